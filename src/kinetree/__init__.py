@@ -1,0 +1,1 @@
+"""kinetree: rigid-body dynamics, compiled for your own robot."""

@@ -1,0 +1,115 @@
+"""Every exception that kinetree raises on purpose.
+
+One base class; each subclass is also the matching builtin, so that ``except ValueError`` keeps working. A message says
+what happened (the thing, what was expected, what was found), then the valid choices or the likely fix. The values stand
+in the message and as attributes: every keyword given to the constructor becomes one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KinetreeError(Exception):
+    """Base class of all errors raised by kinetree."""
+
+    def __init__(self, message: str, **values: object) -> None:
+        super().__init__(message)
+        self.message = message
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def __str__(self) -> str:  # KeyError would print the message in quotes
+        return self.message
+
+
+class ShapeError(KinetreeError, ValueError):
+    """An array has the wrong shape or type of entries."""
+
+
+class NonFiniteError(KinetreeError, ValueError):
+    """An input holds NaN or infinity."""
+
+
+class QuaternionError(KinetreeError, ValueError):
+    """A quaternion in q is not of unit length."""
+
+
+class LimitError(KinetreeError, ValueError):
+    """A joint is beyond a limit that the model states but gives no force for."""
+
+
+class CouplingError(KinetreeError, ValueError):
+    """A state violates a coupling between joints (URDF mimic), or a coupling is malformed."""
+
+
+class ModelError(KinetreeError, ValueError):
+    """A mechanism that cannot be: names the element, the value and the rule it breaks."""
+
+
+class InertiaError(ModelError):
+    """A mass or rotational inertia that no body can have."""
+
+
+class TopologyError(ModelError):
+    """Bodies and joints that do not form a tree rooted at the world."""
+
+
+class JointError(ModelError):
+    """A joint's own parameters are wrong: a zero axis, an unknown Euler sequence."""
+
+
+class DuplicateNameError(ModelError):
+    """Two elements of one kind carry the same name."""
+
+
+class UnknownNameError(KinetreeError, KeyError):
+    """No element has this name. The message lists those that exist and the closest one."""
+
+
+class FileFormatError(KinetreeError, ValueError):
+    """A file cannot be read; ``file`` and ``line`` are attributes and open the message."""
+
+
+class URDFError(FileFormatError):
+    """A URDF file breaks the format."""
+
+
+class UnsupportedError(KinetreeError, NotImplementedError):
+    """A feature that kinetree does not support and will not approximate in silence."""
+
+
+class CompilationError(KinetreeError, RuntimeError):
+    """A traced function cannot be compiled."""
+
+
+class SimulationError(KinetreeError, RuntimeError):
+    """A simulation cannot go on: the state is no longer finite, a step size vanished, a controller misbehaved."""
+
+
+class MissingDependencyError(KinetreeError, ImportError):
+    """An optional package is needed; the message holds the command that installs it."""
+
+
+def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> UnknownNameError:
+    """Build the error for an unknown name, with the closest valid one and a list of all.
+
+    Parameters
+    ----------
+    kind : str
+        What was looked for: "body", "joint", "frame".
+    name : str
+        The name that was not found.
+    valid : iterable of str
+        The names that exist.
+    where : str
+        Where they exist, for example "model 'panda'".
+    """
+    names = [str(entry) for entry in valid]
+    close = difflib.get_close_matches(str(name), names, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    return UnknownNameError(
+        f"no {kind} named {name!r} in {where}.{hint} Known: {shown or 'none'}.", kind=kind, name=name, valid=names
+    )
