@@ -1,0 +1,98 @@
+"""The declaration that turns a plain function over scalars into an algorithm of the library.
+
+``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself stays what it is: a
+listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced expressions. The
+compile floor reads the declaration to trace, compile, check shapes and name what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+Shape = tuple[str | int, ...]
+
+ALGORITHMS: dict[str, Spec] = {}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What an algorithm takes and gives.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm's name, the same as its function's.
+    function : callable
+        ``function(model, *inputs, **optional, **static)`` over scalars; arrays are nested lists in the declared shapes.
+    inputs, optional, outputs : mapping of str to tuple
+        Names and shapes. An entry of a shape is a number or the name of a size of the model (``nq``, ``nv``, ``nb``, ``nf``).
+    static : tuple of str
+        Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
+    domains : tuple of Domain
+        Conditions on the inputs beyond shape and finiteness (unit quaternions, limits, couplings).
+    body_frames : bool
+        Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed.
+    """
+
+    name: str
+    function: Callable
+    inputs: Mapping[str, Shape]
+    optional: Mapping[str, Shape]
+    outputs: Mapping[str, Shape]
+    static: tuple[str, ...] = ()
+    domains: tuple[Domain, ...] = ()
+    body_frames: bool = False
+
+    def shape(self, name: str, model) -> tuple[int, ...]:
+        """The shape of an input or output for this model."""
+        for table in (self.inputs, self.optional, self.outputs):
+            if name in table:
+                return tuple(getattr(model, size) if isinstance(size, str) else size for size in table[name])
+        raise KeyError(name)
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A condition that the inputs of an algorithm must meet.
+
+    ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the compiled
+    function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one state's floats.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    violations: Callable = field(repr=False)
+    explain: Callable = field(repr=False)
+
+
+def _shape(declared: str | Shape) -> Shape:
+    return (declared,) if isinstance(declared, str) else tuple(declared)
+
+
+def algorithm(
+    *,
+    inputs: Mapping[str, str | Shape],
+    outputs: Mapping[str, str | Shape],
+    optional: Mapping[str, str | Shape] | None = None,
+    static: tuple[str, ...] = (),
+    domains: tuple[Domain, ...] = (),
+    body_frames: bool = False,
+) -> Callable[[Callable], Callable]:
+    """Register the decorated function as an algorithm under its own name; the function is returned unchanged."""
+
+    def register(function: Callable) -> Callable:
+        ALGORITHMS[function.__name__] = Spec(
+            name=function.__name__,
+            function=function,
+            inputs=MappingProxyType({name: _shape(shape) for name, shape in inputs.items()}),
+            optional=MappingProxyType({name: _shape(shape) for name, shape in (optional or {}).items()}),
+            outputs=MappingProxyType({name: _shape(shape) for name, shape in outputs.items()}),
+            static=static,
+            domains=domains,
+            body_frames=body_frames,
+        )
+        return function
+
+    return register
