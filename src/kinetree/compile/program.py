@@ -1,0 +1,364 @@
+"""Program: the straight-line code that every back end takes, and the interpreter that defines what it means.
+
+A Program is data only: tuples of short strings, integers and floats. Every operation of the code is one value, numbered
+by its position; there are no jumps, so one evaluation does the same operations in the same order for every input.
+
+==================================  =======================================================================
+operation                           value
+==================================  =======================================================================
+``("const", x)``                    the float x
+``("input", array, index)``         entry `index` (flat, C order) of input number `array`
+``("param", j)``                    output j of the prologue
+``("neg", a)``                      -a
+``("add" | "sub", a, b)``           a + b, a - b
+``("mul" | "div", a, b)``           a b, a / b
+``("fma", a, b, c)``                a b + c, rounded once
+``("fms", a, b, c)``                a b - c, rounded once
+``("fnma", a, b, c)``               c - a b, rounded once
+``("sqrt" | "sin" | "cos", a)``     functions of one value; also ``abs``, ``exp``, ``log``, ``tanh``
+``("arctan2", a, b)``               the angle of the point (b, a)
+``("lt" | "le" | "eq", a, b)``      booleans: a < b, a <= b, a = b; false when a or b is NaN
+``("and" | "or", a, b)``            booleans of booleans; also ``("not", a)``
+``("where", cond, a, b)``           a where cond holds, else b
+==================================  =======================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import prod
+
+import numpy as np
+
+from ..errors import CompilationError, ShapeError
+
+FORMAT = 1
+"""Version of the serialized form; raise it when the meaning of any operation changes."""
+
+# Operation -> (types of the arguments, type of the value): f float, b boolean.
+SIGNATURES: dict[str, tuple[str, str]] = {
+    **dict.fromkeys(("neg", "sqrt", "sin", "cos", "abs", "exp", "log", "tanh"), ("f", "f")),
+    **dict.fromkeys(("add", "sub", "mul", "div", "arctan2"), ("ff", "f")),
+    **dict.fromkeys(("fma", "fms", "fnma"), ("fff", "f")),
+    **dict.fromkeys(("lt", "le", "eq"), ("ff", "b")),
+    **dict.fromkeys(("and", "or"), ("bb", "b")),
+    "not": ("b", "b"),
+    "where": ("bff", "f"),
+}
+LEAVES = ("const", "input", "param")
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """How many operations one evaluation of a program takes, before products and sums are fused.
+
+    Parameters
+    ----------
+    multiplications, additions, negations, divisions, square_roots : int
+        Additions include subtractions.
+    sincos : int
+        Number of angles whose sine, cosine or both are taken.
+    other : int
+        Comparisons, logic, selections and the remaining functions.
+    """
+
+    multiplications: int = 0
+    additions: int = 0
+    negations: int = 0
+    divisions: int = 0
+    square_roots: int = 0
+    sincos: int = 0
+    other: int = 0
+
+    @property
+    def total(self) -> int:
+        """Multiplications, divisions and additions: what the literature counts."""
+        return self.multiplications + self.divisions + self.additions
+
+    def __getitem__(self, name: str) -> int:
+        return getattr(self, name)
+
+    def keys(self) -> list[str]:
+        """Names of the counts, so that ``dict(operations)`` works."""
+        return [field.name for field in fields(self)]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Straight-line code over flat arrays, the common input of all back ends.
+
+    Parameters
+    ----------
+    inputs, outputs : tuple of (str, tuple of int)
+        Name and shape of each array; entries are numbered flat, in C order.
+    code : tuple of tuple
+        ``code[k]`` computes value k from values before it; the operations stand in the module's table.
+    results : tuple of tuple of int
+        For each output the value numbers of its entries.
+    checks : tuple of (str, int)
+        Label and boolean value; true means that the input lies outside the domain.
+    prologue : Program or None
+        Computes the params from one input ``numbers``, the model's numbers; its single output is ``params``. It is None
+        when the code has no params.
+
+    Raises
+    ------
+    CompilationError
+        The parts do not fit together: an argument that is not an earlier value, a boolean where a float belongs.
+    """
+
+    inputs: tuple[tuple[str, tuple[int, ...]], ...]
+    outputs: tuple[tuple[str, tuple[int, ...]], ...]
+    code: tuple[tuple, ...]
+    results: tuple[tuple[int, ...], ...]
+    checks: tuple[tuple[str, int], ...] = ()
+    prologue: Program | None = None
+
+    def __post_init__(self) -> None:
+        _validate(self)
+
+    @property
+    def params(self) -> int:
+        """Number of params, values that depend on model numbers alone."""
+        return 0 if self.prologue is None else len(self.prologue.results[0])
+
+    @property
+    def operations(self) -> Operations:
+        """Operation counts; a fused multiply-add counts as one multiplication and one addition."""
+        counts = dict.fromkeys((field.name for field in fields(Operations)), 0)
+        angles = set()
+        for op, *args in self.code:
+            if op in ("sin", "cos"):
+                angles.add(args[0])
+            for name in _COUNTED.get(op, ()):
+                counts[name] += 1
+        counts["sincos"] = len(angles)
+        return Operations(**counts)
+
+    def interpret(self, arrays: Sequence | Mapping, numbers: object = None) -> tuple[np.ndarray, ...]:
+        """Evaluate with NumPy: the reference of every back end, in any float type.
+
+        Parameters
+        ----------
+        arrays : sequence or mapping of array_like
+            The inputs in order or by name, each of shape ``(..., *shape)``; the leading axes broadcast.
+        numbers : array_like, optional
+            The model's numbers, shape ``(..., n)``. Needed if the program has a prologue.
+
+        Returns
+        -------
+        tuple of ndarray
+            The outputs, each of shape ``(..., *shape)``, in the common float type of the inputs.
+
+        Raises
+        ------
+        ShapeError
+            An array's trailing axes are not the declared ones.
+
+        Notes
+        -----
+        Fused operations are computed with two roundings here. Values outside a function's domain give NaN or infinity,
+        without warnings.
+        """
+        values, batch, dtype = self._values(arrays, numbers)
+        outputs = []
+        for (_, shape), result in zip(self.outputs, self.results, strict=True):
+            flat = np.empty((*batch, len(result)), dtype)
+            for k, value in enumerate(result):
+                flat[..., k] = values[value]
+            outputs.append(flat.reshape(*batch, *shape))
+        return tuple(outputs)
+
+    def violations(self, arrays: Sequence | Mapping, numbers: object = None) -> tuple[tuple[str, np.ndarray], ...]:
+        """Evaluate the checks: label and boolean array over the batch, true where the input is outside the domain.
+
+        Parameters
+        ----------
+        arrays, numbers
+            As for `interpret`.
+        """
+        values, batch, _ = self._values(arrays, numbers)
+        return tuple((label, np.broadcast_to(np.asarray(values[value]), batch)) for label, value in self.checks)
+
+    def _values(self, arrays, numbers) -> tuple[list, tuple[int, ...], np.dtype]:
+        if isinstance(arrays, Mapping):
+            arrays = [arrays[name] for name, _ in self.inputs]
+        arrays = [np.asarray(array) for array in arrays]
+        if len(arrays) != len(self.inputs):
+            raise ShapeError(
+                f"program takes {len(self.inputs)} arrays ({', '.join(n for n, _ in self.inputs)}), found {len(arrays)}.",
+                expected=len(self.inputs),
+                found=len(arrays),
+            )
+        if self.prologue is not None and numbers is None:
+            raise ShapeError("program depends on model numbers, but none were given: pass numbers=.")
+        floats = [array.dtype for array in arrays if array.dtype.kind == "f"]
+        if numbers is not None:
+            numbers = np.asarray(numbers)
+        dtype = np.result_type(*floats) if floats else np.dtype(float) if numbers is None else numbers.dtype
+        flat, batches = [], []
+        for array, (name, shape) in zip(arrays, self.inputs, strict=True):
+            split = array.ndim - len(shape)
+            if split < 0 or array.shape[split:] != shape:
+                raise ShapeError(
+                    f"{name} has shape {array.shape}, expected (..., {', '.join(map(str, shape))}).",
+                    name=name,
+                    expected=shape,
+                    found=array.shape,
+                )
+            batches.append(array.shape[:split])
+            flat.append(array.astype(dtype, copy=False).reshape(*array.shape[:split], prod(shape)))
+        params = None
+        if self.prologue is not None:
+            (params,) = self.prologue.interpret([numbers.astype(dtype, copy=False)])
+            batches.append(params.shape[:-1])
+        values: list = []
+        with np.errstate(all="ignore"):
+            for op, *args in self.code:
+                if op == "const":
+                    value = dtype.type(args[0])
+                elif op == "input":
+                    value = flat[args[0]][..., args[1]]
+                elif op == "param":
+                    value = params[..., args[0]]
+                else:
+                    value = _MEANING[op](*(values[arg] for arg in args))
+                values.append(value)
+        return values, np.broadcast_shapes(*batches), dtype
+
+    def to_bytes(self) -> bytes:
+        """Serialize exactly (floats in hexadecimal); plain JSON, so reading it back runs no code."""
+        return json.dumps([FORMAT, _pack(self)], separators=(",", ":")).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Program:
+        """Read what `to_bytes` wrote.
+
+        Raises
+        ------
+        CompilationError
+            The bytes are not a program of this version.
+        """
+        try:
+            version, packed = json.loads(data)
+            if version != FORMAT:
+                raise CompilationError(f"serialized program has format {version}, expected {FORMAT}: compile it again.")
+            return _unpack(packed)
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise CompilationError(f"not a serialized program: {error}. Delete the file and compile again.") from error
+
+    def digest(self) -> str:
+        """SHA-256 of the whole content, in hexadecimal: equal programs have equal digests in every process."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
+
+_COUNTED = {
+    "neg": ("negations",),
+    "add": ("additions",),
+    "sub": ("additions",),
+    "mul": ("multiplications",),
+    "div": ("divisions",),
+    **dict.fromkeys(("fma", "fms", "fnma"), ("multiplications", "additions")),
+    "sqrt": ("square_roots",),
+    **dict.fromkeys(
+        ("abs", "exp", "log", "tanh", "arctan2", "lt", "le", "eq", "and", "or", "not", "where"), ("other",)
+    ),
+}
+
+_MEANING = {
+    "neg": np.negative,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "fma": lambda a, b, c: a * b + c,
+    "fms": lambda a, b, c: a * b - c,
+    "fnma": lambda a, b, c: c - a * b,
+    "sqrt": np.sqrt,
+    "sin": np.sin,
+    "cos": np.cos,
+    "abs": np.abs,
+    "exp": np.exp,
+    "log": np.log,
+    "tanh": np.tanh,
+    "arctan2": np.arctan2,
+    "lt": np.less,
+    "le": np.less_equal,
+    "eq": np.equal,
+    "and": np.logical_and,
+    "or": np.logical_or,
+    "not": np.logical_not,
+    "where": np.where,
+}
+
+
+def _validate(program: Program) -> None:
+    """Raise CompilationError unless every part refers to something that exists and has the right type."""
+
+    def reject(what: str) -> None:
+        raise CompilationError(f"malformed program: {what}.", program=program)
+
+    sizes = [prod(shape) for _, shape in program.inputs]
+    types: list[str] = []
+    for k, (op, *args) in enumerate(program.code):
+        if op in SIGNATURES:
+            expected, kind = SIGNATURES[op]
+            if len(args) != len(expected):
+                reject(f"value {k} = {op}{tuple(args)} takes {len(expected)} arguments")
+            for arg, wanted in zip(args, expected, strict=True):
+                if not 0 <= arg < k:
+                    reject(f"value {k} = {op}{tuple(args)} uses value {arg}, which does not come before it")
+                if types[arg] != wanted:
+                    found, wanted = ("a boolean", "a float") if wanted == "f" else ("a float", "a boolean")
+                    reject(f"value {k} = {op}{tuple(args)} needs {wanted}, but value {arg} is {found}")
+            types.append(kind)
+            continue
+        if op == "const":
+            if len(args) != 1 or type(args[0]) is not float:
+                reject(f"value {k} = const{tuple(args)} is not one Python float")
+        elif op == "input":
+            if len(args) != 2 or not (0 <= args[0] < len(sizes) and 0 <= args[1] < sizes[args[0]]):
+                reject(f"value {k} = input{tuple(args)} is not an entry of the inputs {program.inputs}")
+        elif op == "param":
+            if len(args) != 1 or not 0 <= args[0] < program.params:
+                reject(f"value {k} = param{tuple(args)}, but the prologue computes {program.params} params")
+        else:
+            reject(f"value {k} has the unknown operation {op!r}; known: {', '.join((*LEAVES, *SIGNATURES))}")
+        types.append("f")
+    if len(program.results) != len(program.outputs):
+        reject(f"{len(program.results)} results for {len(program.outputs)} outputs")
+    for (name, shape), result in zip(program.outputs, program.results, strict=True):
+        if len(result) != prod(shape):
+            reject(f"output {name!r} of shape {shape} has {len(result)} results")
+        for value in result:
+            if not 0 <= value < len(types) or types[value] != "f":
+                reject(f"output {name!r} refers to value {value}, which is not a float value")
+    for label, value in program.checks:
+        if not 0 <= value < len(types) or types[value] != "b":
+            reject(f"check {label!r} refers to value {value}, which is not a boolean value")
+    prologue = program.prologue
+    if prologue is not None and (
+        len(prologue.inputs) != 1 or len(prologue.outputs) != 1 or prologue.prologue is not None or prologue.checks
+    ):
+        reject("the prologue has one input, one output, no checks and no prologue of its own")
+
+
+def _pack(program: Program) -> list:
+    code = [[op, args[0].hex()] if op == "const" else [op, *args] for op, *args in program.code]
+    prologue = program.prologue and _pack(program.prologue)
+    return [program.inputs, program.outputs, code, program.results, program.checks, prologue]
+
+
+def _unpack(packed: list) -> Program:
+    inputs, outputs, code, results, checks, prologue = packed
+    return Program(
+        inputs=tuple((name, tuple(shape)) for name, shape in inputs),
+        outputs=tuple((name, tuple(shape)) for name, shape in outputs),
+        code=tuple((op, float.fromhex(args[0])) if op == "const" else (op, *args) for op, *args in code),
+        results=tuple(tuple(result) for result in results),
+        checks=tuple((label, value) for label, value in checks),
+        prologue=prologue and _unpack(prologue),
+    )
