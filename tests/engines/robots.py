@@ -1,4 +1,4 @@
-"""The public robots that the engine tests and the benchmarks share, found in the installed package example-robot-data."""
+"""The public robots that the engine tests and the benchmarks share, from the package example-robot-data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ ROBOTS = {
     "talos_reduced": Robot("talos_data/robots/talos_reduced.urdf", True),
     "icub": Robot("icub_description/robots/icub.urdf", True),
     "tiago_no_hand": Robot("tiago_description/robots/tiago_no_hand.urdf", False),
-    "romeo": Robot("romeo_description/urdf/romeo.urdf", True),
 }
 
 

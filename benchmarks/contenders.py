@@ -1,0 +1,169 @@
+"""The ways to compute one algorithm for one robot: kinetree's and Pinocchio's, on the same random states.
+
+Every contender is a function ``run(n)`` that repeats the whole set of states n times. What a user would prepare once
+(contiguous arrays in the engine's own order and layout, one ``Data``, a pool of one thread) is prepared outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import repeat
+from types import SimpleNamespace
+
+import numpy as np
+import pinocchio as pin
+
+from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
+from tests.engines.robots import ROBOTS, robot_path
+
+ALGORITHMS = {"rnea": ("q", "v", "a"), "crba": ("q",), "aba": ("q", "v", "tau")}
+CALL_STATES = 64  # states a single-call block walks through: no call sees the state of the one before
+BATCH_STATES = 4096
+SEED = 20080101
+
+
+class Task:
+    """One robot: both models, the states in each engine's own form, and the contenders.
+
+    Parameters
+    ----------
+    kt : module
+        kinetree, or anything with its ``load``, ``compile`` and plain calls.
+    robot : str
+        A name of ``tests.engines.robots.ROBOTS``.
+    states : int
+        Number of random states.
+    """
+
+    def __init__(self, kt, robot: str, states: int) -> None:
+        path, floating = robot_path(robot), ROBOTS[robot].floating_base
+        self.kt, self.robot = kt, robot
+        self.model = kt.load(path, floating_base=floating, inertia="accept")
+        self.pin_model = pinocchio_model(path, floating)
+        self.bridge = Bridge(self.model, self.pin_model)
+        q, v, a, tau = self.bridge.random_state(np.random.default_rng(SEED), (states,))
+        self.states = {"q": q, "v": v, "a": a, "tau": tau}
+        bridge = self.bridge
+        self.pin_states = {
+            "q": bridge.q_to_pin(q),
+            "v": bridge.v_to_pin(v),
+            "a": bridge.a_to_pin(a),
+            "tau": bridge.tau_to_pin(tau),
+        }
+        self.shapes = {"rnea": (self.model.nv,), "crba": (self.model.nv, self.model.nv), "aba": (self.model.nv,)}
+
+    # --- the answers ------------------------------------------------------------------------------------------------
+
+    def answers(self, algorithm: str) -> SimpleNamespace:
+        """The same quantity by every road, all in kinetree's form, with Pinocchio's own as ``reference``."""
+        arguments = [self.states[name] for name in ALGORITHMS[algorithm]]
+        rows = list(zip(*arguments, strict=True))
+        f = self.kt.compile(self.model, algorithm)
+        plain = getattr(self.kt, algorithm)
+        poisoned = np.full((len(rows),) + self.shapes[algorithm], np.nan)  # what is not written must show
+        one = np.full((len(rows),) + self.shapes[algorithm], np.nan)
+        for row, out in zip(rows, one, strict=True):
+            f(*row, out=out)
+        f(*arguments, out=poisoned)
+        return SimpleNamespace(
+            reference=np.array([getattr(self.bridge, algorithm)(*row) for row in rows]),
+            found={
+                "call": np.array([f(*row) for row in rows]),
+                "call, out=": one,
+                "plain call": np.array([plain(self.model, *row) for row in rows]),
+                "batch": f(*arguments),
+                "batch, out=": poisoned,
+            },
+        )
+
+    def condition_number(self) -> float:
+        """The largest condition number of M among the states: what an error of the forces is amplified by in aba."""
+        return max(float(np.linalg.cond(self.bridge.crba(q))) for q in self.states["q"])
+
+    # --- single calls -------------------------------------------------------------------------------------------
+
+    def calls(self, algorithm: str) -> dict[str, Callable[[int], None]]:
+        """Contenders for one state per call from Python."""
+        names = ALGORITHMS[algorithm]
+        rows = list(zip(*([row.copy() for row in self.states[name]] for name in names), strict=True))
+        model, plain, f = self.model, getattr(self.kt, algorithm), self.kt.compile(self.model, algorithm)
+        out = np.empty(self.shapes[algorithm])
+        contenders = {
+            "kinetree out=": _loop_out(f, rows, out),
+            "kinetree": _loop(f, (), rows),
+            "kinetree plain": _loop(plain, (model,), rows),
+        }
+        pin_rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
+        for name, call in self._pinocchio(algorithm).items():
+            contenders[name] = _loop(call, (self.pin_model, self.bridge.data), pin_rows)
+        return contenders
+
+    def _pinocchio(self, algorithm: str) -> dict[str, Callable]:
+        """Pinocchio's variants of an algorithm; crba and aba exist in two conventions, the faster one counts."""
+        if algorithm == "rnea":
+            return {"pinocchio": pin.rnea}
+        call = getattr(pin, algorithm)
+        local, world = pin.Convention.LOCAL, pin.Convention.WORLD
+        return {
+            "pinocchio": call,
+            "pinocchio local": lambda *arguments: call(*arguments, local),
+            "pinocchio world": lambda *arguments: call(*arguments, world),
+        }
+
+    # --- batches ------------------------------------------------------------------------------------------------
+
+    def batches(self, algorithm: str) -> dict[str, Callable[[int], None]]:
+        """Contenders for all states at once, on one core."""
+        names = ALGORITHMS[algorithm]
+        arguments = [np.ascontiguousarray(self.states[name]) for name in names]
+        count = len(arguments[0])
+        f = self.kt.compile(self.model, algorithm)
+        out = np.empty((count,) + self.shapes[algorithm])
+        contenders = {
+            "kinetree out=": lambda n: [None for _ in repeat(None, n) if f(*arguments, out=out) is None],
+            "kinetree": _loop(f, (), [tuple(arguments)]),
+        }
+        rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
+        call, pin_model, data = self._pinocchio(algorithm)["pinocchio"], self.pin_model, self.bridge.data
+        pin_out = np.empty_like(out)
+        contenders["pinocchio loop"] = _fill(call, (pin_model, data), rows, pin_out)
+        parallel = getattr(pin, f"{algorithm}InParallel", None)
+        if parallel is not None:
+            pool = pin.ModelPool(pin_model, 1)
+            columns = [np.asfortranarray(self.pin_states[name].T) for name in names]
+            result = np.empty((self.model.nv, count), order="F")
+            contenders["pinocchio pool of 1"] = _loop(parallel, (1, pool), [tuple(columns)])
+            contenders["pinocchio pool of 1, out"] = _loop(parallel, (1, pool), [(*columns, result)])
+        return contenders
+
+
+def _loop(call: Callable, prefix: tuple, rows: list[tuple]) -> Callable[[int], None]:
+    """Calls ``call(*prefix, *row)`` for every row, with as little of Python's own time as its syntax allows."""
+    full = [prefix + row for row in rows]
+
+    def run(n: int) -> None:
+        for _ in repeat(None, n):
+            for arguments in full:
+                call(*arguments)
+
+    return run
+
+
+def _loop_out(call: Callable, rows: list[tuple], out: np.ndarray) -> Callable[[int], None]:
+    def run(n: int) -> None:
+        for _ in repeat(None, n):
+            for arguments in rows:
+                call(*arguments, out=out)
+
+    return run
+
+
+def _fill(call: Callable, prefix: tuple, rows: list[tuple], out: np.ndarray) -> Callable[[int], None]:
+    full = [prefix + row for row in rows]
+
+    def run(n: int) -> None:
+        for _ in repeat(None, n):
+            for k, arguments in enumerate(full):
+                out[k] = call(*arguments)
+
+    return run
