@@ -1,0 +1,193 @@
+"""Center of mass, momentum and centroidal momentum."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.energy import first_moment
+from kinetree.algorithms.jacobian import columns_to_rows
+from kinetree.algorithms.kinematics import body_twists, link_transform, world_transforms
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Force, IdentityRotation, Transform
+
+
+def total_mass(model):
+    """Sum of the masses of the moving bodies."""
+    mass = 0.0
+    for i in model.outward():
+        mass = mass + model.I[i].m
+    return mass
+
+
+def composite_forces(model, q):
+    """``I^c_i S_i`` in world coordinates: the momentum of the subtree that unit velocities of joint i cause."""
+    X, Ic = [None] * model.nb, list(model.I)
+    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
+    for i in model.outward():
+        X[i] = link_transform(model, i, q)
+        X_0[i] = X[i].collapse() @ X_0[model.parent[i]]
+    columns = [None] * model.nv
+    for i in model.inward():
+        S = model.joints[i].motion_subspace(model.q_of(i, q))
+        columns[model.v_slice[i]] = [X_0[i].inverse_apply(Ic[i] @ S_k) for S_k in S]
+        if model.parent[i]:
+            Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+    return columns, X_0
+
+
+def about(point, force):
+    """A force given about the world's origin, about another point with the world's axes."""
+    return Transform(IdentityRotation(), point) @ force
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"p_WC": (3,)}, domains=(UNIT_QUATERNIONS,))
+def center_of_mass(model, q):
+    """Center of mass of all moving bodies.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    p_WC : (..., 3) array
+        Position in world coordinates [m].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 6.12: the first moment of the whole tree over its mass.
+    """
+    return list(first_moment(model, world_transforms(model, q)) / total_mass(model))
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"v_C": (3,)}, domains=(UNIT_QUATERNIONS,))
+def center_of_mass_velocity(model, q, v):
+    """Velocity of the center of mass.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    v_C : (..., 3) array
+        Velocity in world coordinates [m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.58: linear momentum over mass.
+    """
+    return list(world_momentum(model, q, v)[0].linear / total_mass(model))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"J": (3, "nv")}, domains=(UNIT_QUATERNIONS,))
+def center_of_mass_jacobian(model, q):
+    """Jacobian of the center of mass.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    J : (..., 3, nv) array
+        ``v_C = J @ v``, world coordinates [m or 1].
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 6.3: the linear part of ``I^c S`` over the mass.
+    """
+    columns, _ = composite_forces(model, q)
+    mass = total_mass(model)
+    return [[(list(F.linear)[row] / mass) for F in columns] for row in range(3)]
+
+
+def world_momentum(model, q, v):
+    """Momentum of the tree about the world's origin, and the transforms ``i_X_0``."""
+    _, V = body_twists(model, q, v)
+    X_0 = world_transforms(model, q)
+    total = Force.zero()
+    for i in model.outward():
+        total = total + X_0[i].inverse_apply(model.I[i] @ V[i])
+    return total, X_0
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"h": (6,)}, domains=(UNIT_QUATERNIONS,))
+def momentum(model, q, v):
+    """Spatial momentum of the bodies about the world's origin.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    h : (..., 6) array
+        [angular momentum about the world's origin; linear momentum] in world coordinates [kg m^2/s, kg m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.61. Its rate is the sum of all external wrenches. The armature's momentum is internal to
+    the joints and not counted.
+    """
+    return list(world_momentum(model, q, v)[0])
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"h": (6,)}, domains=(UNIT_QUATERNIONS,))
+def centroidal_momentum(model, q, v):
+    """Spatial momentum of the bodies about their center of mass.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    h : (..., 6) array
+        [angular momentum about the center of mass; linear momentum], world axes [kg m^2/s, kg m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``.
+    """
+    h, X_0 = world_momentum(model, q, v)
+    return list(about(first_moment(model, X_0) / total_mass(model), h))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"A": (6, "nv")}, domains=(UNIT_QUATERNIONS,))
+def centroidal_momentum_matrix(model, q):
+    """The matrix that maps joint velocities to centroidal momentum.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    A : (..., 6, nv) array
+        ``h = A @ v``: [angular about the center of mass; linear], world axes [kg m^2, kg m or kg].
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 6.3: column k is the momentum ``I^c_i S_k`` of the subtree that joint velocity k moves.
+    """
+    columns, X_0 = composite_forces(model, q)
+    center = first_moment(model, X_0) / total_mass(model)
+    return columns_to_rows([about(center, F) for F in columns], model.nv)

@@ -1,0 +1,241 @@
+"""The complete dynamics of a model: the tree, its passive joint forces and its couplings.
+
+With couplings ``q = gamma(y)``, ``v = G ydot`` (G constant: each coupled joint turns with its master), the equation of motion
+of the tree is projected on the independent velocities: ``G^T M G ydd = G^T (tau - c)`` (book, eq. 3.20-3.21).
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.aba import articulated_accelerations
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.factorize import SmallLDL
+from kinetree.algorithms.passive import passive_forces, passive_terms
+from kinetree.algorithms.rnea import bias_forces, rnea
+from kinetree.algorithms.spec import algorithm
+
+COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS))
+def passive_joint_forces(model, q, v):
+    """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces.
+
+    Raises
+    ------
+    LimitError
+        A joint is beyond a limit for which the model gives no stop.
+
+    Notes
+    -----
+    Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v`` beyond a limit
+    by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly instead of sticking.
+    """
+    return passive_forces(model, q, v)
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"tau": "nv"},
+    domains=COMPLETE,
+)
+def inverse_dynamics(model, q, v, a, f_ext=None):
+    """Forces that the actuators must exert for a given motion, everything that the model holds included.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master.
+
+    Raises
+    ------
+    CouplingError
+        q or v breaks a coupling.
+    LimitError
+        A joint is beyond a limit for which the model gives no stop.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings; `passive_joint_forces` for the joints.
+    Identity: ``forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a`` for accelerations that respect the couplings.
+
+    See Also
+    --------
+    rnea, forward_dynamics
+    """
+    tau = rnea(model, q, v, a, f_ext)
+    passive = passive_forces(model, q, v)
+    return _at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a": "nv"},
+    domains=COMPLETE,
+)
+def forward_dynamics(model, q, v, tau, f_ext=None):
+    """Accelerations under given actuator forces, everything that the model holds included.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+
+    Raises
+    ------
+    CouplingError
+        q or v breaks a coupling.
+    LimitError
+        A joint is beyond a limit for which the model gives no stop.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 7.1 for the tree; with couplings ``G^T M G ydd = G^T (tau - c)``, eq. 3.20.
+
+    See Also
+    --------
+    aba, inverse_dynamics
+    """
+    passive = passive_forces(model, q, v)
+    return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a": "nv"},
+    domains=COMPLETE,
+)
+def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
+    """The acceleration of one step whose passive joint forces are taken at the end of the step.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces [N m or N].
+    dt : (...) array
+        Step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a : (..., nv) array
+        ``(v_next - v) / dt`` [rad/s^2 or m/s^2].
+
+    Notes
+    -----
+    Source: Sueda, eq. 1.30 and 2.72-2.79 for the joints: ``(M + h D + h^2 K) a = tau - c + elastic - (D + h K) v`` with the
+    diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|, v_s)``, so it can stop
+    a motion but never reverse it. Stable for any damping and stiffness of the joints.
+    """
+    elastic, damping, stiffness = passive_terms(model, q, v)
+    implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
+    force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
+    diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
+    return _solve(model, q, v, force, f_ext, diagonal)
+
+
+def _solve(model, q, v, tau, f_ext, diagonal):
+    """``(M + diag(diagonal)) a = tau - c`` under the model's couplings, M the inertia of the bodies alone."""
+    if not model.couplings:
+        return articulated_accelerations(model, q, v, tau, f_ext, diagonal)
+    n, M, c = model.nv, crba(model, q), bias_forces(model, q, v, f_ext)
+    for k in range(n):
+        M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
+    # Row k of the independent system: the master and all joints that turn with it, weighted by their ratios.
+    ratios = _ratios(model)
+    force = [t - c_k for t, c_k in zip(tau, c, strict=True)]
+    H = [[_projected(M, rows, columns) for columns in ratios[: m + 1]] for m, rows in enumerate(ratios)]
+    u = [_weighted(force, rows) for rows in ratios]
+    ydd = _solve_leaf_first(H, u)
+    a = [0.0] * n
+    for rows, acceleration in zip(ratios, ydd, strict=True):
+        for k, ratio in rows:
+            a[k] = acceleration * ratio
+    return a
+
+
+def _ratios(model):
+    """Columns of G: for each independent velocity the (coordinate, ratio) pairs that move with it."""
+    follower = {model.v_slice[c.joint].start: c for c in model.couplings}
+    columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in follower}
+    for k, c in follower.items():
+        columns[model.v_slice[c.master].start].append((k, c.ratio))
+    return list(columns.values())
+
+
+def _projected(M, rows, columns):
+    total = 0.0
+    for m, r in rows:
+        for n, s in columns:
+            total = total + M[m][n] * (r * s)
+    return total
+
+
+def _weighted(x, rows):
+    total = 0.0
+    for k, ratio in rows:
+        total = total + x[k] * ratio
+    return total
+
+
+def _solve_leaf_first(H, b):
+    """Solve a symmetric system, eliminating the last (outermost) rows first, which keeps the tree's zeros zero."""
+    n = len(b)
+    reversed_H = [[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)]
+    return SmallLDL(reversed_H, [0.0] * n).solve(b[::-1])[::-1]
+
+
+def _at_masters(model, tau):
+    """``G^T tau`` written at the independent coordinates, zero at the coupled ones."""
+    if not model.couplings:
+        return tau
+    result = [0.0] * model.nv
+    for rows in _ratios(model):
+        result[rows[0][0]] = _weighted(tau, rows)
+    return result

@@ -1,0 +1,100 @@
+"""The Coriolis matrix, in the factorization for which ``dM/dt - 2 C`` is skew.
+
+All quantities stand in world coordinates, where composite quantities are plain sums over subtrees. A body contributes
+``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``. For a rigid body B acts on a motion m through a 3 x 3
+matrix G and the linear momentum l alone:
+
+    B m = ( (tr(G) 1 - G) w_m ; w_m x l ),   G = v_O h^T + [w] x P
+
+with h the first moment, P the second moments ``tr(I)/2 1 - I`` and v_O the velocity at the world's origin.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.jacobian import subspace_rate
+from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Force, Matrix3, Motion, Vector3
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"C": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+def coriolis_matrix(model, q, v):
+    """Coriolis matrix C with ``C v`` the Coriolis and centrifugal forces and ``dM/dt = C + C^T``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    C : (..., nv, nv) array
+        Coriolis matrix [N m s, N s m or N s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 5.6, in the factorization by body-level matrices B described at the head of this file.
+    Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments hold.
+    """
+    _, V = body_twists(model, q, v)
+    X_0 = world_transforms(model, q)
+    Ic, Bc, S, S_dot = ([None] * model.nb for _ in range(4))
+    for i in model.outward():
+        V_0 = X_0[i].inverse_apply(V[i])
+        Ic[i] = X_0[i].inverse_apply(model.I[i])
+        Bc[i] = BodyCoriolis.of(Ic[i], V_0)
+        q_i = model.q_of(i, q)
+        S[i] = [X_0[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
+        S_dot[i] = [V_0.cross(S_k) for S_k in S[i]]
+        ring = subspace_rate(model.joints[i], q_i, model.v_of(i, v))
+        if ring is not None:
+            S_dot[i] = [s + X_0[i].inverse_apply(r) for s, r in zip(S_dot[i], ring, strict=True)]
+
+    C = [[0.0] * model.nv for _ in range(model.nv)]
+    for i in model.inward():
+        for n, (S_n, S_dot_n) in enumerate(zip(S[i], S_dot[i], strict=True), model.v_slice[i].start):
+            F_rate = Ic[i] @ S_dot_n + Bc[i] @ S_n  # I dS/dt + B S
+            F, F_transposed = Ic[i] @ S_n, Bc[i].transposed(S_n)
+            j = i
+            while j:
+                for m, (S_m, S_dot_m) in enumerate(zip(S[j], S_dot[j], strict=True), model.v_slice[j].start):
+                    C[m][n] = S_m.dot(F_rate)
+                    if j != i:
+                        C[n][m] = S_dot_m.dot(F) + S_m.dot(F_transposed)
+                j = model.parent[j]
+        p = model.parent[i]
+        if p:
+            Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
+    return C
+
+
+class BodyCoriolis:
+    """The map B of a body or subtree, additive over bodies."""
+
+    __slots__ = ("K", "l")
+
+    def __init__(self, K: Matrix3, l: Vector3):
+        self.K, self.l = K, l
+
+    @classmethod
+    def of(cls, I, V):
+        """From a rigid-body inertia and a twist in the same coordinates."""
+        half_trace = I.I.trace * 0.5
+        P = Matrix3.identity() * half_trace - I.I.matrix
+        G = Matrix3.outer(V.linear, I.h) + Matrix3.cross(V.angular) @ P
+        trace = G[0, 0] + G[1, 1] + G[2, 2]
+        return cls(Matrix3.identity() * trace - G, (I @ V).linear)
+
+    def __add__(self, other):
+        return BodyCoriolis(self.K + other.K, self.l + other.l)
+
+    def __matmul__(self, m: Motion) -> Force:
+        return Force(self.K @ m.angular, m.angular.cross(self.l))
+
+    def transposed(self, m: Motion) -> Force:
+        """``B^T m``."""
+        return Force(self.K.T @ m.angular + self.l.cross(m.linear), Vector3.zero())

@@ -1,0 +1,82 @@
+"""The joint-space inertia matrix by the composite-rigid-body algorithm.
+
+Book (table 6.2)      here
+``H``                 ``M``
+``I^c_i``             ``Ic[i]``
+``F``                 ``F``, one column for each velocity of the joint
+``i_X_lambda(i)``     ``X[i]``
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.spec import algorithm
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+def crba(model, q):
+    r"""Joint-space inertia matrix by the composite-rigid-body algorithm.
+
+    .. math:: T = \tfrac{1}{2} v^T M(q)\, v
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Inertia matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.2 and eq. 6.14-6.20. Differs: both triangles are filled; armature is added.
+    Entries of joints of which neither supports the other are exact zeros. Cost: O(n d), d the depth of the tree.
+
+    See Also
+    --------
+    rnea, aba
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> M = kt.crba(kt.models.double_pendulum(), [0.1, -0.4])
+    >>> bool(np.all(np.linalg.eigvalsh(M) > 0.0))
+    True
+    """
+    X, S = [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        X[i] = link_transform(model, i, q)
+        S[i] = model.joints[i].motion_subspace(model.q_of(i, q))
+
+    M = [[0.0] * model.nv for _ in range(model.nv)]
+    Ic = list(model.I)
+    for i in model.inward():
+        F = [Ic[i] @ S_k for S_k in S[i]]
+        _fill(M, model, i, i, F, S[i])
+        j = i
+        while model.parent[j]:
+            F = [X[j].inverse_apply(F_k) for F_k in F]
+            j = model.parent[j]
+            _fill(M, model, i, j, F, S[j])
+        if model.parent[i]:
+            Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+
+    for k in range(model.nv):
+        M[k][k] = M[k][k] + model.armature[k]
+    return M
+
+
+def _fill(M, model, i, j, F, S_j):
+    """``H_ij = F^T S_j`` and its transpose; of a diagonal block only one triangle is computed."""
+    for m, F_m in enumerate(F, model.v_slice[i].start):
+        for n, S_n in enumerate(S_j, model.v_slice[j].start):
+            if i != j or n <= m:
+                M[m][n] = M[n][m] = S_n.dot(F_m)

@@ -1,0 +1,106 @@
+"""Conditions on states beyond shape and finiteness: unit quaternions, position limits, couplings.
+
+Each condition is traced into the compiled function, which reports that one is violated; the error is then explained here, from
+the floats of the first state that violates it. Comparisons are written so that NaN never counts as a violation: NaN is its own
+error.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.spec import Domain
+from kinetree.errors import CouplingError, LimitError, QuaternionError
+from kinetree.spatial.scalar import absolute
+
+# A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the results.
+QUATERNION_TOLERANCE = 1e-6
+# Couplings hold to this much [rad or m, and per second], well above what integrators leave behind.
+COUPLING_TOLERANCE = 1e-6
+
+
+def _quaternion_defects(model, q):
+    return [
+        (i, defect) for i in model.outward() for defect in model.joints[i].defect(model.q_of(i, q))
+    ]
+
+
+def _quaternion_violations(model, inputs):
+    return [absolute(defect) > QUATERNION_TOLERANCE for _, defect in _quaternion_defects(model, inputs["q"])]
+
+
+def _quaternion_error(model, inputs, index):
+    i, defect = _quaternion_defects(model, inputs["q"])[index]
+    values = [float(x) for x in model.q_of(i, inputs["q"])]
+    norm = (1.0 + float(defect)) ** 0.5
+    return QuaternionError(
+        f"the quaternion of joint {model.joint_names[i]!r} in q has length {norm:.9g}, expected 1 within "
+        f"{QUATERNION_TOLERANCE / 2:g} (this joint's q: {values}). Quaternions are (w, x, y, z); "
+        "kt.normalize(model, q) gives them unit length, model.neutral() has valid ones.",
+        joint=model.joint_names[i],
+        norm=norm,
+    )
+
+
+UNIT_QUATERNIONS = Domain("unit quaternions", ("q",), _quaternion_violations, _quaternion_error)
+
+
+def _unforced_limits(model, q):
+    """Coordinates that have limits but no stop that would give the force beyond them: (k, excess below, excess above)."""
+    found = []
+    for i in model.outward():
+        q_i = model.q_of(i, q)
+        for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
+            if model.has_limit(k) and not model.has_stop(k):
+                found.append((i, k, model.lower[k] - q_i[m], q_i[m] - model.upper[k]))
+    return found
+
+
+def _limit_violations(model, inputs):
+    return [flag for _, _, below, above in _unforced_limits(model, inputs["q"]) for flag in (below > 0.0, above > 0.0)]
+
+
+def _limit_error(model, inputs, index):
+    i, k, below, above = _unforced_limits(model, inputs["q"])[index // 2]
+    value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
+    return LimitError(
+        f"joint {model.joint_names[i]!r} stands at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
+        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. Give limit_stiffness and "
+        "limit_damping, or use model.without_limits().",
+        joint=model.joint_names[i],
+        value=value,
+    )
+
+
+LIMITS = Domain("position limits", ("q",), _limit_violations, _limit_error)
+
+
+def _coupling_residuals(model, x, offsets):
+    """``x_joint - ratio x_master - offset`` of every coupling, for positions (with offsets) or rates (without)."""
+    residuals = []
+    for c in model.couplings:
+        slices = model.q_slice if offsets else model.v_slice
+        joint, master = x[slices[c.joint].start], x[slices[c.master].start]
+        residuals.append(joint - master * c.ratio - (c.offset if offsets else 0.0))
+    return residuals
+
+
+def _coupling_violations(model, inputs):
+    residuals = _coupling_residuals(model, inputs["q"], True) + _coupling_residuals(model, inputs["v"], False)
+    return [absolute(residual) > COUPLING_TOLERANCE for residual in residuals]
+
+
+def _coupling_error(model, inputs, index):
+    n = len(model.couplings)
+    c, at = model.couplings[index % n], "q" if index < n else "v"
+    offset = f" + {c.offset:g}" if at == "q" and c.offset else ""
+    residual = float((_coupling_residuals(model, inputs[at], at == "q"))[index % n])
+    joint, master = model.joint_names[c.joint], model.joint_names[c.master]
+    return CouplingError(
+        f"{at} breaks the coupling {joint} = {c.ratio:g} {master}{offset} by {residual:.3g}; "
+        f"kt.apply_couplings(model, q, v) sets the coupled joints from their masters.",
+        joint=joint,
+        master=master,
+        residual=residual,
+    )
+
+
+COUPLINGS = Domain("couplings", ("q", "v"), _coupling_violations, _coupling_error)

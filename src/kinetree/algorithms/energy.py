@@ -1,0 +1,97 @@
+"""Kinetic, gravitational and elastic energy."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Vector3
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"T": ()}, domains=(UNIT_QUATERNIONS,))
+def kinetic_energy(model, q, v):
+    """Kinetic energy, the armature's included.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    T : (...) array
+        Kinetic energy [J].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.67. Identity: ``T = v @ crba(q) @ v / 2``.
+    """
+    _, V = body_twists(model, q, v)
+    twice = 0.0
+    for i in model.outward():
+        twice = twice + V[i].dot(model.I[i] @ V[i])
+    for k in range(model.nv):
+        twice = twice + model.armature[k] * v[k] * v[k]
+    return 0.5 * twice
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))
+def potential_energy(model, q):
+    """Potential energy in the gravity field, zero when every mass is at the world's origin.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    V : (...) array
+        Potential energy [J].
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 5.3: its gradient is the gravity force. Springs: see `elastic_energy`.
+    """
+    return -Vector3(*model.gravity).dot(first_moment(model, world_transforms(model, q)))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))
+def elastic_energy(model, q):
+    """Energy stored in the joint springs and in soft stops beyond their limits.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    V : (...) array
+        Elastic energy [J].
+
+    Notes
+    -----
+    Source: Hooke's law along the joint's velocity directions, ``k (q - q_ref)^2 / 2`` for a joint with one coordinate.
+    """
+    from kinetree.algorithms.passive import limit_excess, spring_deflection
+
+    twice = 0.0
+    for k, deflection in enumerate(spring_deflection(model, q)):
+        twice = twice + model.stiffness[k] * deflection * deflection
+    for k, excess, _ in limit_excess(model, q):
+        twice = twice + model.limit_stiffness[k] * excess * excess
+    return 0.5 * twice
+
+
+def first_moment(model, X_0):
+    """Sum of mass times position over the bodies, in world coordinates."""
+    total = Vector3.zero()
+    for i in model.outward():
+        total = total + X_0[i].E.inverse_apply(model.I[i].h) + X_0[i].r * model.I[i].m
+    return total

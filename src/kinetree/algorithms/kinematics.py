@@ -1,0 +1,360 @@
+"""Forward kinematics: where the bodies and frames are, how they move and how they accelerate.
+
+Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``), ``R_WB``
+and ``p_WB`` are the pose of a body in the world, ``V``, ``A`` its twist and its acceleration, ``S`` the joint's motion subspace.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import (
+    AccelerationField,
+    FactoredTransform,
+    Motion,
+    Transform,
+    Vector3,
+)
+
+REFERENCES = ("local", "world", "local_world_aligned")
+
+
+def link_transform(model, i, q):
+    """``i_X_lambda(i) = X_J X_T(i)``, kept as its two factors (book, section 4.2)."""
+    return FactoredTransform(model.joints[i].transform(model.q_of(i, q)), model.X_T[i])
+
+
+def world_transforms(model, q):
+    """``i_X_0`` of every body, as single transforms (book, example 4.3)."""
+    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
+    for i in model.outward():
+        X_0[i] = link_transform(model, i, q).collapse() @ X_0[model.parent[i]]
+    return X_0
+
+
+def pose(X):
+    """The pose (R_WB, p_WB) that belongs to the coordinate transform ``X = B_X_W``."""
+    return X.E.T.matrix, X.r
+
+
+def rows(matrix):
+    """A Matrix3 as nested lists, the shape in which algorithms return arrays."""
+    return [[matrix[r, c] for c in range(3)] for r in range(3)]
+
+
+@algorithm(
+    inputs={"q": "nq"}, outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)}, body_frames=True
+)
+def forward_kinematics(model, q):
+    """Poses of all bodies.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    R_WB : (..., nb, 3, 3) array
+        Orientation of body i in the world [1]: its columns are the axes of the body; row 0 is the world itself.
+    p_WB : (..., nb, 3) array
+        Position of the body's origin in world coordinates [m].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 4.3.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> R_WB, p_WB = kt.forward_kinematics(kt.models.double_pendulum(), [0.0, 0.0])
+    >>> R_WB.shape, p_WB.shape
+    ((3, 3, 3), (3, 3))
+    """
+    poses = [pose(X) for X in world_transforms(model, q)]
+    return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)}, body_frames=True)
+def frame_poses(model, q):
+    """Poses of all frames, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    R_WF : (..., nf, 3, 3) array
+        Orientation of each frame in the world [1].
+    p_WF : (..., nf, 3) array
+        Position of each frame's origin in world coordinates [m].
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 4.3; a frame is a constant pose on a body.
+    """
+    X_0 = world_transforms(model, q)
+    poses = [pose(frame.X_FB @ X_0[frame.body]) for frame in model.frames]
+    return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
+
+
+@algorithm(
+    inputs={"q": "nq"}, outputs={"R_WF": (3, 3), "p_WF": (3,)}, static=("frame",), body_frames=True
+)
+def frame_pose(model, q, *, frame):
+    """Pose of one frame (a body's name is also the name of its frame).
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    frame : str
+        Name of the frame.
+
+    Returns
+    -------
+    R_WF : (..., 3, 3) array
+        Orientation of the frame in the world [1].
+    p_WF : (..., 3) array
+        Position of its origin in world coordinates [m].
+
+    Raises
+    ------
+    UnknownNameError
+        No frame has this name.
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 4.3.
+    """
+    frame = model.frame(frame)
+    X = frame.X_FB
+    i = frame.body
+    while i:  # only the bodies that support the frame
+        X = X @ link_transform(model, i, q).collapse()
+        i = model.parent[i]
+    R, p = pose(X)
+    return rows(R), list(p)
+
+
+def body_twists(model, q, v):
+    """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14)."""
+    X, V = [None] * model.nb, [Motion.zero()] + [None] * (model.nb - 1)
+    for i in model.outward():
+        X[i] = link_transform(model, i, q)
+        V[i] = X[i] @ V[model.parent[i]] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+    return X, V
+
+
+def body_fields(model, q, v, a):
+    """Acceleration fields of all bodies in body coordinates, without gravity."""
+    field = [AccelerationField(Vector3.zero(), Vector3.zero(), Vector3.zero())] + [None] * (model.nb - 1)
+    for i in model.outward():
+        q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
+        joint = model.joints[i]
+        A_J = joint.bias(q_i, v_i)
+        for S, a_k in zip(joint.motion_subspace(q_i), a_i, strict=True):
+            A_J = A_J + S * a_k
+        field[i] = (link_transform(model, i, q) @ field[model.parent[i]]).with_joint(joint.velocity(q_i, v_i), A_J)
+    return field
+
+
+def express(motion, X, reference):
+    """A motion vector given in local coordinates, in the coordinates that ``reference`` names; ``X`` is local_X_world."""
+    if reference == "local":
+        return motion
+    if reference == "world":
+        return X.inverse_apply(motion)
+    return Motion(X.E.inverse_apply(motion.angular), X.E.inverse_apply(motion.linear))
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"}, outputs={"V": ("nb", 6)}, static=("reference",), body_frames=True
+)
+def body_velocities(model, q, v, *, reference):
+    """Twists of all bodies.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the body at its origin, of the world at the world's origin, of the world at the body's
+        origin.
+
+    Returns
+    -------
+    V : (..., nb, 6) array
+        Twists [angular; linear], [rad/s, m/s]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 5.14.
+    """
+    X, V = body_twists(model, q, v)
+    X_0 = world_transforms(model, q)
+    return [list(express(V[i], X_0[i], reference)) for i in range(model.nb)]
+
+
+def frame_twist(model, q, v, frame):
+    """``F_X_0`` of a frame and its twist in its own coordinates."""
+    X_0, V, i = frame.X_FB, Motion.zero(), frame.body
+    while i:  # from the frame down to the world: the twist is the sum of the joints' twists, each moved to the frame
+        V = V + X_0 @ model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+        X_0 = X_0 @ link_transform(model, i, q).collapse()
+        i = model.parent[i]
+    return X_0, V
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"}, outputs={"V": (6,)}, static=("frame", "reference"), body_frames=True
+)
+def frame_velocity(model, q, v, *, frame, reference):
+    """Twist of one frame.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the frame at its origin, of the world at the world's origin, of the world at the
+        frame's origin.
+
+    Returns
+    -------
+    V : (..., 6) array
+        Twist [angular; linear], [rad/s, m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.18 and 5.14. Identity: equals ``jacobian(model, q, ...) @ v``.
+    """
+    X_0, V = frame_twist(model, q, v, model.frame(frame))
+    return list(express(V, X_0, reference))
+
+
+def _expressed_acceleration(field, X, reference, kind):
+    """Acceleration of the origin of ``field`` in the coordinates of ``reference``; ``X`` is local_X_world.
+
+    The classical linear part is the acceleration of the material point at the reference's origin. The spatial one is the
+    derivative of the twist of the same name: ``a - w x v`` with the point's velocity v (book, eq. 2.48-2.50). It needs the
+    twist, so the caller gives ``field`` with the velocity of the origin attached.
+    """
+    field, v = field
+    local = Motion(field.dw, field.a - field.w.cross(v))
+    if kind == "spatial":
+        if reference != "local_world_aligned":
+            return express(local, X, reference)
+        # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative (dw, a).
+        return express(Motion(field.dw, field.a), X, reference)
+    if reference == "world":
+        origin = -(X.E @ X.r)  # the world's origin in local coordinates: the body's material point there
+        return Motion(X.E.inverse_apply(field.dw), X.E.inverse_apply(field.a + field.gradient @ origin))
+    return express(Motion(field.dw, field.a), X, reference)
+
+
+_ACCELERATION_NOTES = """
+    "spatial" is the time derivative of the twist of the same reference, component by component: for "local" the derivative
+    of the body-coordinate twist, for "world" Featherstone's spatial acceleration (eq. 2.46), for "local_world_aligned" the
+    angular acceleration and the acceleration of the origin. "classical" is [dw; acceleration of the material point at the
+    reference's origin] (eq. 2.47-2.50). Gravity is not included."""
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    outputs={"A": ("nb", 6)},
+    static=("reference", "kind"),
+    body_frames=True,
+)
+def body_accelerations(model, q, v, a, *, reference, kind):
+    """Accelerations of all bodies, spatial or classical.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result, as for `body_velocities`.
+    kind : {"spatial", "classical"}
+        Which acceleration; see the notes.
+
+    Returns
+    -------
+    A : (..., nb, 6) array
+        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15.
+    """
+    X_0 = world_transforms(model, q)
+    _, V = body_twists(model, q, v)
+    field = body_fields(model, q, v, a)
+    return [
+        list(_expressed_acceleration((field[i], V[i].linear), X_0[i], reference, kind)) for i in range(model.nb)
+    ]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    outputs={"A": (6,)},
+    static=("frame", "reference", "kind"),
+    body_frames=True,
+)
+def frame_acceleration(model, q, v, a, *, frame, reference, kind):
+    """Acceleration of one frame, spatial or classical.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result, as for `frame_velocity`.
+    kind : {"spatial", "classical"}
+        Which acceleration; see the notes.
+
+    Returns
+    -------
+    A : (..., 6) array
+        Acceleration [angular; linear], [rad/s^2, m/s^2].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15.
+    """
+    frame = model.frame(frame)
+    X_0, V = frame_twist(model, q, v, frame)
+    field = frame.X_FB @ body_fields(model, q, v, a)[frame.body]
+    return list(_expressed_acceleration((field, V.linear), X_0, reference, kind))
+
+
+for _function in (body_accelerations, frame_acceleration):
+    _function.__doc__ = _function.__doc__.rstrip() + "\n" + _ACCELERATION_NOTES + "\n    "

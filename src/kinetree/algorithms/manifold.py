@@ -1,0 +1,163 @@
+"""The configuration manifold: steps, differences and rates of positions, joint by joint."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.spec import algorithm
+
+
+def _each_joint(model, method, *arrays):
+    """Concatenate ``joint.method(slices of the arrays)`` over the joints; each array is ("q"|"v", values)."""
+    result = []
+    for i in model.outward():
+        parts = [(model.q_of if kind == "q" else model.v_of)(i, x) for kind, x in arrays]
+        result.extend(getattr(model.joints[i], method)(*parts))
+    return result
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_dot": "nq"}, domains=(UNIT_QUATERNIONS,))
+def q_dot(model, q, v):
+    """Time derivative of the positions, which differs from v for quaternions and free bodies.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    q_dot : (..., nq) array
+        dq/dt [rad/s, m/s or 1/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 3.7 and 4.13.
+    """
+    return _each_joint(model, "q_dot", ("q", q), ("v", v))
+
+
+@algorithm(inputs={"q": "nq", "dv": "nv"}, outputs={"q_next": "nq"}, domains=(UNIT_QUATERNIONS,))
+def integrate(model, q, dv):
+    """Positions after a finite step along the manifold, exact for a constant velocity ``dv / time``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    dv : (..., nv) array
+        Step: velocity times time [rad or m].
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+
+    Notes
+    -----
+    Source: the exponential map of each joint's group (Holzinger et al.). Identity: ``difference(q, integrate(q, dv)) = dv`` for
+    rotations below pi.
+    """
+    return _each_joint(model, "normalize", ("q", _each_joint(model, "integrate", ("q", q), ("v", dv))))
+
+
+@algorithm(inputs={"q0": "nq", "q1": "nq"}, outputs={"dv": "nv"})
+def difference(model, q0, q1):
+    """The shortest step that leads from one position to another.
+
+    Parameters
+    ----------
+    model : Model
+    q0, q1 : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    dv : (..., nv) array
+        The step with ``integrate(q0, dv) = q1`` [rad or m].
+
+    Notes
+    -----
+    Source: the logarithm of each joint's group (Holzinger et al.).
+    """
+    return _each_joint(model, "difference", ("q", q0), ("q", q1))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"})
+def normalize(model, q):
+    """The same positions with quaternions of unit length.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions (w, x, y, z), any length but zero].
+
+    Returns
+    -------
+    q_unit : (..., nq) array
+        Positions with unit quaternions [rad or m].
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 4.5: integration lets the length drift, which scales the whole supported subtree.
+    """
+    return _each_joint(model, "normalize", ("q", q))
+
+
+@algorithm(inputs={"xi": "nv", "v": "nv"}, outputs={"xi_dot": "nv"})
+def tangent_rate(model, xi, v):
+    """Rate of the step xi while the position ``integrate(q0, xi)`` moves with velocity v.
+
+    Parameters
+    ----------
+    model : Model
+    xi : (..., nv) array
+        Step from a fixed position q0 [rad or m].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    xi_dot : (..., nv) array
+        d xi / dt [rad/s or m/s]: the inverse right Jacobian of each joint's exponential times its velocity.
+
+    Notes
+    -----
+    Source: Munthe-Kaas' form of Runge-Kutta methods on Lie groups (Holzinger et al.). Equal to v for joints whose positions
+    form a vector space.
+    """
+    return _each_joint(model, "tangent_rate", ("v", xi), ("v", v))
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_coupled": "nq", "v_coupled": "nv"})
+def apply_couplings(model, q, v):
+    """Positions and velocities in which every coupled joint follows its master.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    q_coupled : (..., nq) array
+        Joint positions [rad or m].
+    v_coupled : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 9.6: ``q_joint = ratio q_master + offset``.
+    """
+    q, v = list(q), list(v)
+    for c in model.couplings:
+        q[model.q_slice[c.joint].start] = q[model.q_slice[c.master].start] * c.ratio + c.offset
+        v[model.v_slice[c.joint].start] = v[model.v_slice[c.master].start] * c.ratio
+    return q, v

@@ -1,0 +1,74 @@
+"""Passive joint forces: springs, soft stops, viscous damping and dry friction.
+
+Dry friction is Coulomb's law, rounded off below a small sliding speed ``v_s = FRICTION_VELOCITY``: the force is
+``-tau_c v / max(|v|, v_s)``. A joint loaded below tau_c therefore creeps at a speed below v_s instead of sticking exactly.
+"""
+
+from __future__ import annotations
+
+from kinetree.spatial.scalar import absolute, maximum, where
+
+FRICTION_VELOCITY = 1e-3  # [rad/s or m/s]
+
+
+def spring_deflection(model, q):
+    """Deflection of every joint spring along the velocity directions, 0.0 where the model has no spring."""
+    deflection = [0.0] * model.nv
+    for i in model.outward():
+        slot = model.v_slice[i]
+        if any(model.has_spring(k) for k in range(slot.start, slot.stop)):
+            reference = model.q_of(i, model.spring_reference)
+            deflection[slot] = model.joints[i].difference(reference, model.q_of(i, q))
+    return deflection
+
+
+def limit_excess(model, q):
+    """Soft stops as (k, excess, active): how far coordinate k is beyond a limit, signed, zero inside."""
+    found = []
+    for i in model.outward():
+        q_i = model.q_of(i, q)
+        for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
+            if model.has_limit(k) and model.has_stop(k):
+                above, below = q_i[m] - model.upper[k], q_i[m] - model.lower[k]
+                excess = where(above > 0.0, above, where(below < 0.0, below, 0.0))
+                active = where(above > 0.0, 1.0, where(below < 0.0, 1.0, 0.0))
+                found.append((k, excess, active))
+    return found
+
+
+def friction_damping(model, k, v_k):
+    """The viscous coefficient that gives the dry friction force at this velocity."""
+    if not model.has_friction(k):
+        return 0.0
+    return model.dry_friction[k] / maximum(absolute(v_k), FRICTION_VELOCITY)
+
+
+def passive_terms(model, q, v):
+    """Elastic forces and, per velocity coordinate, the damping and the stiffness that act there now.
+
+    Returns
+    -------
+    elastic : list
+        Forces of springs and stops at q [N m or N].
+    damping : list
+        ``d`` with the dissipative force ``-d v`` (viscous, dry friction, stops in contact).
+    stiffness : list
+        ``k`` with ``d elastic / dt = -k v`` (springs, stops in contact).
+    """
+    elastic = [0.0] * model.nv
+    damping = [model.damping[k] + friction_damping(model, k, v[k]) for k in range(model.nv)]
+    stiffness = [0.0] * model.nv
+    for k, deflection in enumerate(spring_deflection(model, q)):
+        elastic[k] = -(model.stiffness[k] * deflection)
+        stiffness[k] = model.stiffness[k]
+    for k, excess, active in limit_excess(model, q):
+        elastic[k] = elastic[k] - model.limit_stiffness[k] * excess
+        damping[k] = damping[k] + active * model.limit_damping[k]
+        stiffness[k] = stiffness[k] + active * model.limit_stiffness[k]
+    return elastic, damping, stiffness
+
+
+def passive_forces(model, q, v):
+    """Sum of all passive joint forces at a state."""
+    elastic, damping, _ = passive_terms(model, q, v)
+    return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

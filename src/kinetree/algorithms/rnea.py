@@ -1,0 +1,171 @@
+"""Inverse dynamics by the recursive Newton-Euler algorithm, and its parts: gravity and bias forces.
+
+Book (table 5.1)      here
+``v_i, a_i``          ``field[i]``: angular velocity, angular acceleration and classical acceleration of the origin
+``f_i``               ``f[i]``
+``i_X_lambda(i)``     ``X[i]``
+``a_0 = -a_g``        ``field[0]``
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import AccelerationField, Force, Motion, Transform, Vector3
+
+
+def outward_pass(model, q, v, a, f_ext, gravity=True):
+    """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
+
+    ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13 and table 6.1).
+    """
+    X, S, f, field = ([None] * model.nb for _ in range(4))
+    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
+    g = Vector3(*model.gravity) if gravity else Vector3.zero()
+    field[0] = AccelerationField(Vector3.zero(), Vector3.zero(), -g)
+
+    for i in model.outward():
+        p, joint, q_i = model.parent[i], model.joints[i], model.q_of(i, q)
+        X[i] = link_transform(model, i, q)
+        S[i] = joint.motion_subspace(q_i)
+
+        # V_J = S v,  A_J = S a + c_J
+        V_J = A_J = Motion.zero()
+        if v is not None:
+            v_i = model.v_of(i, v)
+            V_J, A_J = joint.velocity(q_i, v_i), joint.bias(q_i, v_i)
+        if a is not None:
+            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
+                A_J = A_J + S_k * a_k
+
+        field[i] = (X[i] @ field[p]).with_joint(V_J, A_J)
+        # f = I a + v x* I v - X_0^* f_ext
+        f[i] = model.I[i].inertial_force(field[i])
+        if f_ext is not None:
+            X_0[i] = X[i].collapse() @ X_0[p]
+            f[i] = f[i] - X_0[i] @ Force.of(f_ext[i])
+    return X, S, f
+
+
+def inward_pass(model, X, S, f):
+    """Joint forces ``tau = S^T f``; each body hands its force on to its parent."""
+    tau = [0.0] * model.nv
+    for i in model.inward():
+        tau[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in S[i]]
+        p = model.parent[i]
+        if p:
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+    return tau
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"tau": "nv"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def rnea(model, q, v, a, f_ext=None):
+    r"""Inverse dynamics of the tree by the recursive Newton-Euler algorithm.
+
+    .. math:: \tau = M(q)\,a + c(q, v) - \sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; the derivative of q is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin and the
+    gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is formed; the
+    armature's ``armature * a`` is added. Passive joint forces and couplings are not included: see `inverse_dynamics`.
+    Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``; ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
+
+    See Also
+    --------
+    crba, aba, inverse_dynamics, bias_forces
+
+    Examples
+    --------
+    Hanging at rest, no joint force is needed:
+
+    >>> import kinetree as kt, numpy as np
+    >>> model, zero = kt.models.double_pendulum(), np.zeros(2)
+    >>> bool(np.allclose(kt.rnea(model, zero, zero, zero), 0.0))
+    True
+    """
+    X, S, f = outward_pass(model, q, v, a, f_ext)
+    tau = inward_pass(model, X, S, f)
+    return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"c": "nv"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def bias_forces(model, q, v, f_ext=None):
+    """Joint forces that keep the tree from accelerating: gravity, Coriolis, centrifugal and external forces.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    c : (..., nv) array
+        ``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N].
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 6.2: `rnea` with zero acceleration.
+    """
+    X, S, f = outward_pass(model, q, v, None, f_ext)
+    return inward_pass(model, X, S, f)
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"g": "nv"}, domains=(UNIT_QUATERNIONS,))
+def gravity_forces(model, q):
+    """Joint forces that hold the tree at rest against gravity.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    g : (..., nv) array
+        Joint forces [N m or N], the gradient of the potential energy along the velocity directions.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force.
+    """
+    X, S, f = outward_pass(model, q, None, None, None)
+    return inward_pass(model, X, S, f)
