@@ -189,7 +189,7 @@ class Program:
         arrays = [np.asarray(array) for array in arrays]
         if len(arrays) != len(self.inputs):
             raise ShapeError(
-                f"program takes {len(self.inputs)} arrays ({', '.join(n for n, _ in self.inputs)}), found {len(arrays)}.",
+                f"program takes the arrays {[name for name, _ in self.inputs]}, found {len(arrays)} of them.",
                 expected=len(self.inputs),
                 found=len(arrays),
             )
