@@ -94,21 +94,18 @@ class Task:
             "kinetree plain": _loop(plain, (model,), rows),
         }
         pin_rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
-        for name, call in self._pinocchio(algorithm).items():
-            contenders[name] = _loop(call, (self.pin_model, self.bridge.data), pin_rows)
+        call = getattr(pin, algorithm)
+        for name, convention in self._conventions(algorithm).items():
+            rows_of_one = [row + convention for row in pin_rows]
+            contenders[name] = _loop(call, (self.pin_model, self.bridge.data), rows_of_one)
         return contenders
 
-    def _pinocchio(self, algorithm: str) -> dict[str, Callable]:
+    @staticmethod
+    def _conventions(algorithm: str) -> dict[str, tuple]:
         """Pinocchio's variants of an algorithm; crba and aba exist in two conventions, the faster one counts."""
         if algorithm == "rnea":
-            return {"pinocchio": pin.rnea}
-        call = getattr(pin, algorithm)
-        local, world = pin.Convention.LOCAL, pin.Convention.WORLD
-        return {
-            "pinocchio": call,
-            "pinocchio local": lambda *arguments: call(*arguments, local),
-            "pinocchio world": lambda *arguments: call(*arguments, world),
-        }
+            return {"pinocchio": ()}
+        return {"pinocchio local": (pin.Convention.LOCAL,), "pinocchio world": (pin.Convention.WORLD,)}
 
     # --- batches ------------------------------------------------------------------------------------------------
 
@@ -120,13 +117,15 @@ class Task:
         f = self.kt.compile(self.model, algorithm)
         out = np.empty((count,) + self.shapes[algorithm])
         contenders = {
-            "kinetree out=": lambda n: [None for _ in repeat(None, n) if f(*arguments, out=out) is None],
+            "kinetree out=": _loop_out(f, [tuple(arguments)], out),
             "kinetree": _loop(f, (), [tuple(arguments)]),
         }
         rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
-        call, pin_model, data = self._pinocchio(algorithm)["pinocchio"], self.pin_model, self.bridge.data
+        call, pin_model = getattr(pin, algorithm), self.pin_model
         pin_out = np.empty_like(out)
-        contenders["pinocchio loop"] = _fill(call, (pin_model, data), rows, pin_out)
+        for name, convention in self._conventions(algorithm).items():
+            rows_of_one = [row + convention for row in rows]
+            contenders[f"{name} loop"] = _fill(call, (pin_model, self.bridge.data), rows_of_one, pin_out)
         parallel = getattr(pin, f"{algorithm}InParallel", None)
         if parallel is not None:
             pool = pin.ModelPool(pin_model, 1)

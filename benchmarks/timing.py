@@ -1,4 +1,4 @@
-"""Interleaved timing in CPU time: every contender runs once per repeat, so a slow spell of the machine hits all of them."""
+"""Interleaved timing in CPU time: every contender runs once per repeat, so a slow spell of the machine hits all."""
 
 from __future__ import annotations
 

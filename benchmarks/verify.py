@@ -16,8 +16,9 @@ class WrongAnswer(AssertionError):
 def verify(task: Task, algorithm: str) -> dict[str, object]:
     """Compare every road with Pinocchio, state by state; raise `WrongAnswer` or return the largest errors.
 
-    An error is relative to the largest entry of the reference for that state. rnea and crba may differ by rounding and by
-    the snapping of constants within 1e-13 of 0 or 1: 1e-10. aba solves with M, which amplifies both by its condition number.
+    An error is relative to the largest entry of the reference for that state. rnea and crba may differ by rounding and
+    by the snapping of constants within 1e-13 of 0 or 1: 1e-10. aba solves with M, which amplifies rounding by its
+    condition number.
     """
     answers = task.answers(algorithm)
     tolerance = 1e-10
