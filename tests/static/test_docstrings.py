@@ -1,0 +1,120 @@
+"""Public docstrings are contracts: every parameter is described, arrays have a shape and a unit, algorithms a source."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import NamedTuple
+
+import pytest
+
+import kinetree
+from kinetree.algorithms.spec import ALGORITHMS
+
+SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
+ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*?)(?: : (.+))?$")
+# Names that always mean a physical array, whatever their type says.
+PHYSICAL = {"q", "v", "a", "tau", "f_ext", "q0", "v0", "dv"}
+SHAPE = re.compile(r"\((?:\.\.\.|\w+|\w+ ?[+*-] ?\w+)(?:, ?(?:\.\.\.|\w+|\w+ ?[+*-] ?\w+))*,?\)")
+UNIT = re.compile(r"\[[^\]]+\]")
+
+
+class Entry(NamedTuple):
+    """One described parameter or result."""
+
+    names: tuple[str, ...]
+    type: str
+    description: str
+
+    @property
+    def is_physical_array(self) -> bool:
+        """Whether it is an array of numbers with a unit; booleans, integers and names have none."""
+        if "array" not in self.type:
+            return False
+        return not re.search(r"\b(bool|int|integers?|str|complex step)\b", self.type)
+
+
+def sections(doc: str) -> dict[str, str]:
+    """The numpydoc sections of a docstring by title; the text before the first is under the empty title."""
+    pieces = SECTION.split(inspect.cleandoc(doc))
+    return {"": pieces[0], **dict(zip(pieces[1::2], pieces[2::2], strict=True))}
+
+
+def entries(text: str) -> list[Entry]:
+    """The described names of a Parameters, Returns or Attributes section."""
+    found: list[Entry] = []
+    for line in text.strip("\n").splitlines():
+        if line and not line.startswith(" "):
+            match = ENTRY.match(line)
+            names, kind = (match[1], match[2] or "") if match else ("", line)
+            if match and match[2] is None:  # Returns may name the type alone
+                names, kind = "", line
+            found.append(Entry(tuple(name.strip(" *") for name in names.split(",")), kind, ""))
+        elif found:
+            found[-1] = found[-1]._replace(description=f"{found[-1].description} {line.strip()}")
+    return found
+
+
+def public_callables():
+    """Functions and classes of the public face, and the public methods and properties of its classes, by full name."""
+    for name in sorted(kinetree.__all__):
+        thing = getattr(kinetree, name)
+        if inspect.ismodule(thing) or isinstance(thing, str):
+            continue
+        if inspect.isclass(thing) and thing.__module__.startswith("kinetree"):
+            yield name, thing
+            for member, value in vars(thing).items():
+                function = getattr(value, "__func__", value)
+                function = getattr(function, "fget", function)
+                if not member.startswith("_") and inspect.isfunction(function):
+                    yield f"{name}.{member}", function
+        elif callable(thing):
+            yield name, thing
+
+
+PUBLIC = dict(public_callables())
+FUNCTIONS = {name: thing for name, thing in PUBLIC.items() if "." not in name and not inspect.isclass(thing)}
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_docstring_opens_with_a_summary(name):
+    """The first paragraph is a sentence on its own."""
+    doc = PUBLIC[name].__doc__
+    assert doc, f"{name} has no docstring"
+    summary = inspect.cleandoc(doc).split("\n\n")[0]
+    assert summary.rstrip().endswith((".", ":")), summary
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_described(name):
+    """The Parameters section names the parameters of the signature, all of them and no others."""
+    doc, signature = sections(FUNCTIONS[name].__doc__ or ""), inspect.signature(FUNCTIONS[name])
+    catch_all = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in signature.parameters.values())
+    expected = [key for key, p in signature.parameters.items() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    described = [key for entry in entries(doc.get("Parameters", "")) for key in entry.names]
+    assert set(expected) <= set(described) or not expected, f"not described: {set(expected) - set(described)}"
+    if not catch_all:
+        assert set(described) <= set(expected), f"described, but no parameter: {set(described) - set(expected)}"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_arrays_have_a_shape_and_a_unit(name):
+    """Each physical array among parameters, results and attributes says its shape in its type and its unit in brackets."""
+    doc = sections(PUBLIC[name].__doc__ or "")
+    wrong = []
+    for title in ("Parameters", "Returns", "Attributes"):
+        for entry in entries(doc.get(title, "")):
+            physical = entry.is_physical_array or (title == "Parameters" and set(entry.names) & PHYSICAL)
+            shown = ", ".join(entry.names) or entry.type
+            if physical and not SHAPE.search(entry.type):
+                wrong.append(f"{title}: {shown} : {entry.type!r} lacks a shape such as (..., nv)")
+            if physical and not UNIT.search(entry.type + entry.description):
+                wrong.append(f"{title}: {shown} lacks a unit such as [N m], or [1] for a pure number")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_every_algorithm_names_its_source(name):
+    """The Notes of an algorithm say which equation or table of which author it implements."""
+    doc = ALGORITHMS[name].function.__doc__ or ""
+    assert re.search(r"Source: \S+", doc), f"{name}: no line 'Source: author (year), section, table or equation'"

@@ -1,0 +1,63 @@
+"""The documents say what is so: their Python runs, their commands exist, their links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.static.source_tree import ROOT
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """The fenced code blocks of a Markdown text in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def with_python():
+    """The documents that hold Python."""
+    return [path for path in DOCUMENTS if blocks(path.read_text(), "python")]
+
+
+@pytest.mark.parametrize("path", with_python(), ids=lambda path: path.name)
+def test_python_blocks_run(path, tmp_path):
+    """The Python blocks of a document run one after the other in a fresh process in an empty folder."""
+    script = tmp_path / "document.py"
+    script.write_text("\n".join(blocks(path.read_text(), "python")))
+    done = subprocess.run(
+        [sys.executable, script.name],
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_readme_has_a_python_tour_of_at_most_25_lines():
+    """A new user sees the library in one block."""
+    tour, *_ = blocks((ROOT / "README.md").read_text(), "python")
+    assert "import kinetree as kt" in tour
+    assert len(tour.splitlines()) <= 25
+
+
+def test_readme_first_installs_and_then_tests():
+    """Scripts rely on it: the first bash block installs and runs the main job, the second passes the tests."""
+    install, test, *_ = blocks((ROOT / "README.md").read_text(), "bash")
+    assert "pip install" in install and "kinetree simulate" in install
+    assert "pytest" in test
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_to_files_of_the_project_lead_somewhere(path):
+    """Every relative link of a document names a file that exists."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
+    missing = [target for target in targets if "://" not in target and not (path.parent / target).exists()]
+    assert not missing

@@ -1,0 +1,65 @@
+"""The floors of the house: a lower one never imports a higher one, not even inside a function."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.static.source_tree import PACKAGE, imports, module_name, package_files
+
+FLOORS = (
+    "errors",
+    "data",
+    "spatial",
+    "joints",
+    "model",
+    "io",
+    "algorithms",
+    "compile",
+    "constraints",
+    "forces",
+    "contact",
+    "maximal",
+    "redmax",
+    "liegroup",
+    "integrate",
+    "simulate",
+    "control",
+    "viz",
+    "cli",
+)
+FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does
+
+
+def floor_of(module: str) -> str:
+    """The floor a module belongs to; the package itself is its own."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "kinetree"
+
+
+def floor_files():
+    """The files that stand on a floor: all but the public face, which may import everything."""
+    return [path for path in package_files() if floor_of(module_name(path)) not in ("kinetree", "models", *FREE)]
+
+
+def test_every_folder_of_the_package_is_a_known_floor():
+    """A new floor must be put in its place in ``FLOORS`` before anything can stand on it."""
+    folders = {path.name for path in PACKAGE.iterdir() if path.is_dir() and list(path.glob("*.py"))}
+    assert folders <= set(FLOORS)
+
+
+@pytest.mark.parametrize("path", floor_files(), ids=module_name)
+def test_no_floor_imports_a_higher_one(path):
+    """Each import of kinetree in a file names its own floor or a lower one."""
+    mine = floor_of(module_name(path))
+    assert mine in FLOORS, f"{mine} is no floor: add it to FLOORS in its place"
+    submodules = {entry.stem for entry in PACKAGE.iterdir() if entry.suffix == ".py" or entry.is_dir()}
+    too_high = []
+    for line, name in imports(path):
+        if name.split(".")[0] != "kinetree":
+            continue
+        theirs = floor_of(name)
+        if theirs not in submodules:  # a public name taken from the package itself
+            too_high.append(f"line {line}: {name} is imported from the public face; import the floor it lives on")
+        elif theirs in FLOORS and FLOORS.index(theirs) > FLOORS.index(mine):
+            too_high.append(f"line {line}: {mine} imports {name}, a higher floor")
+    assert not too_high, "\n".join(too_high)

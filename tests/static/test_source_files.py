@@ -1,0 +1,62 @@
+"""Rules for the text of the files: clean, short, and not bound to one machine."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.static.source_tree import ROOT, python_files, tracked_files
+
+TEXT = {".py", ".md", ".toml", ".json", ".sh", ".txt", ".yml", ".yaml", ".urdf", ".xml", ""}
+# Folders that exist on one developer's machine only; written in pieces so that this file is clean itself.
+MACHINE_PATH = re.compile(r"(?<![\w.:/<])/(?:" + "|".join(["home", "root", "work", "farm", "Users", "tmp"]) + r")/\w")
+UNNAMED = {"utils.py", "util.py", "helpers.py", "misc.py", "common.py"}
+LONGEST_FILE = 700
+
+
+def test_ruff_finds_nothing():
+    """The linter passes on the whole project."""
+    pytest.importorskip("ruff")
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--no-cache", "."],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_file_names_a_path_of_one_machine():
+    """Nothing in the project depends on where somebody has a checkout."""
+    found = []
+    for path in tracked_files():
+        if path.suffix in TEXT:
+            for number, line in enumerate(path.read_text(errors="ignore").splitlines(), 1):
+                if MACHINE_PATH.search(line):
+                    found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
+    assert not found, "\n".join(found)
+
+
+def test_no_python_file_is_too_long():
+    """A file holds one idea; beyond 700 lines there are two."""
+    lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in python_files()}
+    assert not {path: lines for path, lines in lengths.items() if lines > LONGEST_FILE}
+
+
+def test_every_file_is_named_by_its_idea():
+    """Nothing is called utils."""
+    assert not [path.relative_to(ROOT) for path in python_files() if path.name in UNNAMED]
+
+
+def test_every_module_says_what_it_is():
+    """Each Python file that holds code opens with a docstring."""
+    silent = []
+    for path in python_files():
+        text = path.read_text().lstrip()
+        if text and not text.startswith(('"""', 'r"""', "#!")):
+            silent.append(str(path.relative_to(ROOT)))
+    assert not silent
