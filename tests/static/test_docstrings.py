@@ -1,4 +1,4 @@
-"""Public docstrings are contracts: every parameter is described, arrays have a shape and a unit, algorithms a source."""
+"""Public docstrings are contracts: every parameter is described, arrays have shape and unit, algorithms a source."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_every_parameter_is_described(name):
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_arrays_have_a_shape_and_a_unit(name):
-    """Each physical array among parameters, results and attributes says its shape in its type and its unit in brackets."""
+    """Each physical array among parameters, results and attributes has its shape in its type, its unit in brackets."""
     doc = sections(PUBLIC[name].__doc__ or "")
     wrong = []
     for title in ("Parameters", "Returns", "Attributes"):
