@@ -8,7 +8,7 @@ from kinetree.io.inertia_rules import project, settle, violation
 
 
 def body(rng, points):
-    """Mass and tensor about the centre of mass of random mass points."""
+    """Mass and tensor about the center of mass of random mass points."""
     m, x = rng.uniform(0.1, 1.0, points), rng.normal(size=(points, 3))
     x = x - m @ x / m.sum()
     return m.sum(), sum(mk * (xk @ xk * np.eye(3) - np.outer(xk, xk)) for mk, xk in zip(m, x, strict=True))
@@ -71,8 +71,9 @@ def test_a_possible_tensor_is_not_touched():
 def test_choices_on_an_impossible_tensor():
     """raise names the repair; diagonal drops products; project is possible; accept keeps the numbers."""
     I = np.full((3, 3), 1e-6)  # the placeholder of ANYmal B and HyQ
-    with pytest.raises(InertiaError, match="robot.urdf:3: link 'base': principal moments .* inertia='project'") as error:
-        settle(1e-6, I, "raise", "robot.urdf:3: link 'base'")
+    who = "robot.urdf:3: link 'base'"
+    with pytest.raises(InertiaError, match=f"{who}: principal moments .* inertia='project'") as error:
+        settle(1e-6, I, "raise", who)
     assert error.value.mass == 1e-6
     kept, change = settle(1e-6, I, "diagonal", "x")
     assert (kept == np.diag([1e-6] * 3)).all() and "products of inertia were dropped" in change

@@ -1,6 +1,6 @@
 """Which rotational inertias a body can have, and what to do with the others.
 
-A body is a distribution of mass, so the second moments about its centre of mass, Sigma = integral of x x^T dm, form a
+A body is a distribution of mass, so the second moments about its center of mass, Sigma = integral of x x^T dm, form a
 positive semidefinite matrix, and I = tr(Sigma) 1 - Sigma. Equivalently the principal moments are not negative and none
 exceeds the sum of the other two. Files break this rule often: tensors typed in by hand, taken about another point, or
 with the signs of products and moments mixed up.
@@ -21,14 +21,14 @@ CHOICES = ("raise", "project", "diagonal", "accept")
 
 
 def violation(mass: float, I: np.ndarray) -> str | None:
-    """Say which rule a mass and a tensor about the centre of mass break; None if a body can have them.
+    """Say which rule a mass and a tensor about the center of mass break; None if a body can have them.
 
     Parameters
     ----------
     mass : float
         In kg.
     I : (3, 3) array
-        Rotational inertia about the centre of mass, kg m^2, any axes.
+        Rotational inertia about the center of mass, kg m^2, any axes.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def violation(mass: float, I: np.ndarray) -> str | None:
 
 
 def project(mass: float, I: np.ndarray) -> np.ndarray:
-    """Return the possible tensor whose second moments Sigma are nearest (Frobenius); mass and centre of mass stay.
+    """Return the possible tensor whose second moments Sigma are nearest (Frobenius); mass and center of mass stay.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
     mass : float
         In kg.
     I : (3, 3) array
-        Rotational inertia about the centre of mass, in the axes of the file.
+        Rotational inertia about the center of mass, in the axes of the file.
     choice : {"raise", "project", "diagonal", "accept"}
     who : str
         Opens the message: file, line and link.

@@ -10,7 +10,6 @@ from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf import load_urdf
 
 _PLANNED = {".xml": "MJCF", ".mjcf": "MJCF", ".sdf": "SDF", ".world": "SDF", ".usd": "USD", ".usda": "USD"}
-_PLANNED_ROOTS = {"mujoco": "MJCF", "sdf": "SDF"}
 
 
 def load(source: str | PathLike, **options):

@@ -28,7 +28,7 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class InertialRecord:
-    """``<inertial>``: mass, and the tensor (ixx, ixy, ixz, iyy, iyz, izz) about the centre of mass in the axes of ``origin``."""
+    """``<inertial>``: mass, and (ixx, ixy, ixz, iyy, iyz, izz) about the center of mass in the axes of ``origin``."""
 
     origin: Pose
     mass: float
@@ -40,8 +40,8 @@ class InertialRecord:
 class ShapeRecord:
     """A ``<visual>`` or ``<collision>`` element.
 
-    ``size`` holds the numbers of the shape: box (x, y, z), cylinder and capsule (radius, length), sphere (radius,), mesh
-    (scale x, y, z).
+    ``size`` holds the numbers of the shape: box (x, y, z), cylinder and capsule (radius, length), sphere (radius,),
+    mesh (scale x, y, z).
     """
 
     role: str
@@ -123,7 +123,8 @@ def read_robot(document: Document) -> RobotRecord:
             if link not in links:
                 raise _unknown(joint.node.child(role), f"the {role} of joint '{joint.name}'", "link", link, links)
         if joint.mimic is not None and joint.mimic.joint not in joints:
-            raise _unknown(joint.mimic.node, f"the joint that '{joint.name}' mimics", "joint", joint.mimic.joint, joints)
+            what = f"the joint that '{joint.name}' mimics"
+            raise _unknown(joint.mimic.node, what, "joint", joint.mimic.joint, joints)
     return RobotRecord(root.text("name"), links, joints, document)
 
 
@@ -149,7 +150,7 @@ def _unknown(node: Node, what: str, kind: str, name: str, valid: dict) -> URDFEr
     import difflib
 
     close = difflib.get_close_matches(name, valid, n=1)
-    hint = f"; did you mean '{close[0]}'?" if close else ""
+    hint = f"; did you mean '{close[0]}'?" if close else "."
     shown = ", ".join(list(valid)[:12]) + (", ..." if len(valid) > 12 else "")
     return node.fail(f"{what} is '{name}', and there is no such {kind}{hint} Known: {shown}.", name=name)
 
@@ -193,8 +194,8 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
     geometry = node.child("geometry", required=True)
     found = [(shape, child) for shape in _SHAPES for child in geometry.children(shape)]
     if len(found) != 1:
-        others = [child.tag for child in geometry.all_children()]
-        raise geometry.fail(f"{geometry.path} holds {others or 'nothing'}, expected exactly one of {', '.join(_SHAPES)}")
+        others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
+        raise geometry.fail(f"{geometry.path} holds {others}, expected exactly one of {', '.join(_SHAPES)}")
     shape, body = found[0]
     filename = None
     if shape == "box":

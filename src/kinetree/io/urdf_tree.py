@@ -27,8 +27,8 @@ def root_and_order(robot: RobotRecord) -> tuple[str, tuple[JointRecord, ...]]:
     if len(roots) > 1:
         others = ", ".join(f"'{link}' (line {robot.links[link].node.line})" for link in roots[1:8])
         raise robot.links[roots[1]].node.fail(
-            f"{len(roots)} links have no parent: '{roots[0]}' (line {robot.links[roots[0]].node.line}), {others}; a robot "
-            "has one root. Is a joint missing?",
+            f"{len(roots)} links have no parent: '{roots[0]}' (line {robot.links[roots[0]].node.line}), {others}; a "
+            "robot has one root. Is a joint missing?",
             roots=tuple(roots),
         )
     joints_below: dict[str, list[JointRecord]] = {link: [] for link in robot.links}
