@@ -1,1 +1,49 @@
-"""kinetree: rigid-body dynamics, compiled for your own robot."""
+"""kinetree: rigid-body dynamics, written as the book writes it and compiled for your own robot.
+
+>>> import kinetree as kt, numpy as np
+>>> arm = kt.load("arm7")
+>>> q, v = arm.neutral(), np.zeros(arm.nv)
+>>> M = kt.crba(arm, q)
+>>> a = kt.aba(arm, q, v, np.zeros(arm.nv))
+"""
+
+from __future__ import annotations
+
+from kinetree import data, errors, joints, spatial
+from kinetree import algorithms as _algorithms  # registers every algorithm
+from kinetree.compile.calls import plain_calls as _plain_calls
+from kinetree.compile.function import Function, compile
+from kinetree.compile.interpret import interpreted
+from kinetree.errors import KinetreeError
+from kinetree.io.load import load
+from kinetree.model import Model, ModelBuilder
+from kinetree.model import library as models
+from kinetree.simulate import Trajectory, simulate
+
+__version__ = "0.1.0"
+
+# The plain calls: rnea, crba, aba and all other registered algorithms, on arrays, compiled for the model on first use.
+_calls = _plain_calls()
+globals().update(_calls)
+
+__all__ = sorted(
+    [
+        "Function",
+        "KinetreeError",
+        "Model",
+        "ModelBuilder",
+        "Trajectory",
+        "compile",
+        "data",
+        "errors",
+        "interpreted",
+        "joints",
+        "load",
+        "models",
+        "simulate",
+        "spatial",
+        *_calls,
+    ]
+)
+
+del _algorithms

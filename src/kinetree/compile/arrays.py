@@ -1,0 +1,169 @@
+"""From the user's arrays to checked arrays with one batch shape, and the errors that explain what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, unknown_name
+
+
+def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
+    """Convert and check the arrays of one call.
+
+    Parameters
+    ----------
+    spec : Spec
+        Declares the shapes.
+    model : Model
+    given : mapping of str to array_like
+        The arguments by name; ``f_ext`` may also be a mapping of body names to wrenches.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        Each of shape ``(..., *shape)``, its leading axes not yet broadcast.
+    batch : tuple of int
+        The leading axes of all arrays, broadcast together.
+    dtype : dtype
+        float32 if every array is float32 or narrower, longdouble if one is, else float64.
+
+    Raises
+    ------
+    ShapeError
+        An array is not numeric, or its shape does not end in the declared one, or leading axes do not broadcast.
+    """
+    arrays = {}
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            value = _wrenches_by_name(spec, model, name, value)
+        arrays[name] = _checked(spec, model, name, value)
+    leading = {name: x.shape[: x.ndim - len(spec.shape(name, model))] for name, x in arrays.items()}
+    try:
+        batch = np.broadcast_shapes(*leading.values())
+    except ValueError:
+        shown = ", ".join(f"{name}: {shape}" for name, shape in leading.items())
+        raise ShapeError(
+            f"{spec.name}: the leading (batch) axes of the arrays do not broadcast together ({shown}). "
+            "Give every array the same batch, or none.",
+            leading=leading,
+        ) from None
+    return arrays, batch, _common_dtype(arrays.values())
+
+
+def _common_dtype(arrays) -> np.dtype:
+    dtype = np.result_type(np.float32, *(x.dtype for x in arrays if x.dtype.kind == "f"))
+    # Whole numbers count as float64: they are written by hand, and 24 bits would not hold all of them.
+    return dtype if all(x.dtype.kind == "f" for x in arrays) else np.result_type(dtype, np.float64)
+
+
+def _checked(spec, model, name, value) -> np.ndarray:
+    try:
+        x = np.asarray(value)
+    except ValueError as failure:
+        raise ShapeError(f"{spec.name}: {name} is not an array: {failure}", name=name) from None
+    if x.dtype.kind not in "fiub":
+        raise ShapeError(
+            f"{spec.name}: {name} has entries of type {x.dtype}, expected real numbers.", name=name, dtype=x.dtype
+        )
+    expected = spec.shape(name, model)
+    if x.ndim < len(expected) or x.shape[x.ndim - len(expected) :] != expected:
+        raise ShapeError(_shape_message(spec, model, name, x.shape, expected), name=name, found=x.shape, expected=expected)
+    return x
+
+
+def _shape_message(spec, model, name, found, expected) -> str:
+    declared = (spec.inputs | spec.optional)[name]
+    wanted = "(" + ", ".join(["...", *map(str, expected)]) + ")" if expected else "a number or a batch of them"
+    message = f"{spec.name}: {name} has shape {found}, expected {wanted} for model {model.name!r}"
+    sizes = [size for size in declared if isinstance(size, str)]
+    if sizes in (["nq"], ["nv"]):
+        message += f" ({_joint_sizes(model, sizes[0])})"
+        other = "nv" if sizes[0] == "nq" else "nq"
+        if found and model.nq != model.nv and found[-1] == getattr(model, other):
+            message += f". Did you pass {'a velocity' if other == 'nv' else 'positions'}? {other} is {found[-1]}"
+        elif len(found) == 2 and found[0] == expected[0]:
+            message += ". Did you pass one state per column? States are rows"
+    elif sizes == ["nb"]:
+        message += f" (nb={model.nb} bodies, the world is row 0)"
+    return message + "."
+
+
+def _joint_sizes(model, size) -> str:
+    slices = model.q_slice if size == "nq" else model.v_slice
+    parts = [
+        f"{model.joints[i].kind} {model.joint_names[i]!r} {slices[i].stop - slices[i].start}" for i in model.outward()
+    ]
+    shown = ", ".join(parts[:6]) + (f", ... {len(parts) - 6} more joints" if len(parts) > 6 else "")
+    return f"{size}={getattr(model, size)}: {shown}"
+
+
+def _wrenches_by_name(spec, model, name, wrenches: Mapping) -> np.ndarray:
+    """Rows by body from a mapping of body names to wrenches."""
+    rows = {}
+    for body, wrench in wrenches.items():
+        if body not in model.body_names:
+            raise unknown_name("body", body, model.body_names, f"model {model.name!r}")
+        rows[body] = np.asarray(wrench)
+        if rows[body].ndim == 0 or rows[body].shape[-1] != 6:
+            raise ShapeError(
+                f"{spec.name}: the wrench on body {body!r} has shape {rows[body].shape}, expected (..., 6): "
+                "[moment; force] in world coordinates about the world's origin.",
+                name=name,
+                found=rows[body].shape,
+            )
+    batch = np.broadcast_shapes(*(row.shape[:-1] for row in rows.values())) if rows else ()
+    dtype = np.result_type(np.float32, *(row.dtype for row in rows.values()))
+    full = np.zeros((*batch, model.nb, 6), dtype)
+    for body, row in rows.items():
+        full[..., model.body_names.index(body), :] = row
+    return full
+
+
+def explain(spec, model, arrays: Mapping[str, np.ndarray], batch: tuple[int, ...]) -> KinetreeError | None:
+    """The error for the first state that is not finite or leaves a domain of the algorithm; None if all is well."""
+    for name, x in arrays.items():
+        if not np.all(np.isfinite(x)):
+            return _non_finite(spec, model, name, x)
+    for domain in spec.domains:
+        names = [name for name in domain.needs if name in arrays]
+        inputs = {name: _entries(np.broadcast_to(arrays[name], (*batch, *spec.shape(name, model)))) for name in names}
+        for index, violated in enumerate(domain.violations(model, inputs)):
+            violated = np.broadcast_to(np.asarray(violated, bool), batch)
+            if np.any(violated):
+                state = tuple(int(k) for k in np.argwhere(violated)[0])
+                one = {name: [float(x[state]) for x in values] for name, values in inputs.items()}
+                error = domain.explain(model, one, index)
+                where = f" at batch index {state if len(state) > 1 else state[0]}" if state else ""
+                error.args = (f"{spec.name}{where}: {error.message}",)
+                error.message = error.args[0]
+                return error
+    return None
+
+
+def _entries(x: np.ndarray) -> list[np.ndarray]:
+    """The entries of a vector-shaped input, one array over the batch each."""
+    return [x[..., k] for k in range(x.shape[-1])]
+
+
+def _non_finite(spec, model, name, x) -> NonFiniteError:
+    at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
+    shape = spec.shape(name, model)
+    state, entry = at[: len(at) - len(shape)], at[len(at) - len(shape) :]
+    where = f" at batch index {state if len(state) > 1 else state[0]}" if state else ""
+    label = ""
+    declared = (spec.inputs | spec.optional)[name]
+    if declared in (("nq",), ("nv",)):
+        slices = model.q_slice if declared == ("nq",) else model.v_slice
+        i = next(i for i in model.outward() if slices[i].start <= entry[0] < slices[i].stop)
+        label = f" (joint {model.joint_names[i]!r})"
+    elif declared[:1] == ("nb",):
+        label = f" (body {model.body_names[entry[0]]!r})"
+    index = f"[{', '.join(map(str, entry))}]" if entry else ""
+    return NonFiniteError(
+        f"{spec.name}{where}: {name}{index} is {x[at]}{label}. Inputs must be finite; "
+        "kt.compile(..., checks=False) gives a function that lets NaN through to the results.",
+        name=name,
+        index=at,
+    )

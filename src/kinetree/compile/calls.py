@@ -1,0 +1,83 @@
+"""The plain calls: ``kt.aba(model, q, v, tau)`` compiles on first use and keeps the Function beside the model."""
+
+from __future__ import annotations
+
+import inspect
+
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.compile.arrays import as_arrays
+from kinetree.compile.function import Function, check_static
+from kinetree.compile.interpret import interpret, is_interpreted
+
+
+def plain_call(spec: Spec):
+    """The public function of an algorithm: arrays in, arrays out.
+
+    It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in ``model.functions``.
+    """
+    inputs, optional, static = tuple(spec.inputs), tuple(spec.optional), spec.static
+    count = len(inputs)
+
+    def call(model, *args, out=None, **named):
+        if not named and len(args) == count:  # the common case, kept short
+            f = model.functions.get(spec.name)
+            if f is not None and not is_interpreted():
+                return f(*args, out=out)
+        return general(model, args, out, named)
+
+    def general(model, args, out, named):
+        choices = {name: named.pop(name) for name in static if name in named}
+        bound = signature.bind_partial(model, *args, **named, **choices)
+        given = {n: x for n, x in bound.arguments.items() if n in inputs or (n in optional and x is not None)}
+        missing = [name for name in inputs if name not in given]
+        if missing:
+            raise TypeError(f"{spec.name}: missing {', '.join(missing)}")
+        present = tuple(name for name in optional if name in given)
+        if is_interpreted():
+            check_static(spec, model, choices)
+            return _interpreted(spec, model, given, out, present, choices)
+        key = spec.name if not present and not choices else (spec.name, present, *sorted(choices.items()))
+        f = model.functions.get(key)
+        if f is None:
+            check_static(spec, model, choices)
+            f = model.functions.setdefault(key, Function(spec, model, present, choices, checks=True))
+        return f(*(given[name] for name in (*inputs, *present)), out=out)
+
+    signature = _public_signature(spec)
+    call.__name__ = call.__qualname__ = spec.name
+    call.__doc__ = _with_out(spec)
+    call.__module__ = "kinetree"
+    call.__signature__ = signature
+    return call
+
+
+def _interpreted(spec, model, given, out, present, choices):
+    arrays, batch, dtype = as_arrays(spec, model, given)
+    results = interpret(spec, model, arrays, batch, dtype, choices)
+    shell = Function(spec, model, present, choices, checks=True)
+    if out is not None:
+        results = shell._into(out, results, dtype)
+    return shell._packed(results, batch)
+
+
+def _public_signature(spec: Spec) -> inspect.Signature:
+    parameters = list(inspect.signature(spec.function).parameters.values())
+    parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
+    return inspect.Signature(parameters)
+
+
+_OUT = """    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result], shape as the result; with it a call allocates nothing.
+"""
+
+
+def _with_out(spec: Spec) -> str:
+    """The algorithm's docstring with ``out`` as the last parameter."""
+    doc = spec.function.__doc__ or ""
+    head, marker, tail = doc.partition("\n\n    Returns\n")
+    return head + "\n" + _OUT.rstrip("\n") + marker + tail if marker else doc
+
+
+def plain_calls() -> dict:
+    """The public function of every registered algorithm, by name."""
+    return {name: plain_call(spec) for name, spec in ALGORITHMS.items()}

@@ -1,0 +1,268 @@
+"""Function: one algorithm compiled for one model, called with arrays."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import namedtuple
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.compile.arrays import as_arrays, explain
+from kinetree.compile.interpret import interpret
+from kinetree.errors import NonFiniteError, ShapeError, unknown_name
+
+CHOICES = {
+    "reference": ("local", "world", "local_world_aligned"),
+    "kind": ("spatial", "classical"),
+}
+
+
+class Function:
+    """An algorithm compiled for a model: ``f(q, v, tau)``.
+
+    Made by :func:`kinetree.compile`. A call with float64 arrays of one state runs in a fraction of a microsecond; leading axes
+    are batches and run in SIMD form; float32 arrays give float32 results. Functions may be shared between threads.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm.
+    model : Model
+        The model it was compiled for.
+    input_names, output_names : tuple of str
+        In the order of arguments and results.
+    """
+
+    def __init__(self, spec: Spec, model, present: tuple[str, ...], static: Mapping[str, object], checks: bool):
+        self.name = spec.name
+        self.model = model
+        self.spec = spec
+        self.static = dict(static)
+        self.checks = checks
+        self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
+        self.output_names = tuple(spec.outputs)
+        self.seconds = {}  # what building took: trace, compile (or load)
+        self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
+        self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
+        self._result = namedtuple(f"{spec.name}_result", self.output_names) if len(self.output_names) > 1 else None
+        self._kernels = {}
+        self._lock = threading.Lock()
+        self._single = self._build_single
+        self._traced = None
+
+    # Calling -------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args, out=None, **named):
+        if out is None and not named:
+            result = self._single(*args)
+            if result is not NotImplemented:
+                return result
+        elif not named:
+            result = self._single(*args, *out) if type(out) is tuple else self._single(*args, out)
+            if result is not NotImplemented:
+                return result
+        return self._general(self._bound(args, named), out)
+
+    def _bound(self, args, named) -> dict[str, object]:
+        if len(args) > len(self.input_names):
+            raise TypeError(
+                f"{self.name} takes {len(self.input_names)} arrays ({', '.join(self.input_names)}), {len(args)} were given"
+            )
+        given = dict(zip(self.input_names, args, strict=False))
+        for name, value in named.items():
+            if name not in self.input_names or name in given:
+                raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(self.input_names)}")
+            given[name] = value
+        missing = [name for name in self.input_names if name not in given]
+        if missing:
+            raise TypeError(f"{self.name}: missing {', '.join(missing)}")
+        return {name: given[name] for name in self.input_names}
+
+    def _general(self, given, out):
+        """The explaining way: any array-like arguments, batches, other precisions, errors with names."""
+        arrays, batch, dtype = as_arrays(self.spec, self.model, given)
+        if dtype == np.longdouble and dtype != np.float64:
+            results = interpret(self.spec, self.model, arrays, batch, dtype, self.static, self.checks)
+            results = self._into(out, results, dtype) if out is not None else results
+            return self._packed(results, batch)
+        kernel = self._kernel(dtype.name)
+        count = int(np.prod(batch, dtype=np.int64))
+        rows, strides = [], []
+        for x, shape in zip(arrays.values(), self._shapes, strict=True):
+            width = int(np.prod(shape, dtype=np.int64))
+            if x.shape == shape:  # one state for the whole batch
+                rows.append(np.ascontiguousarray(x, dtype).reshape(width))
+                strides.append(0)
+            else:
+                full = np.broadcast_to(x, (*batch, *shape))
+                rows.append(np.ascontiguousarray(full, dtype).reshape(count, width))
+                strides.append(width)
+        results = self._outputs(out, batch, dtype)
+        targets = [self._target(r, rows, dtype) for r in results]
+        status = kernel.batch(rows, [t.reshape(count, -1) for t in targets], count, strides)
+        if status:
+            error = explain(self.spec, self.model, arrays, batch)
+            raise error or NonFiniteError(f"{self.name}: an input is not finite or outside the algorithm's domain.")
+        for r, t in zip(results, targets, strict=True):
+            if t is not r:
+                r[...] = t
+        return self._packed(results, batch)
+
+    def _outputs(self, out, batch, dtype) -> list[np.ndarray]:
+        shapes = [(*batch, *shape) for shape in self._out_shapes]
+        if out is None:
+            return [np.empty(shape, dtype) for shape in shapes]
+        given = list(out) if isinstance(out, tuple) else [out]
+        if len(given) != len(shapes):
+            raise ShapeError(f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)}).")
+        for name, x, shape in zip(self.output_names, given, shapes, strict=True):
+            if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
+                found = f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+                raise ShapeError(
+                    f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, found {found}.",
+                    expected=shape,
+                )
+        return given
+
+    @staticmethod
+    def _target(result, inputs, dtype) -> np.ndarray:
+        """The array that the kernel may write: the result itself unless it is strided or overlaps an input."""
+        if result.flags.c_contiguous and not any(np.may_share_memory(result, x) for x in inputs):
+            return result
+        return np.empty(result.shape, dtype)
+
+    def _into(self, out, results, dtype):
+        targets = self._outputs(out, results[0].shape[: results[0].ndim - len(self._out_shapes[0])], dtype)
+        for target, result in zip(targets, results, strict=True):
+            target[...] = result
+        return targets
+
+    def _packed(self, results, batch):
+        if not batch:
+            results = [r if r.ndim else r[()] for r in results]
+        return results[0] if self._result is None else self._result(*results)
+
+    # Building ------------------------------------------------------------------------------------------------------
+
+    def _build_single(self, *args):
+        """Stands for the single-call entry until it is first needed."""
+        self._single = self._entry(self._kernel("float64"))
+        return self._single(*args)
+
+    def _entry(self, kernel):
+        entry = kernel.entry
+        scalar_outputs = any(shape == () for shape in self._out_shapes)
+        if entry is None or scalar_outputs:
+            return lambda *args: NotImplemented
+        if self._result is None:
+            return entry
+        make = self._result._make
+
+        def packed(*args):
+            result = entry(*args)
+            return result if result is NotImplemented else make(result)
+
+        return packed
+
+    def _kernel(self, dtype: str):
+        kernel = self._kernels.get(dtype)
+        if kernel is None:
+            with self._lock:
+                kernel = self._kernels.get(dtype)
+                if kernel is None:
+                    kernel = self._kernels[dtype] = self._built(dtype)
+        return kernel
+
+    def _built(self, dtype: str):
+        from kinetree.compile.kernel import Kernel
+        from kinetree.compile.trace import numbers_model
+
+        program = self.program
+        start = time.perf_counter()
+        kernel = Kernel(
+            program, dtype=dtype, checks=self.checks, numbers=numbers_model(self.spec, self.model).number_values()
+        )
+        self.seconds[f"compile {dtype}"] = time.perf_counter() - start
+        return kernel
+
+    @property
+    def program(self):
+        """The straight-line program that is compiled."""
+        if self._traced is None:
+            from kinetree.compile.trace import trace
+
+            start = time.perf_counter()
+            self._traced = trace(self.spec, self.model, self.input_names[len(self.spec.inputs) :], self.static)
+            self.seconds["trace"] = time.perf_counter() - start
+        return self._traced
+
+    @property
+    def operations(self):
+        """Operation counts of one evaluation: multiplications, additions, divisions, square roots, sine-cosine pairs."""
+        return self.program.operations
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
+        results = ", ".join(f"{n} {s}" for n, s in zip(self.output_names, self._out_shapes, strict=True))
+        return f"<Function {self.name}({arguments}) -> {results} for model {self.model.name!r}>"
+
+
+def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = True, **static) -> Function:
+    """Compile an algorithm for a model.
+
+    Parameters
+    ----------
+    model : Model
+    name : str
+        Name of an algorithm: "rnea", "crba", "aba", "forward_dynamics", "jacobian" and so on.
+    optional : tuple of str
+        Optional inputs that the function shall take, for example ("f_ext",).
+    checks : bool
+        Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN goes
+        through to every result that depends on it, and quaternions are not verified.
+    **static
+        Static arguments of the algorithm, such as ``frame="hand", reference="world"``.
+
+    Returns
+    -------
+    Function
+        Compiled at its first call; ``f(*arrays, out=None)``.
+
+    Raises
+    ------
+    UnknownNameError
+        No algorithm or frame has this name.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> f = kt.compile(kt.models.double_pendulum(), "aba")
+    >>> f(np.zeros(2), np.zeros(2), np.zeros(2)).shape
+    (2,)
+    """
+    spec = ALGORITHMS.get(name)
+    if spec is None:
+        raise unknown_name("algorithm", name, sorted(ALGORITHMS), "kinetree")
+    check_static(spec, model, static)
+    for entry in optional:
+        if entry not in spec.optional:
+            raise unknown_name("optional input", entry, spec.optional, f"algorithm {name!r}")
+    return Function(spec, model, tuple(n for n in spec.optional if n in optional), static, checks)
+
+
+def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
+    """Refuse missing, unknown and impossible static arguments."""
+    for name in spec.static:
+        if name not in static:
+            choices = f" one of {', '.join(CHOICES[name])}" if name in CHOICES else ""
+            raise TypeError(f"{spec.name} needs the keyword argument {name}={choices}")
+    for name, value in static.items():
+        if name not in spec.static:
+            raise TypeError(f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}")
+        if name in CHOICES and value not in CHOICES[name]:
+            raise unknown_name(name, value, CHOICES[name], spec.name)
+        if name == "frame":
+            model.frame(value)

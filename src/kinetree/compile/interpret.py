@@ -1,0 +1,75 @@
+"""The same source without a compiler: algorithms on floats, NumPy batches and extended precision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+
+from kinetree.compile.arrays import explain
+
+_interpreted: ContextVar[bool] = ContextVar("kinetree_interpreted", default=False)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Run the algorithms as plain Python in this context: for debugging, extended precision, platforms without LLVM.
+
+    Notes
+    -----
+    Source: the same lines that are compiled otherwise. Arrays of ``numpy.longdouble`` are always interpreted.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model = kt.models.double_pendulum()
+    >>> with kt.interpreted():
+    ...     a = kt.aba(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0])
+    >>> bool(np.allclose(a, kt.aba(model, [0.1, 0.2], [0.0, 0.0], [0.0, 0.0]), rtol=1e-12))
+    True
+    """
+    token = _interpreted.set(True)
+    try:
+        yield
+    finally:
+        _interpreted.reset(token)
+
+
+def is_interpreted() -> bool:
+    """Whether this context asked for interpretation."""
+    return _interpreted.get()
+
+
+def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, static, checks=True) -> list[np.ndarray]:
+    """Evaluate an algorithm over NumPy arrays; one array of shape ``(*batch, *shape)`` for each output."""
+    if checks and (error := explain(spec, model, arrays, batch)):
+        raise error
+    scalars = {name: _nested(x.astype(dtype, copy=False), len(spec.shape(name, model))) for name, x in arrays.items()}
+    with np.errstate(all="ignore"):
+        results = spec.function(model, **scalars, **static)
+    if len(spec.outputs) == 1:
+        results = (results,)
+    return [
+        _assembled(result, spec.shape(name, model), batch, dtype)
+        for name, result in zip(spec.outputs, results, strict=True)
+    ]
+
+
+def _nested(x: np.ndarray, depth: int) -> list:
+    """Nested lists over the last ``depth`` axes; the scalars are floats without a batch, arrays over the batch with one."""
+    if depth == 0:
+        return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
+    axis = x.ndim - depth
+    return [_nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]
+
+
+def _assembled(result, shape, batch, dtype) -> np.ndarray:
+    out = np.empty((*batch, *shape), dtype)
+    for index in np.ndindex(*shape):
+        entry = result
+        for k in index:
+            entry = entry[k]
+        out[(..., *index)] = entry
+    return out
