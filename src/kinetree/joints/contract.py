@@ -1,0 +1,294 @@
+"""What a joint must supply: the only face of a joint that the model and the algorithms see.
+
+A joint connects a predecessor frame to a successor frame. It knows kinematics and nothing of trees, bodies or forces.
+A joint of your own is a subclass that gives ``nq``, ``nv``, ``transform`` and ``motion_subspace``; everything else
+has a default that follows from these (and compiles like the built-in joints).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from kinetree.errors import JointError, UnsupportedError
+from kinetree.joints.dual import Dual, rate_of
+from kinetree.spatial import Force, GeneralRotation, IdentityRotation, Matrix3, Motion, Rotation, Transform, Vector3
+
+
+class Joint:
+    """A joint between a predecessor and a successor frame.
+
+    All methods work on scalars of any kind; ``q`` and ``v`` hold the nq and nv scalars of this joint alone.
+
+    Attributes
+    ----------
+    kind : str
+        Name in the registry; by default the class name in snake case.
+    nq, nv : int
+        Number of position and velocity variables; class or instance attributes.
+    constant_subspace : bool
+        True if the motion subspace does not depend on q in successor coordinates, so that c_J = 0.
+        It only saves work: without it the default ``bias`` differentiates ``motion_subspace``.
+    position_names, velocity_names : tuple of str
+        Labels of the variables.
+    position_units, velocity_units : tuple of str
+        Their units, "rad", "m/s"; "1" for a plain number.
+
+    Notes
+    -----
+    Joints are immutable values: make a class with parameters a ``@dataclass(frozen=True)`` and keep numbers and
+    tuples in it, not arrays. Two joints are equal if their classes and parameters are.
+
+    *Source* Featherstone, sections 3.5 and 4.4 (``jcalc``).
+
+    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0.
+
+    Examples
+    --------
+    A wheel that rolls along the x axis of its predecessor without slipping:
+
+    >>> from dataclasses import dataclass
+    >>> from kinetree.spatial import Motion, Transform, Vector3
+    >>> from kinetree.spatial.rotations import rz
+    >>> @dataclass(frozen=True)
+    ... class Wheel(Joint):
+    ...     radius: float
+    ...     nq = nv = 1
+    ...     def transform(self, q):
+    ...         return Transform(rz(q[0]), Vector3(-self.radius * q[0], 0.0, 0.0))
+    ...     def motion_subspace(self, q):
+    ...         E = rz(q[0])
+    ...         return (Motion(Vector3(0.0, 0.0, 1.0), E @ Vector3(-self.radius, 0.0, 0.0)),)
+    >>> c_J = Wheel(0.5).bias([0.0], [2.0])
+    >>> float(c_J.linear.y)  # radius * v^2: the successor's axes turn under a constant velocity
+    2.0
+    """
+
+    __slots__ = ()
+
+    kind: str = "joint"
+    nq: int
+    nv: int
+    constant_subspace: bool = False
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if "kind" not in vars(cls):
+            cls.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        _check_class(cls)
+
+    # Kinematics ----------------------------------------------------------------------------------------------------
+
+    def transform(self, q: Sequence) -> Transform:
+        """X_J(q): the coordinate transform from predecessor to successor coordinates."""
+        raise NotImplementedError
+
+    def motion_subspace(self, q: Sequence) -> tuple[Motion, ...]:
+        """S(q): one Motion per velocity variable, in successor coordinates."""
+        raise NotImplementedError
+
+    def velocity(self, q: Sequence, v: Sequence) -> Motion:
+        """v_J = S v: velocity of the successor relative to the predecessor, in successor coordinates."""
+        return combination(self.motion_subspace(q), v)
+
+    def bias(self, q: Sequence, v: Sequence) -> Motion:
+        """c_J = (apparent derivative of S along v) v, in successor coordinates.
+
+        Notes
+        -----
+        Source: Featherstone, eq. 3.42: c_J is the apparent rate of S, times v.
+        """
+        if self.constant_subspace:
+            return Motion.zero()
+        return combination(self.subspace_rate(q, v), v)
+
+    def subspace_rate(self, q: Sequence, v: Sequence) -> tuple[Motion, ...]:
+        """Apparent derivative of each column of S along v, in successor coordinates; zero if ``constant_subspace``.
+
+        Notes
+        -----
+        The default evaluates ``motion_subspace`` on numbers that carry their rates
+        (:class:`~kinetree.joints.dual.Dual`), so it is exact for scalars of any kind.
+        """
+        if self.constant_subspace:
+            return (Motion.zero(),) * self.nv
+        moving = [Dual(x, rate) for x, rate in zip(q, self.q_dot(q, v), strict=True)]
+        return tuple(Motion.of([rate_of(x) for x in column]) for column in self.motion_subspace(moving))
+
+    # The manifold of positions -------------------------------------------------------------------------------------
+
+    def q_dot(self, q: Sequence, v: Sequence) -> list:
+        """dq/dt when the velocity is v; default v (Featherstone, eq. 3.7)."""
+        self._needs_own("q_dot", "q_dot = v")
+        return list(v)
+
+    def integrate(self, q: Sequence, dv: Sequence) -> list:
+        """The position reached from q with the constant velocity dv in unit time; default q + dv."""
+        self._needs_own("integrate", "q + dv")
+        return [x + dx for x, dx in zip(q, dv, strict=True)]
+
+    def difference(self, q0: Sequence, q1: Sequence) -> list:
+        """The dv with integrate(q0, dv) = q1; default q1 - q0."""
+        self._needs_own("difference", "q1 - q0")
+        return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
+
+    def neutral(self) -> list[float]:
+        """The position at which the frames coincide, as far as possible; default zeros."""
+        self._needs_own("neutral", "zeros")
+        return [0.0] * self.nq
+
+    def random(self, rng) -> list[float]:
+        """A random position, as floats; ``rng`` is a ``numpy.random.Generator``. Default: neutral + [-1, 1)^nv."""
+        return [float(x) for x in self.integrate(self.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, self.nv)])]
+
+    def normalize(self, q: Sequence) -> list:
+        """The valid position nearest to q: unit quaternions; default q itself."""
+        return list(q)
+
+    def defect(self, q: Sequence) -> list:
+        """Scalars that vanish on valid q, such as |quaternion|^2 - 1; default none."""
+        return []
+
+    # As a loop joint -----------------------------------------------------------------------------------------------
+
+    def implicit(self, X: Transform) -> tuple[list, tuple[Force, ...]]:
+        """Position error and constraint-force basis of this joint when it closes a loop.
+
+        Parameters
+        ----------
+        X : Transform
+            From predecessor to successor coordinates, wherever the two frames happen to be.
+
+        Returns
+        -------
+        delta : list of 6 - nv scalars
+            Zero if the joint can reach X. With X = X_err X_J and X_err ~ 1 - d x, delta = T^T d + O(d^2); like any
+            such formula (the book's table 8.1 too) it also vanishes half a turn away from a reachable X.
+        T : tuple of 6 - nv Force
+            Basis of the constraint forces in successor coordinates: T^T S = 0.
+
+        Raises
+        ------
+        UnsupportedError
+            If the joint has no implicit form.
+
+        Notes
+        -----
+        Source: Featherstone, section 8.3, eqs. 8.25-8.27 and table 8.1.
+        """
+        raise UnsupportedError(
+            f"{self!r} has no implicit form, so it cannot close a loop; put it into the tree and close the loop with "
+            f"another joint, or give {type(self).__name__} an implicit(X) method.",
+            joint=self,
+        )
+
+    def force_basis_rate(self, X: Transform, V_J: Motion) -> tuple[Force, ...]:
+        """Apparent derivative of the T of ``implicit`` when the relative velocity is V_J, in successor coordinates."""
+        E, r = X.E.matrix, X.r
+        E_dot = -(Matrix3.cross(V_J.angular) @ E)
+        r_dot = X.E.inverse_apply(V_J.linear)
+        moving = Transform(
+            GeneralRotation(Matrix3(tuple(tuple(Dual(E[i, j], E_dot[i, j]) for j in range(3)) for i in range(3)))),
+            Vector3(*(Dual(x, rate) for x, rate in zip(r, r_dot, strict=True))),
+        )
+        return tuple(Force.of([rate_of(x) for x in column]) for column in self.implicit(moving)[1])
+
+    # Equivalent forms ----------------------------------------------------------------------------------------------
+
+    def canonical(self) -> tuple[Rotation, Joint]:
+        """A constant rotation R and a cheaper joint J' with X_J = R^-1 X_J' R and S = R^-1 S'."""
+        return IdentityRotation(), self
+
+    # Names ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def position_names(self) -> tuple[str, ...]:
+        return tuple(f"q{k}" for k in range(self.nq))
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return tuple(f"v{k}" for k in range(self.nv))
+
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        return ("1",) * self.nq
+
+    @property
+    def velocity_units(self) -> tuple[str, ...]:
+        return ("1/s",) * self.nv
+
+    def describe(self) -> str:
+        """One line for error messages and plots: the joint, its variables and their units."""
+        q = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.position_names, self.position_units, strict=True))
+        v = ", ".join(f"{name} [{unit}]" for name, unit in zip(self.velocity_names, self.velocity_units, strict=True))
+        return f"{self!r}: q = ({q}), v = ({v})"
+
+    @classmethod
+    def examples(cls, rng) -> Iterator[Joint]:
+        """Joints of this kind for the test battery; default one without parameters."""
+        try:
+            joint = cls()
+        except TypeError as failure:
+            raise JointError(
+                f"joint kind {cls.kind!r} has parameters ({failure}); give {cls.__name__} a classmethod "
+                "examples(cls, rng) that yields a few joints for the tests.",
+                kind=cls.kind,
+            ) from None
+        yield joint
+
+    # Values --------------------------------------------------------------------------------------------------------
+
+    def _parameters(self) -> dict[str, object]:
+        """Every attribute of this instance, in slots or not: no parameter may escape a comparison of two joints."""
+        slots = [name for c in type(self).__mro__ for name in vars(c).get("__slots__", ()) if hasattr(self, name)]
+        return {name: getattr(self, name) for name in (*slots, *getattr(self, "__dict__", ()))}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._parameters() == other._parameters()
+
+    def __hash__(self) -> int:
+        return hash((type(self), *self._parameters().items()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._parameters().items())})"
+
+    def _needs_own(self, method: str, default: str) -> None:
+        if self.nq != self.nv:
+            raise JointError(
+                f"{self!r} has nq={self.nq} and nv={self.nv}, so the default {method} ({default}) is wrong for it; "
+                f"define {type(self).__name__}.{method}.",
+                joint=self,
+                method=method,
+            )
+
+
+def combination(columns: Sequence[Motion], weights: Sequence) -> Motion:
+    """The sum of the columns times the weights; zero if there are none."""
+    terms = [column * weight for column, weight in zip(columns, weights, strict=True)]
+    return sum(terms[1:], start=terms[0]) if terms else Motion.zero()
+
+
+def _check_class(cls: type[Joint]) -> None:
+    """Refuse a joint class that cannot work when it is defined, not when it is first used."""
+    missing = [name for name in ("transform", "motion_subspace") if getattr(cls, name) is getattr(Joint, name)]
+    if "__init__" not in vars(cls):  # a constructor may set the sizes
+        declared = {name for c in cls.__mro__ if c is not Joint for name in vars(c).get("__annotations__", ())}
+        missing += [name for name in ("nq", "nv") if not hasattr(cls, name) and name not in declared]
+    if missing:
+        raise JointError(
+            f"joint class {cls.__name__} does not define {', '.join(missing)}; a joint must give nq, nv, transform(q) "
+            "and motion_subspace(q).",
+            missing=missing,
+        )
+    nq, nv = getattr(cls, "nq", None), getattr(cls, "nv", None)
+    if isinstance(nq, int) and isinstance(nv, int) and nq != nv:
+        needed = ("q_dot", "integrate", "difference", "neutral")
+        missing = [name for name in needed if getattr(cls, name) is getattr(Joint, name)]
+        if missing:
+            raise JointError(
+                f"joint class {cls.__name__} has nq={nq} and nv={nv}, so it must define {', '.join(missing)}: the "
+                "defaults (q_dot = v, q + dv, q1 - q0, zeros) hold only for nq = nv.",
+                missing=missing,
+            )

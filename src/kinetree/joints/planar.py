@@ -1,0 +1,93 @@
+"""Planar joint: the successor slides and turns in the xy plane of the predecessor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kinetree.joints.contract import Joint
+from kinetree.spatial import Force, Motion, Transform, Vector3
+from kinetree.spatial.rotations import rz
+from kinetree.spatial.scalar import sincos, where
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planar(Joint):
+    """Motion in the plane: q = (angle, x, y), v = (w, vx, vy).
+
+    The position (x, y) of the successor's origin is in predecessor coordinates; the velocity is in successor
+    coordinates. So q_dot is not v, although nq = nv = 3.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1 and example 4.5. *Differs*: with the printed r, the constant S = (e3, e4, e5) is not
+    the subspace of q_dot, and the printed rate matrix belongs to other velocity variables; here (q2, q3)-dot =
+    [[c, -s], [s, c]] (vx, vy), and a body that spins far from the origin has a slow position.
+    ``integrate`` is the exponential of SE(2), exact for constant v; ``difference`` keeps whole turns of the angle.
+
+    Examples
+    --------
+    >>> import math
+    >>> [round(rate, 12) for rate in Planar().q_dot([math.pi / 2, 5.0, 0.0], [1.0, 2.0, 0.0])]
+    [1.0, 0.0, 2.0]
+    """
+
+    kind = "planar"
+    nq = nv = 3
+    constant_subspace = True
+    position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
+    velocity_names, velocity_units = ("angular velocity", "vx", "vy"), ("rad/s", "m/s", "m/s")
+
+    def transform(self, q):
+        return Transform(rz(q[0]), Vector3(q[1], q[2], 0.0))
+
+    def motion_subspace(self, q):
+        zero = Vector3.zero()
+        return (
+            Motion(Vector3(0.0, 0.0, 1.0), zero),
+            Motion(zero, Vector3(1.0, 0.0, 0.0)),
+            Motion(zero, Vector3(0.0, 1.0, 0.0)),
+        )
+
+    def velocity(self, q, v):
+        return Motion(Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0))
+
+    def q_dot(self, q, v):
+        x_dot, y_dot = _turned(q[0], v[1], v[2])
+        return [v[0], x_dot, y_dot]
+
+    def integrate(self, q, dv):
+        # Constant velocity draws an arc; its chord has the direction of half the turn and the length v sinc(w / 2).
+        half = 0.5 * dv[0]
+        x, y = _turned(q[0] + half, dv[1], dv[2])
+        chord = _sinc(half)
+        return [q[0] + dv[0], q[1] + chord * x, q[2] + chord * y]
+
+    def difference(self, q0, q1):
+        turn = q1[0] - q0[0]
+        half = 0.5 * turn
+        x, y = _turned(-(q0[0] + half), q1[1] - q0[1], q1[2] - q0[2])
+        chord = _sinc(half)
+        return [turn, x / chord, y / chord]
+
+    def random(self, rng):
+        return [float(rng.uniform(-math.pi, math.pi)), *map(float, rng.uniform(-1.0, 1.0, 2))]
+
+    def implicit(self, X):
+        u = X.E @ Vector3(0.0, 0.0, 1.0)  # the predecessor's normal
+        basis = tuple(Force.of([float(k == row) for k in range(6)]) for row in (0, 1, 5))
+        return [u.y, -u.x, X.r.z], basis
+
+
+def _turned(angle, x, y):
+    s, c = sincos(angle)
+    return c * x - s * y, s * x + c * y
+
+
+def _sinc(x):
+    """sin(x) / x; the series below 0.01 is exact to round-off (next term x^8 / 9! < 3e-22)."""
+    square = x * x
+    small = square < 1e-4
+    s, _ = sincos(x)
+    series = 1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
+    return where(small, series, s / where(small, 1.0, x))

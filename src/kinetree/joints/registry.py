@@ -1,0 +1,77 @@
+"""All kinds of joints, by name: the built-in ones and those that users register."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kinetree.errors import DuplicateNameError, JointError
+from kinetree.joints.contract import Joint
+from kinetree.joints.cylindrical import Cylindrical
+from kinetree.joints.euler import SphericalEuler, Universal
+from kinetree.joints.fixed import Fixed
+from kinetree.joints.free import Free
+from kinetree.joints.helical import Helical
+from kinetree.joints.planar import Planar
+from kinetree.joints.prismatic import Prismatic
+from kinetree.joints.rack_and_pinion import RackAndPinion
+from kinetree.joints.reversed import Reversed
+from kinetree.joints.revolute import Revolute
+from kinetree.joints.sphere_in_cylinder import SphereInCylinder
+from kinetree.joints.spherical import Spherical
+
+JOINTS: dict[str, type[Joint]] = {}
+
+
+def register(cls: type[Joint]) -> type[Joint]:
+    """Enter a joint class into ``JOINTS`` under its ``kind``, so that the test battery covers it; a decorator.
+
+    Unregistered joints work just as well in a model.
+
+    Parameters
+    ----------
+    cls : subclass of Joint
+        Its classmethod ``examples(cls, rng)`` yields instances for the tests; without one, ``cls()`` is taken.
+
+    Raises
+    ------
+    JointError
+        If ``cls`` is not a joint class.
+    DuplicateNameError
+        If another class has this kind.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Joint)):
+        raise JointError(f"register: {cls!r} is not a subclass of kinetree.joints.Joint.", cls=cls)
+    present = JOINTS.setdefault(cls.kind, cls)
+    if present is not cls:
+        raise DuplicateNameError(
+            f"register: joint kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
+            f"set a different `kind` in {cls.__name__}. Known: {', '.join(JOINTS)}.",
+            kind=cls.kind,
+        )
+    return cls
+
+
+for _cls in (
+    Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, SphericalEuler, Universal, RackAndPinion,
+    SphereInCylinder, Free, Fixed, Reversed,
+):  # fmt: skip
+    register(_cls)
+
+
+def examples(rng) -> Iterator[tuple[str, Joint]]:
+    """Instances of every kind and, of each, the reversed joint.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        For odd axes.
+
+    Yields
+    ------
+    label, joint
+        The label is the joint's repr, short enough for a test's name.
+    """
+    for cls in list(JOINTS.values()):
+        for joint in cls.examples(rng):
+            for variant in (joint, Reversed(joint)):
+                yield repr(variant).replace(" ", ""), variant

@@ -1,0 +1,116 @@
+"""A joint with predecessor and successor exchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.joints.contract import Joint
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reversed(Joint):
+    """The same mechanism, seen from the other side: its variables and rates stay what they are.
+
+    Parameters
+    ----------
+    joint : Joint
+        The joint from the new successor to the new predecessor.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.2. *Differs* T becomes -p_X_s* T, with the star (the basis holds forces).
+
+    *Identities* X' X = 1, T'^T S' = 0, v_J' = -X' v_J.
+
+    Examples
+    --------
+    >>> from kinetree.joints import Prismatic
+    >>> [float(x) for x in Reversed(Prismatic()).motion_subspace([0.4])[0]]
+    [0.0, 0.0, 0.0, 0.0, 0.0, -1.0]
+    """
+
+    joint: Joint
+
+    kind = "reversed"
+
+    @property
+    def nq(self) -> int:
+        return self.joint.nq
+
+    @property
+    def nv(self) -> int:
+        return self.joint.nv
+
+    @property
+    def constant_subspace(self) -> bool:
+        # S'-ring = -X^-1 (S-ring + v_J x S), and v_J x S = 0 if S has one column.
+        return self.joint.constant_subspace and self.joint.nv <= 1
+
+    def transform(self, q):
+        return self.joint.transform(q).inverse()
+
+    def motion_subspace(self, q):
+        X = self.joint.transform(q)
+        return tuple(-X.inverse_apply(column) for column in self.joint.motion_subspace(q))
+
+    def velocity(self, q, v):
+        return -self.joint.transform(q).inverse_apply(self.joint.velocity(q, v))
+
+    def bias(self, q, v):
+        return -self.joint.transform(q).inverse_apply(self.joint.bias(q, v))
+
+    def subspace_rate(self, q, v):
+        # S' = -X^-1 S and dX^-1/dt = X^-1 v_J x
+        X, v_J = self.joint.transform(q), self.joint.velocity(q, v)
+        columns, rates = self.joint.motion_subspace(q), self.joint.subspace_rate(q, v)
+        return tuple(-X.inverse_apply(rate + v_J.cross(s)) for rate, s in zip(rates, columns, strict=True))
+
+    def q_dot(self, q, v):
+        return self.joint.q_dot(q, v)
+
+    def integrate(self, q, dv):
+        return self.joint.integrate(q, dv)
+
+    def difference(self, q0, q1):
+        return self.joint.difference(q0, q1)
+
+    def neutral(self):
+        return self.joint.neutral()
+
+    def random(self, rng):
+        return self.joint.random(rng)
+
+    def normalize(self, q):
+        return self.joint.normalize(q)
+
+    def defect(self, q):
+        return self.joint.defect(q)
+
+    def implicit(self, X):
+        delta, T = self.joint.implicit(X.inverse())
+        return delta, tuple(-(X @ force) for force in T)
+
+    def canonical(self):
+        R, joint = self.joint.canonical()
+        return R, self if joint is self.joint else Reversed(joint)
+
+    @property
+    def position_names(self):
+        return self.joint.position_names
+
+    @property
+    def velocity_names(self):
+        return self.joint.velocity_names
+
+    @property
+    def position_units(self):
+        return self.joint.position_units
+
+    @property
+    def velocity_units(self):
+        return self.joint.velocity_units
+
+    @classmethod
+    def examples(cls, rng):
+        """None of its own: the battery reverses the examples of every other kind."""
+        return iter(())
