@@ -1,0 +1,210 @@
+"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree robots``.
+
+Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kinetree.errors import KinetreeError, ShapeError
+
+app = typer.Typer(
+    help="Rigid-body dynamics, compiled for your own robot.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _option(help: str, *names: str, default: bool | str = False):
+    return typer.Option(*names, help=help, show_default=default)
+
+
+Robot = Annotated[str, typer.Argument(help="A URDF file, or the name of a shipped robot.", show_default=False)]
+Debug = Annotated[bool, _option("Show the traceback of an error.", "--debug")]
+FloatingBase = Annotated[bool, _option("Let the root body move freely.", "--floating-base")]
+Inertia = Annotated[str | None, _option("What to do with impossible inertias, see kt.load.")]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 on success, 2 on an error of kinetree or of the arguments.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Default: those of the process.
+    """
+    app(arguments, prog_name="kinetree")
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, _option("Show the version and exit.", "--version")] = False) -> None:
+    if version:
+        typer.echo(f"kinetree {_version()}")
+        raise typer.Exit
+
+
+@app.command()
+def robots() -> None:
+    """List the robots that ship with kinetree."""
+    from kinetree import data
+
+    for name in data.robots():
+        typer.echo(name)
+
+
+@app.command()
+def info(
+    robot: Robot,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
+    debug: Debug = False,
+) -> None:
+    """Show a robot: its bodies and joints, masses, limits, sizes, and what the file did not say clearly."""
+    with _Errors(debug):
+        model = _load(robot, floating_base, inertia)
+        from kinetree.viz import describe
+
+        if as_json:
+            import json
+
+            typer.echo(json.dumps(describe.as_data(model), indent=2))
+        else:
+            _console().print(describe.as_tree(model))
+
+
+@app.command()
+def simulate(
+    robot: Robot,
+    duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
+    dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
+    integrator: Annotated[str, _option("semi_implicit, rk4 or adaptive.", default=True)] = "semi_implicit",
+    method: Annotated[str, _option("SciPy's method for adaptive.", default=True)] = "DOP853",
+    rtol: Annotated[float, _option("Relative tolerance of adaptive.", default=True)] = 1e-10,
+    atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1".')] = None,
+    v0: Annotated[str | None, _option("Initial velocities.")] = None,
+    tau: Annotated[str | None, _option("Constant joint forces.")] = None,
+    seed: Annotated[int | None, _option("Random initial state with this seed.")] = None,
+    limits: Annotated[str, _option("At position limits: soft, ignore or raise.", default=True)] = "soft",
+    sample_period: Annotated[float | None, _option("Distance of the samples [s].", default="every step")] = None,
+    plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
+    save: Annotated[Path | None, _option("Write the run: .npz, .csv or .nc.")] = None,
+    quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
+    debug: Debug = False,
+) -> None:
+    """Simulate a robot; print a summary, draw it, save it."""
+    with _Errors(debug):
+        from kinetree.simulate.simulate import simulate as run_simulation
+
+        _writable(plot, save)
+        run = run_simulation(
+            _load(robot, floating_base, inertia),
+            _numbers(q0, "--q0"),
+            _numbers(v0, "--v0"),
+            duration=duration,
+            dt=dt,
+            integrator=integrator,
+            method=method,
+            rtol=rtol,
+            atol=atol,
+            tau=_numbers(tau, "--tau"),
+            seed=seed,
+            limits=limits,
+            sample_period=sample_period,
+            progress=False if quiet else None,
+        )
+        written = [run.save(save)] if save is not None else []
+        if plot is not None:
+            run.plot(path=plot)
+            written.append(plot)
+        if not quiet:
+            _console().print(_summary(run, written))
+
+
+class _Errors:
+    """Print an error of kinetree as one red line and exit with code 2; ``--debug`` lets it through."""
+
+    def __init__(self, debug: bool) -> None:
+        self._debug = debug
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind, error, traceback) -> None:
+        if self._debug or not isinstance(error, (KinetreeError, OSError)):
+            return
+        from rich.console import Console
+        from rich.text import Text
+
+        message = " ".join(str(error).split())
+        Console(stderr=True, soft_wrap=True).print(Text(f"error: {message}", style="bold red"))
+        raise typer.Exit(code=2) from error
+
+
+def _console():
+    from rich.console import Console
+
+    # Into a pipe or a file, lines are never cut or wrapped.
+    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+
+
+def _load(robot: str, floating_base: bool, inertia: str | None):
+    import kinetree as kt
+
+    options: dict[str, Any] = {} if inertia is None else {"inertia": inertia}
+    return kt.load(robot, floating_base=floating_base, **options)
+
+
+def _numbers(text: str | None, option: str) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(word) for word in text.strip("[]() ").replace(",", " ").split()]
+    except ValueError:
+        raise ShapeError(f'{option} is {text!r}, expected numbers such as "0.1 0.2 -1".', option=option) from None
+
+
+def _writable(*paths: Path | None) -> None:
+    """Find out before a long run that its results have nowhere to go."""
+    for path in paths:
+        if path is not None and not path.parent.is_dir():
+            raise KinetreeError(f"{path}: there is no folder {str(path.parent)!r} to write to.")
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("kinetree")
+
+
+def _summary(run, written: list[Path]):
+    from rich.table import Table
+
+    def joules(x: float) -> str:
+        return f"{x:.6g} J"
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row("robot", run.model_name)
+    steps = f", {run.steps} steps of {run.dt:g} s" if run.steps is not None else f", a sample every {run.dt:g} s"
+    table.add_row("integrator", f"{run.integrator}{steps}")
+    table.add_row("simulated", f"{run.duration:g} s, {len(run)} samples")
+    table.add_row("wall time", f"{run.wall_time:.3g} s, {run.real_time_factor:.3g} x real time")
+    table.add_row("energy", f"{joules(run.energy[0])} at the start, {joules(run.energy[-1])} at the end")
+    table.add_row("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy")
+    for note in run.notes:
+        table.add_row("note", note)
+    for path in written:
+        table.add_row("written", str(path))
+    return table

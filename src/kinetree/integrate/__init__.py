@@ -1,0 +1,14 @@
+"""Integrators: one file per method, all of them on the manifold of the joint positions.
+
+A fixed-step method is an object with ``step(t, h, q, v, tau, f_ext) -> (q, v)``; ``FIXED_STEP`` lists them by name. The
+adaptive method hands the same dynamics to SciPy.
+"""
+
+from kinetree.integrate.adaptive import solve_adaptive
+from kinetree.integrate.rk4 import RungeKutta4
+from kinetree.integrate.semi_implicit import SemiImplicitEuler
+from kinetree.integrate.system import System
+
+FIXED_STEP = {method.name: method for method in (SemiImplicitEuler, RungeKutta4)}
+
+__all__ = ["FIXED_STEP", "RungeKutta4", "SemiImplicitEuler", "System", "solve_adaptive"]

@@ -1,0 +1,70 @@
+"""Names and units of the entries of q and v, for labels, files and error messages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_FORCE_UNITS = {"rad/s": "N m", "m/s": "N"}
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """Labels and units of the joint coordinates.
+
+    Attributes
+    ----------
+    position_labels, position_units : tuple of str
+        One per entry of q: "knee" for a joint with one coordinate, "base.x" for one with more; "rad", "m", "1".
+    velocity_labels, velocity_units : tuple of str
+        One per entry of v: "knee", "base.wx"; "rad/s", "m/s".
+    position_joints, velocity_joints : tuple of str
+        The joint that each entry of q and v belongs to.
+    """
+
+    position_labels: tuple[str, ...]
+    position_units: tuple[str, ...]
+    velocity_labels: tuple[str, ...]
+    velocity_units: tuple[str, ...]
+    position_joints: tuple[str, ...]
+    velocity_joints: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model) -> Coordinates:
+        """The coordinates of a model."""
+        tables: tuple[list, ...] = ([], [], [], [], [], [])
+        for i in model.outward():
+            joint, name = model.joints[i], model.joint_names[i]
+            sides = (
+                (joint.position_names, joint.position_units, tables[0], tables[1], tables[4]),
+                (joint.velocity_names, joint.velocity_units, tables[2], tables[3], tables[5]),
+            )
+            for names, units, all_labels, all_units, all_joints in sides:
+                all_labels += [name] if len(names) == 1 else [f"{name}.{part}" for part in names]
+                all_units += units
+                all_joints += [name] * len(names)
+        return cls(*(tuple(table) for table in tables))
+
+    @property
+    def acceleration_units(self) -> tuple[str, ...]:
+        """Units of the entries of a: "rad/s^2", "m/s^2"."""
+        return tuple(f"{unit}^2" for unit in self.velocity_units)
+
+    @property
+    def force_units(self) -> tuple[str, ...]:
+        """Units of the entries of tau: "N m", "N"; joules per unit of motion for coordinates of another kind."""
+        return tuple(_FORCE_UNITS.get(unit, "J") for unit in self.velocity_units)
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that move, in the order of the model."""
+        return tuple(dict.fromkeys(self.position_joints + self.velocity_joints))
+
+    def first_bad(self, q: np.ndarray, v: np.ndarray) -> str | None:
+        """Name the first entry of (q, v) that is NaN or infinite; None if all are finite."""
+        for values, labels, what in ((q, self.position_labels, "position"), (v, self.velocity_labels, "velocity")):
+            bad = np.flatnonzero(~np.isfinite(values))
+            if len(bad):
+                return f"{what} {labels[bad[0]]!r}"
+        return None

@@ -1,0 +1,32 @@
+"""Semi-implicit (symplectic) Euler on the manifold, with the passive joint forces taken at the end of the step."""
+
+from __future__ import annotations
+
+
+class SemiImplicitEuler:
+    """v+ = v + h a(q, v+),  q+ = q (+) h v+.
+
+    Damping, springs, soft limits and dry friction enter through their linearization at the end of the step, so they
+    cannot make a step unstable however stiff they are; all other forces are explicit. Order 1.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+
+    Notes
+    -----
+    Source: Sueda et al., eq. 1.28-1.29 and 2.19-2.20 (semi-implicit Euler with the exponential update of rotations).
+    """
+
+    __slots__ = ("_step",)
+
+    name = "semi_implicit"
+    order = 1
+
+    def __init__(self, system) -> None:
+        self._step = system.function("semi_implicit_step", checks=False)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        return self._step(q, v, tau(t), h, *f_ext(t))

@@ -1,0 +1,101 @@
+"""The initial state of a simulation: defaults, and checks that name the joint."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import NonFiniteError, ShapeError
+from kinetree.simulate.limits import bounded_coordinates, check_inside
+
+
+def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Complete and check the initial state.
+
+    Parameters
+    ----------
+    model : Model
+    q0 : array_like or None
+        Positions, shape (nq,) [rad or m]; None for the neutral ones, or random ones if there is a seed.
+    v0 : array_like or None
+        Velocities, shape (nv,) [rad/s or m/s]; None for rest, or random ones in [-1, 1) if there is a seed and no q0.
+    seed : int or None
+    limits : str
+        "ignore" lets the state be outside the limits.
+
+    Returns
+    -------
+    q, v : numpy.ndarray
+    notes : list of str
+        What was chosen or moved.
+    """
+    import kinetree as kt
+
+    notes = []
+    rng = None if seed is None else np.random.default_rng(seed)
+    chosen = q0 is None
+    if chosen:
+        q, source = (model.neutral(), "neutral") if rng is None else (model.random(rng), "random")
+        q, moved = _inside_limits(model, np.array(q, dtype=float), limits)
+        notes += [f"the {source} position of joint {name} is outside its limits: it starts {at}" for name, at in moved]
+        if rng is not None:
+            notes.append(f"random initial position, seed {seed}")
+    else:
+        q = _vector(model, q0, "q0", "nq")
+    if v0 is None and chosen and rng is not None:
+        v = rng.uniform(-1.0, 1.0, model.nv)
+        notes.append(f"random initial velocity in [-1, 1), seed {seed}")
+    else:
+        v = np.zeros(model.nv) if v0 is None else _vector(model, v0, "v0", "nv")
+
+    if chosen and model.couplings:
+        q_coupled, v_coupled = kt.apply_couplings(model, q, v)
+        q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
+    if limits != "ignore":
+        check_inside(model, q, "the initial position")
+    # One complete call checks quaternions and couplings, and names the joint that breaks them.
+    kt.forward_dynamics(model.without_limits(), q, v, np.zeros(model.nv))
+    return q, v, notes
+
+
+def _vector(model, value, name: str, size: str) -> np.ndarray:
+    try:
+        x = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"simulate: {name} is not an array of numbers: {value!r}.", name=name) from None
+    n = getattr(model, size)
+    if x.shape != (n,):
+        slices = model.q_slice if size == "nq" else model.v_slice
+        joints = ", ".join(f"{model.joint_names[i]!r} {slices[i].stop - slices[i].start}" for i in model.outward())
+        other = model.nv if size == "nq" else model.nq
+        swapped = "velocities for positions" if size == "nq" else "positions for velocities"
+        hint = f" Did you pass {swapped}?" if x.shape == (other,) else ""
+        raise ShapeError(
+            f"simulate: {name} has shape {x.shape}, expected ({n},) for model {model.name!r} "
+            f"({size}={n}: {joints}).{hint}",
+            name=name,
+            found=x.shape,
+            expected=(n,),
+        )
+    if not np.isfinite(x).all():
+        k = int(np.flatnonzero(~np.isfinite(x))[0])
+        slices = model.q_slice if size == "nq" else model.v_slice
+        joint = next(model.joint_names[i] for i in model.outward() if slices[i].start <= k < slices[i].stop)
+        raise NonFiniteError(
+            f"simulate: {name}[{k}] is {x[k]} (joint {joint!r}); the initial state must be finite.", name=name, index=k
+        )
+    return x
+
+
+def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit."""
+    moved = []
+    if limits == "ignore":
+        return q, moved
+    for i, j, k in bounded_coordinates(model):
+        lower, upper = float(model.lower[k]), float(model.upper[k])
+        if not lower <= q[j] <= upper:
+            both = np.isfinite(lower) and np.isfinite(upper)
+            q[j] = 0.5 * (lower + upper) if both else float(np.clip(q[j], lower, upper))
+            where = "in the middle of the range" if both else "at the limit"
+            moved.append((repr(model.joint_names[i]), f"{where}, {q[j]:.6g}"))
+    return q, moved

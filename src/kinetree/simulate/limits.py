@@ -1,0 +1,139 @@
+"""What a simulation does at the joints' position limits: soft stops, no limits, or an error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import LimitError
+
+STOP_TIME_CONSTANT = 0.02  # [s]
+
+
+def bounded_coordinates(model) -> list[tuple[int, int, int]]:
+    """Coordinates with position limits as (joint i, entry of q, entry of v)."""
+    found = []
+    for i in model.outward():
+        q_slice, v_slice = model.q_slice[i], model.v_slice[i]
+        for m, k in enumerate(range(v_slice.start, v_slice.stop)):
+            if model.has_limit(k):
+                found.append((i, q_slice.start + m, k))
+    return found
+
+
+def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> None:
+    """Raise if a coordinate of q is outside its limits.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Joint positions [rad or m].
+    what : str
+        Opens the message: "the initial position", "the motion".
+    time : float, optional
+        Time of the state [s].
+
+    Raises
+    ------
+    LimitError
+        Names the joint, its value and its limits.
+    """
+    for i, j, k in bounded_coordinates(model):
+        if not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
+            raise _limit_error(model, i, k, float(q[j]), what, time)
+
+
+def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None) -> LimitError:
+    name, lower, upper = model.joint_names[i], float(model.lower[k]), float(model.upper[k])
+    at = "" if time is None else f" at t = {time:.6g} s"
+    fix = (
+        "Start inside the limits, or use limits='ignore'."
+        if time is None
+        else "limits='soft' gives the joint a stop, limits='ignore' lets it pass."
+    )
+    return LimitError(
+        f"simulate: {what} leaves the limits of joint {name!r}{at}: {x:.9g} against [{lower:.6g}, {upper:.6g}]. {fix}",
+        joint=name,
+        time=time,
+        value=x,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def with_soft_stops(model, q0: np.ndarray):
+    """The model with a stop at every limit that has none, and a note on each.
+
+    Parameters
+    ----------
+    model : Model
+    q0 : (nq,) array
+        Position at which the stops are scaled [rad or m].
+
+    Returns
+    -------
+    model : Model
+    notes : list of str
+
+    Notes
+    -----
+    Rule: with M_kk the diagonal of the joint-space inertia matrix at q0 and w = 1 / (0.02 s), the stiffness is
+    k = M_kk w^2 and the damping d = 2 M_kk w: critically damped in the joint's own motion, so a joint that runs into
+    the stop comes to rest within a few hundredths of a second and does not bounce. A joint that hits it with velocity v
+    passes the limit by v (0.02 s) / e.
+    """
+    bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
+    if not bare:
+        return model, []
+    import kinetree as kt
+
+    w = 1.0 / STOP_TIME_CONSTANT
+    inertia = np.diagonal(kt.crba(model.without_limits(), q0))
+    stiffness = np.array(model.limit_stiffness, dtype=float)
+    damping = np.array(model.limit_damping, dtype=float)
+    notes = []
+    for i, k in bare:
+        stiffness[k], damping[k] = inertia[k] * w**2, 2.0 * inertia[k] * w
+        notes.append(
+            f"joint {model.joint_names[i]!r}: soft stops added at its limits [{float(model.lower[k]):.6g}, "
+            f"{float(model.upper[k]):.6g}], stiffness {stiffness[k]:.6g}, damping {damping[k]:.6g} "
+            f"(critically damped, time constant {STOP_TIME_CONSTANT:g} s)"
+        )
+    return model.replace(limit_stiffness=stiffness, limit_damping=damping), notes
+
+
+class Guard:
+    """Watches the limits along a motion.
+
+    Parameters
+    ----------
+    model : Model
+        The model with its limits.
+    """
+
+    __slots__ = ("_bounded", "_entries", "_lower", "_model", "_upper")
+
+    def __init__(self, model) -> None:
+        self._model = model
+        self._bounded = bounded_coordinates(model)
+        self._entries = np.array([j for _, j, _ in self._bounded], dtype=int)
+        self._lower = np.array([float(model.lower[k]) for _, _, k in self._bounded])
+        self._upper = np.array([float(model.upper[k]) for _, _, k in self._bounded])
+
+    def margin(self, q: np.ndarray) -> float:
+        """Distance of the closest coordinate to its limit [rad or m], negative outside."""
+        return float(np.min(self._margins(q), initial=np.inf))
+
+    def check(self, time: float, q: np.ndarray) -> None:
+        """Raise the error for a position outside a limit."""
+        if self.margin(q) < 0.0:
+            raise self.error(time, q)
+
+    def error(self, time: float, q: np.ndarray) -> LimitError:
+        """The error for the coordinate that is farthest outside, or closest to its limit."""
+        i, j, k = self._bounded[int(np.argmin(self._margins(q)))]
+        return _limit_error(self._model, i, k, float(q[j]), "the motion", time)
+
+    def _margins(self, q: np.ndarray) -> np.ndarray:
+        x = q[self._entries]
+        return np.minimum(x - self._lower, self._upper - x)

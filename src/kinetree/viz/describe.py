@@ -1,0 +1,139 @@
+"""A model as text: a tree of its bodies for the terminal, and plain data for other programs."""
+
+from __future__ import annotations
+
+import math
+
+
+def as_data(model) -> dict:
+    """The model as nested dicts, lists, strings and numbers (JSON without loss of meaning: no limit is null).
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    dict
+        ``name, nb, nq, nv, mass`` [kg], ``gravity`` [m/s^2], ``bodies`` (with the joint of each), ``couplings``,
+        ``report``.
+    """
+    return {
+        "name": model.name,
+        "nb": model.nb,
+        "nq": model.nq,
+        "nv": model.nv,
+        "mass": _total_mass(model),
+        "gravity": [float(x) for x in model.gravity],
+        "bodies": [_body(model, i) for i in model.outward()],
+        "couplings": [
+            {
+                "joint": model.joint_names[c.joint],
+                "master": model.joint_names[c.master],
+                "ratio": float(c.ratio),
+                "offset": float(c.offset),
+            }
+            for c in model.couplings
+        ],
+        "report": [str(entry) for entry in _report(model)],
+    }
+
+
+def as_tree(model):
+    """The model as a rich renderable: totals, a tree of bodies with their joints, couplings and the loading report."""
+    from rich.console import Group
+    from rich.text import Text
+    from rich.tree import Tree
+
+    heading = Text.assemble(
+        (model.name, "bold"),
+        f"   {model.nb - 1} bodies, nq = {model.nq}, nv = {model.nv}, mass {_total_mass(model):.6g} kg, gravity (",
+        ", ".join(f"{float(x):g}" for x in model.gravity),
+        ") m/s^2",
+    )
+    tree = Tree(Text(model.body_names[0], style="dim"), guide_style="dim")
+    nodes = {0: tree}
+    for i in model.outward():
+        nodes[i] = nodes[model.parent[i]].add(_line(_body(model, i)))
+    parts = [heading, tree]
+    parts += [
+        Text(f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}")
+        for c in as_data(model)["couplings"]
+    ]
+    report = _report(model)
+    if report:
+        parts.append(Text("report", style="bold"))
+        parts += [Text(f"  {entry}", style="yellow") for entry in report]
+    return Group(*parts)
+
+
+def _line(body: dict):
+    from rich.text import Text
+
+    joint = body["joint"]
+    line = Text.assemble((body["name"], "bold cyan"), f"  {body['mass']:.6g} kg", ("   " + joint["name"], "green"))
+    line.append(f"  {joint['kind']}")
+    if joint["axis"] is not None:
+        line.append(f" ({', '.join(f'{x:g}' for x in joint['axis'])})")
+    for coordinate in joint["coordinates"]:
+        if coordinate["lower"] is not None or coordinate["upper"] is not None:
+            low = "-inf" if coordinate["lower"] is None else f"{coordinate['lower']:g}"
+            high = "inf" if coordinate["upper"] is None else f"{coordinate['upper']:g}"
+            line.append(f"  [{low}, {high}] {coordinate['unit']}", style="dim")
+        for key in ("damping", "dry_friction", "armature", "stiffness"):
+            if coordinate[key]:
+                line.append(f"  {key.replace('_', ' ')} {coordinate[key]:g}", style="dim")
+    return line
+
+
+def _body(model, i: int) -> dict:
+    joint, v_slice = model.joints[i], model.v_slice[i]
+    axis = getattr(joint, "axis", None)
+    coordinates = []
+    position_units = joint.position_units if joint.nq == joint.nv else ("1",) * joint.nv
+    for m, k in enumerate(range(v_slice.start, v_slice.stop)):
+        limited = model.has_limit(k)
+        coordinates.append(
+            {
+                "name": joint.velocity_names[m],
+                "unit": position_units[m],
+                "velocity_unit": joint.velocity_units[m],
+                "lower": _finite(model.lower[k]) if limited else None,
+                "upper": _finite(model.upper[k]) if limited else None,
+                "damping": float(model.damping[k]),
+                "dry_friction": float(model.dry_friction[k]),
+                "armature": float(model.armature[k]),
+                "stiffness": float(model.stiffness[k]),
+            }
+        )
+    I = model.I[i]
+    m = float(I.m)
+    return {
+        "index": i,
+        "name": model.body_names[i],
+        "parent": model.body_names[model.parent[i]],
+        "mass": m,
+        "center_of_mass": [float(x) / m for x in I.h] if m > 0.0 else None,
+        "joint": {
+            "name": model.joint_names[i],
+            "kind": joint.kind,
+            "axis": None if axis is None else [float(x) for x in axis],
+            "coordinates": coordinates,
+        },
+    }
+
+
+def _total_mass(model) -> float:
+    return math.fsum(float(model.I[i].m) for i in model.outward())
+
+
+def _report(model) -> list:
+    return list(getattr(model, "report", None) or [])
+
+
+def _finite(x) -> float | None:
+    return float(x) if math.isfinite(float(x)) else None
+
+
+def _signed(x: float) -> str:
+    return f" {'+' if x > 0 else '-'} {abs(x):g}" if x else ""

@@ -1,0 +1,275 @@
+"""Plots of trajectories with matplotlib, readable from one joint to fifty, on screens and in papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, unknown_name
+
+# Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+INK, GRID = "#333333", "#E6E6E6"
+CURVES_PER_PANEL = 6
+TITLES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "force"}
+QUANTITIES = (*TITLES, "energy")
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Some entries of one quantity that share an axis: columns of the trajectory's table, their labels and unit."""
+
+    entries: tuple[int, ...]
+    labels: tuple[str, ...]
+    unit: str
+
+
+def plot_trajectory(trajectory, joints=None, what=("q", "v", "tau", "energy"), path=None, show: bool = False):
+    """Draw a trajectory: one column per quantity, joints in groups of six, energies and their change below.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    joints : sequence of str, optional
+        Names of the joints to draw; default all.
+    what : sequence of str
+        Any of "q", "v", "a", "tau", "energy".
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    what = (what,) if isinstance(what, str) else tuple(what)
+    for name in what:
+        if name not in QUANTITIES:
+            raise unknown_name("quantity", name, QUANTITIES, "a trajectory's plot")
+    names = _selected_joints(trajectory, joints)
+    quantities = [name for name in what if name != "energy"]
+    rows = _rows(trajectory.coordinates, names, quantities) if quantities else []
+    if not rows and "energy" not in what:
+        raise KinetreeError("plot: nothing to draw; give at least one joint and one of q, v, a, tau, energy in what=.")
+
+    import matplotlib as mpl
+
+    with mpl.rc_context(_style()):
+        figure = _figure(show, len(rows), len(quantities), "energy" in what)
+        _draw(figure, trajectory, rows, quantities, "energy" in what)
+        if path is not None:
+            figure.savefig(Path(path))
+    if show:
+        import matplotlib.pyplot as plt
+
+        plt.show()
+    return figure
+
+
+def _selected_joints(trajectory, joints) -> tuple[str, ...]:
+    known = trajectory.coordinates.joints
+    if joints is None:
+        return known
+    joints = (joints,) if isinstance(joints, str) else tuple(joints)
+    for name in joints:
+        if name not in known:
+            raise unknown_name("joint", name, known, f"the trajectory of {trajectory.model_name!r}")
+    return tuple(dict.fromkeys(joints))
+
+
+def _rows(coordinates, names, quantities) -> list[dict[str, Panel]]:
+    """Rows of panels: joints with one coordinate share a row if their units agree, others have rows of their own."""
+    rows: list[dict[str, Panel]] = []
+    group: list[str] = []
+
+    def flush():
+        if group:
+            # Equal shares: twelve joints make 6 + 6, seven make 4 + 3, never 6 + 1.
+            parts = -(-len(group) // CURVES_PER_PANEL)
+            for part in np.array_split(group, parts):
+                rows.append(_row(coordinates, tuple(str(name) for name in part), quantities))
+            group.clear()
+
+    previous = None
+    for name in names:
+        entries = [k for k, joint in enumerate(coordinates.velocity_joints) if joint == name]
+        if len(entries) > 1:
+            flush()
+            rows += _rows_of_joint(coordinates, name, quantities)
+            continue
+        unit = coordinates.velocity_units[entries[0]]
+        if unit != previous:
+            flush()
+            previous = unit
+        group.append(name)
+    flush()
+    return rows
+
+
+def _row(coordinates, names, quantities) -> dict[str, Panel]:
+    row = {}
+    for quantity in quantities:
+        joints, _, units = _table(coordinates, quantity)
+        entries = tuple(joints.index(name) for name in names)
+        row[quantity] = Panel(entries, names, units[entries[0]])
+    return row
+
+
+def _rows_of_joint(coordinates, name, quantities) -> list[dict[str, Panel]]:
+    """One row per group of equal units: a free joint has one for its translation and one for its rotation."""
+    panels = {}
+    for quantity in quantities:
+        joints, labels, units = _table(coordinates, quantity)
+        by_unit: dict[str, list[int]] = {}
+        for k, joint in enumerate(joints):
+            if joint == name:
+                by_unit.setdefault(units[k], []).append(k)
+        found = [Panel(tuple(ks), tuple(labels[k] for k in ks), unit) for unit, ks in by_unit.items()]
+        # Translations first in every column: q starts with the position, v with the angular velocity.
+        panels[quantity] = sorted(found, key=lambda panel: panel.unit not in ("m", "m/s", "m/s^2", "N"))
+    height = max(len(column) for column in panels.values())
+    return [{q: column[r] for q, column in panels.items() if r < len(column)} for r in range(height)]
+
+
+def _table(coordinates, quantity):
+    """(joint, label, unit) of every entry of a quantity."""
+    if quantity == "q":
+        return coordinates.position_joints, coordinates.position_labels, coordinates.position_units
+    units = {
+        "v": coordinates.velocity_units,
+        "a": coordinates.acceleration_units,
+        "tau": coordinates.force_units,
+    }[quantity]
+    return coordinates.velocity_joints, coordinates.velocity_labels, units
+
+
+def _style() -> dict:
+    return {
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.edgecolor": "#999999",
+        "axes.linewidth": 0.8,
+        "axes.labelcolor": INK,
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.8,
+        "axes.axisbelow": True,
+        "axes.formatter.useoffset": False,
+        "axes.formatter.limits": (-3, 4),
+        "lines.linewidth": 1.4,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "savefig.dpi": 150,
+        "svg.fonttype": "none",
+    }
+
+
+def _figure(show: bool, rows: int, columns: int, energy: bool):
+    size = (max(7.2, 3.5 * columns + 1.4), 2.0 * rows + (2.4 if energy else 0.0) + 0.7)
+    if show:
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=size, layout="constrained")
+    from matplotlib.figure import Figure  # without pyplot: no display, no global state
+
+    return Figure(figsize=size, layout="constrained")
+
+
+def _draw(figure, trajectory, rows, quantities, energy: bool) -> None:
+    figure.suptitle(_heading(trajectory), x=0.01, ha="left", fontsize=10, color=INK)
+    heights = ([2.0 * len(rows)] if rows else []) + ([2.4] if energy else [])
+    parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    if rows:
+        _draw_joints(parts[0], trajectory, rows, quantities)
+    if energy:
+        _draw_energies(parts[-1], trajectory)
+
+
+def _heading(trajectory) -> str:
+    return f"{trajectory.model_name}   |   {trajectory.integrator}, dt = {trajectory.dt:g} s"
+
+
+def _draw_joints(part, trajectory, rows, quantities) -> None:
+    grid = part.subplots(len(rows), len(quantities), squeeze=False, sharex=True)
+    for r, row in enumerate(rows):
+        shared = len({panel.labels for panel in row.values()}) == 1
+        for c, quantity in enumerate(quantities):
+            axes = grid[r, c]
+            if quantity not in row:
+                axes.set_axis_off()
+                continue
+            panel = row[quantity]
+            table = getattr(trajectory, quantity)
+            for n, (k, label) in enumerate(zip(panel.entries, panel.labels, strict=True)):
+                axes.plot(trajectory.time, table[:, k], color=COLORS[n % len(COLORS)], label=label)
+            axes.set_ylabel(_axis_label(quantity, panel.unit))
+            _at_least(axes, table[:, list(panel.entries)])
+            if r == 0:
+                axes.set_title(TITLES[quantity])
+            if r == len(rows) - 1 or all(quantity not in below for below in rows[r + 1 :]):
+                axes.set_xlabel("time [s]")
+                axes.tick_params(labelbottom=True)
+            if not shared:
+                short = [label.rsplit(".", 1)[-1] for label in panel.labels]
+                axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 0.98), ncol=len(short),
+                            handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
+                if r == 0:
+                    axes.set_title(TITLES[quantity], pad=16)
+        last = grid[r, len(quantities) - 1]
+        if shared:
+            last.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0.0, handlelength=1.2)
+        else:
+            joint = next(iter(row.values())).labels[0].rsplit(".", 1)[0]
+            last.annotate(joint, (1.02, 0.5), xycoords="axes fraction", va="center", fontsize=8)
+    part.align_ylabels(grid)
+
+
+def _axis_label(quantity: str, unit: str) -> str:
+    symbol = {"tau": r"$\tau$"}.get(quantity, f"${quantity}$")
+    return symbol if unit == "1" else f"{symbol} [{_pretty(unit)}]"
+
+
+def _pretty(unit: str) -> str:
+    return unit.replace("^2", "\N{SUPERSCRIPT TWO}").replace("N m", "N\N{NO-BREAK SPACE}m")
+
+
+def _at_least(axes, values) -> None:
+    """Keep constant curves flat: without this, matplotlib zooms into their rounding."""
+    low, high = float(np.min(values)), float(np.max(values))
+    margin = 1e-6 * max(1.0, abs(low), abs(high))
+    if high - low < margin:
+        axes.set_ylim(low - 0.5 * max(1.0, abs(low)), high + 0.5 * max(1.0, abs(high)))
+
+
+def _draw_energies(part, trajectory) -> None:
+    left, right = part.subplots(1, 2, sharex=True)
+    curves = [("kinetic", trajectory.kinetic_energy), ("gravity", trajectory.potential_energy)]
+    if np.any(trajectory.elastic_energy):
+        curves.append(("elastic", trajectory.elastic_energy))
+    for color, (label, values) in zip(COLORS, curves, strict=False):
+        left.plot(trajectory.time, values, color=color, label=label)
+    left.plot(trajectory.time, trajectory.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
+    left.set_title("energy")
+    left.set_ylabel("energy [J]")
+    left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.6)
+
+    change = trajectory.energy - trajectory.energy[0]
+    right.plot(trajectory.time, change, color=INK)
+    right.fill_between(trajectory.time, change, color=COLORS[0], alpha=0.12, linewidth=0)
+    right.set_title("change of the total energy")
+    right.set_ylabel(r"$E - E_0$ [J]")
+    for axes in (left, right):
+        axes.set_xlabel("time [s]")
+        axes.margins(x=0.01)
