@@ -50,7 +50,7 @@ class _Symbol:
     def _no_value(self, what: str) -> NoReturn:
         raise CompilationError(
             f"{what} asked of {self!r}, which has no value while the code is traced. Traced code cannot branch on a "
-            "value or take it out: use where(condition, a, b) from kinetree.spatial.scalar, and its sin, cos, sqrt, ... "
+            "value or take it out: use where(condition, a, b) of kinetree.spatial.scalar, and its sin, cos, sqrt "
             "in place of math's."
         )
 
@@ -72,7 +72,7 @@ class _Symbol:
         )
 
 
-def _is_number(x: object) -> bool:
+def is_number(x: object) -> bool:
     return isinstance(x, (Real, np.generic)) or (isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype != object)
 
 
@@ -101,7 +101,7 @@ class Expr(_Symbol):
             return other.id
         if isinstance(other, Condition):
             raise CompilationError("a condition has no arithmetic: use condition.where(1.0, 0.0) for its number.")
-        return self.graph.const(other) if _is_number(other) else None
+        return self.graph.const(other) if is_number(other) else None
 
     @property
     def constant(self) -> float | None:
@@ -157,7 +157,7 @@ class Expr(_Symbol):
 
     def __pow__(self, exponent):
         """Small integer powers by repeated squaring; 0.5 and -0.5 by the square root."""
-        n = exponent if _is_number(exponent) else None
+        n = exponent if is_number(exponent) else None
         if n in (0.5, -0.5):
             return self.sqrt() if n > 0 else 1.0 / self.sqrt()
         if n is None or n != int(n) or abs(n) > MAX_POWER:
@@ -241,29 +241,6 @@ class Expr(_Symbol):
     def absolute(self) -> Expr:
         """Absolute value."""
         return abs(self)
-
-    def sign(self) -> Expr:
-        """1, -1, or the value itself where it is 0 or NaN."""
-        return (self > 0.0).where(1.0, (self < 0.0).where(-1.0, self))
-
-    def minimum(self, other: Expr | float) -> Expr:
-        """The smaller of both; NaN if one of them is."""
-        return self._extreme(self._operand(other, "minimum"), self.graph.lt, self.graph.le)
-
-    def maximum(self, other: Expr | float) -> Expr:
-        """The larger of both; NaN if one of them is."""
-        graph = self.graph
-        return self._extreme(
-            self._operand(other, "maximum"), lambda a, b: graph.lt(b, a), lambda a, b: graph.le(b, a)
-        )
-
-    def _extreme(self, b: int, before, not_after) -> Expr:
-        """The value that comes first. A NaN fails every comparison: what is left when all fail must then be NaN."""
-        graph, a = self.graph, self.id
-        if graph.value[a] is not None:
-            a, b = b, a
-        rest = a if graph.value[b] is not None else graph.where(not_after(a, b), a, graph.add(a, b))
-        return Expr(graph, graph.where(before(b, a), b, rest))
 
 
 class Condition(_Symbol):

@@ -1,0 +1,217 @@
+"""From a graph to a Program: simplify, split off the prologue, fuse products into sums, order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from ..errors import CompilationError
+from .expr import Condition, Expr, is_number
+from .graph import BOOLEAN, Graph, Node
+from .program import Program
+from .simplify import LEAVES, live, purity, simplify
+
+Code = dict[int, Node]
+"""Nodes by number; arguments are numbers of nodes of the same dict."""
+
+
+def lower(
+    graph: Graph,
+    inputs: Sequence[tuple[str, tuple[int, ...]]],
+    outputs: Sequence[tuple[str, tuple[int, ...], object]],
+    checks: Sequence[tuple[str, Condition | bool]] = (),
+    numbers: int | None = None,
+) -> Program:
+    """Turn a trace into a Program.
+
+    Parameters
+    ----------
+    graph : Graph
+        The trace.
+    inputs : sequence of (name, shape)
+        The arrays that `Graph.input` refers to.
+    outputs : sequence of (name, shape, entries)
+        Entries are Expr or numbers, flat or nested to any depth, in C order.
+    checks : sequence of (label, Condition or bool)
+        Conditions under which the input lies outside the domain.
+    numbers : int, optional
+        How many numbers the model has; default up to the last one used.
+
+    Returns
+    -------
+    Program
+
+    Raises
+    ------
+    CompilationError
+        An entry is not a float of this trace, an output has the wrong number of entries, or a check always fails.
+
+    Examples
+    --------
+    >>> graph = Graph()
+    >>> x, m = graph.input(0, 0), graph.param(0)
+    >>> program = lower(graph, [("x", (1,))], [("y", (1,), [2.0 * (m * x) + 1.0])])
+    >>> program.code
+    (('input', 0, 0), ('param', 0), ('const', 1.0), ('fma', 0, 1, 2))
+    >>> program.prologue.code
+    (('const', 2.0), ('input', 0, 0), ('mul', 0, 1))
+    """
+    roots, spans = [], []
+    for name, shape, entries in outputs:
+        start = len(roots)
+        roots += [_number(graph, name, entry) for entry in _flat(entries)]
+        if len(roots) - start != prod(shape):
+            raise CompilationError(f"output {name!r} has {len(roots) - start} entries, expected shape {shape}.")
+        spans.append((name, tuple(shape), start, len(roots)))
+    end = len(roots)
+    labels = []
+    for label, condition in checks:
+        truth = condition.constant if isinstance(condition, Condition) else bool(condition)
+        if truth:
+            raise CompilationError(f"check {label!r} fails for every input.", label=label)
+        if truth is None:
+            labels.append(label)
+            roots.append(condition.id)
+
+    graph, roots = simplify(graph, roots)
+    code, fixed, frontier = split(graph, roots)
+    program, values = assemble(code, roots)
+    prologue = None
+    if frontier:
+        used = [node[1] for node in fixed.values() if node[0] == "param"]
+        size = max(used) + 1 if numbers is None else numbers
+        if max(used) >= size:
+            raise CompilationError(f"the trace uses model number {max(used)}, but the model has {size}.")
+        fixed = {k: ("input", 0, node[1]) if node[0] == "param" else node for k, node in fixed.items()}
+        prologue_code, params = assemble(fixed, frontier)
+        prologue = Program(
+            inputs=(("numbers", (size,)),),
+            outputs=(("params", (len(frontier),)),),
+            code=prologue_code,
+            results=(tuple(params),),
+        )
+    return Program(
+        inputs=tuple((name, tuple(shape)) for name, shape in inputs),
+        outputs=tuple((name, shape) for name, shape, _, _ in spans),
+        code=program,
+        results=tuple(tuple(values[start:stop]) for _, _, start, stop in spans),
+        checks=tuple(zip(labels, values[end:], strict=True)),
+        prologue=prologue,
+    )
+
+
+def _flat(entries: object) -> Iterable:
+    """The scalars of nested iterables, in order."""
+    if isinstance(entries, (Expr, Condition)) or not hasattr(entries, "__iter__") or is_number(entries):
+        yield entries
+    else:
+        for entry in entries:
+            yield from _flat(entry)
+
+
+def _number(graph: Graph, name: str, entry: object) -> int:
+    if isinstance(entry, Expr):
+        if entry.graph is not graph:
+            raise CompilationError(f"output {name!r} holds a value of another trace.")
+        return entry.id
+    if isinstance(entry, Condition):
+        raise CompilationError(f"output {name!r} holds a condition; outputs are floats: condition.where(1.0, 0.0).")
+    if not is_number(entry):
+        raise CompilationError(f"output {name!r} holds a {type(entry).__name__}, expected a traced value or a number.")
+    return graph.const(entry)
+
+
+def split(graph: Graph, roots: Sequence[int]) -> tuple[Code, Code, list[int]]:
+    """Split into the code for every state, the code for every model, and the nodes that pass from this to that.
+
+    A pure float that the state's code or an output needs becomes ``("param", j)``, unless it is a constant. A pure
+    boolean is computed per state, from pure floats: params are floats.
+    """
+    nodes, order = graph.nodes, live(graph, roots)
+    pure = purity(graph, order)
+    numbered = set()
+    for k in order:
+        op, *args = nodes[k]
+        if op == "param" or (op not in LEAVES and not numbered.isdisjoint(args)):
+            numbered.add(k)
+    needed = set(roots)
+    code: Code = {}
+    frontier = []
+    for k in reversed(order):
+        if k not in needed:
+            continue
+        op, *args = nodes[k]
+        if k in pure and k in numbered and op not in BOOLEAN:
+            frontier.append(k)
+            continue
+        code[k] = nodes[k]
+        if op not in LEAVES:
+            needed.update(args)
+    frontier.reverse()
+    code.update((k, ("param", j)) for j, k in enumerate(frontier))
+    return code, {k: nodes[k] for k in live(graph, frontier)}, frontier
+
+
+def assemble(code: Code, roots: Sequence[int]) -> tuple[tuple[Node, ...], list[int]]:
+    """The finished code and the value numbers of the roots."""
+    code = fuse(code, roots)
+    place: dict[int, int] = {}
+    finished = []
+    for k in schedule(code):
+        op, *args = code[k]
+        place[k] = len(finished)
+        finished.append((op, *(args if op in LEAVES else [place[a] for a in args])))
+    return tuple(finished), [place[k] for k in roots]
+
+
+def fuse(code: Code, roots: Sequence[int]) -> Code:
+    """a b + c -> fma(a, b, c) and its relatives, for products used once; of two products the later one is fused."""
+    uses = Counter(roots)
+    for op, *args in code.values():
+        if op not in LEAVES:
+            uses.update(args)
+    fused = dict(code)
+    for k, (op, *args) in code.items():
+        if op not in ("add", "sub"):
+            continue
+        products = [a for a in args if code[a][0] == "mul" and uses[a] == 1]
+        if products:
+            last = max(products)
+            _, x, y = fused.pop(last)
+            a, b = args
+            if op == "add":
+                fused[k] = ("fma", x, y, b if last == a else a)
+            else:
+                fused[k] = ("fms", x, y, b) if last == a else ("fnma", x, y, a)
+    return fused
+
+
+def schedule(code: Code) -> list[int]:
+    """The order of execution: that of creation, leaves at their first use, sine and cosine of an angle together.
+
+    Algorithms visit bodies one after the other, so values made together are used together; no other order was tried.
+    """
+    order: list[int] = []
+    placed: set[int] = set()
+    twins = {(op, *args): k for k, (op, *args) in code.items() if op in ("sin", "cos")}
+
+    def place(k: int) -> None:
+        if k not in placed:
+            placed.add(k)
+            order.append(k)
+
+    for k in sorted(code):
+        op, *args = code[k]
+        if op in LEAVES:
+            continue
+        for a in args:
+            if code[a][0] in LEAVES:
+                place(a)
+        place(k)
+        twin = twins.get(({"sin": "cos", "cos": "sin"}.get(op), *args))
+        if twin is not None:
+            place(twin)
+    for k in sorted(code):  # leaves that are outputs themselves
+        place(k)
+    return order
