@@ -5,45 +5,63 @@ A step then costs one call from Python (semi-implicit Euler) or five (Runge-Kutt
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import forward_dynamics, semi_implicit_acceleration
+from kinetree.algorithms.complete import COMPLETE, forward_dynamics, semi_implicit_acceleration
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate, tangent_rate
-from kinetree.algorithms.spec import algorithm
-
-EXTERNAL = {"f_ext": ("nb", 6)}
+from kinetree.algorithms.spec import Spec, algorithm
 
 
 @algorithm(
     inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
-    optional=EXTERNAL,
+    optional={"f_ext": ("nb", 6)},
     outputs={"q_next": "nq", "v_next": "nv"},
-    domains=(UNIT_QUATERNIONS,),
+    domains=COMPLETE,
 )
 def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
-    """v+ = v + h a,  q+ = q (+) h v+  (Sueda, eq. 2.19-2.20)."""
+    """One step of semi-implicit Euler, the passive joint forces taken at its end.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
+
+    Notes
+    -----
+    Source: Sueda, eq. 1.28-1.29 and 2.19-2.20: ``v+ = v + dt a``, ``q+ = integrate(q, dt v+)`` with the acceleration of
+    `semi_implicit_acceleration`.
+
+    See Also
+    --------
+    simulate
+    """
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
     v_next = _moved(v, a, dt)
     return integrate(model, q, [dt * x for x in v_next]), v_next
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "xi_dot": "nv", "a": "nv", "tau": "nv", "h": ()},
-    optional=EXTERNAL,
-    outputs={"xi_dot_next": "nv", "a_next": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
-def runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
+def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
     xi, w = [h * x for x in xi_dot], _moved(v, a, h)
     return tangent_rate(model, xi, w), forward_dynamics(model, integrate(model, q, xi), w, tau, f_ext)
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "h": ()} | {f"{rate}{s}": "nv" for s in (1, 2, 3, 4) for rate in ("x", "a")},
-    outputs={"q_next": "nq", "v_next": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
-def runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
+def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
     return integrate(model, q, [h * x_k for x_k in x]), _moved(v, a, h)
@@ -55,3 +73,22 @@ def _moved(v, a, h):
 
 def _simpson(k1, k2, k3, k4):
     return [(s1 + 2.0 * (s2 + s3) + s4) * (1.0 / 6.0) for s1, s2, s3, s4 in zip(k1, k2, k3, k4, strict=True)]
+
+
+# Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
+RUNGE_KUTTA_STAGE = Spec(
+    name="runge_kutta_stage",
+    function=_runge_kutta_stage,
+    inputs={"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "tau": ("nv",), "h": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"xi_dot_next": ("nv",), "a_next": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+)
+RUNGE_KUTTA_SUM = Spec(
+    name="runge_kutta_sum",
+    function=_runge_kutta_sum,
+    inputs={"q": ("nq",), "v": ("nv",), "h": ()} | {f"{rate}{s}": ("nv",) for s in (1, 2, 3, 4) for rate in ("x", "a")},
+    optional={},
+    outputs={"q_next": ("nq",), "v_next": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.integrate.kernels import RUNGE_KUTTA_STAGE, RUNGE_KUTTA_SUM
+
 
 class RungeKutta4:
     """Classical Runge-Kutta method of order 4, also for spherical and free joints.
@@ -31,8 +33,8 @@ class RungeKutta4:
     order = 4
 
     def __init__(self, system) -> None:
-        self._stage = system.function("runge_kutta_stage", checks=False)
-        self._sum = system.function("runge_kutta_sum", checks=False)
+        self._stage = system.function(RUNGE_KUTTA_STAGE, checks=False)
+        self._sum = system.function(RUNGE_KUTTA_SUM, checks=False)
         self._rest = np.zeros(system.model.nv)
 
     def step(self, t, h, q, v, tau, f_ext):

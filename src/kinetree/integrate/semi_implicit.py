@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kinetree.integrate import kernels  # noqa: F401  (registers the step)
+
 
 class SemiImplicitEuler:
     """v+ = v + h a(q, v+),  q+ = q (+) h v+.

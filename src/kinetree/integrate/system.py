@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.integrate import kernels  # noqa: F401  (registers the steps of the integrators)
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.compile.function import Function
 from kinetree.integrate.coordinates import Coordinates
 
 
@@ -31,16 +31,16 @@ class System:
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
 
-    def function(self, name: str, checks: bool = True):
-        """The compiled algorithm of this name, kept beside the model for the next simulation.
+    def function(self, algorithm: str | Spec, checks: bool = True) -> Function:
+        """The compiled algorithm, kept beside the model for the next simulation.
 
         Without checks it lets NaN through: the loop looks at its states itself, every so often.
         """
-        present = ("f_ext",) if self.wrenches and "f_ext" in ALGORITHMS[name].optional else ()
-        key = ("integrate", name, present, checks)
+        spec = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
+        present = ("f_ext",) if self.wrenches and "f_ext" in spec.optional else ()
+        plain = (spec.name, present) if present else spec.name  # the key of the plain call, which has the same checks
+        key = plain if checks else ("unchecked", spec.name, present)
         f = self.model.functions.get(key)
         if f is None:
-            import kinetree as kt
-
-            f = self.model.functions.setdefault(key, kt.compile(self.model, name, optional=present, checks=checks))
+            f = self.model.functions.setdefault(key, Function(spec, self.model, present, {}, checks))
         return f

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import NonFiniteError, ShapeError
+from kinetree.integrate.system import System
 from kinetree.simulate.limits import bounded_coordinates, check_inside
 
 
@@ -28,8 +29,7 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     notes : list of str
         What was chosen or moved.
     """
-    import kinetree as kt
-
+    free = System(model.without_limits())
     notes = []
     rng = None if seed is None else np.random.default_rng(seed)
     chosen = q0 is None
@@ -48,12 +48,12 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         v = np.zeros(model.nv) if v0 is None else _vector(model, v0, "v0", "nv")
 
     if chosen and model.couplings:
-        q_coupled, v_coupled = kt.apply_couplings(model, q, v)
+        q_coupled, v_coupled = free.function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     if limits != "ignore":
         check_inside(model, q, "the initial position")
     # One complete call checks quaternions and couplings, and names the joint that breaks them.
-    kt.forward_dynamics(model.without_limits(), q, v, np.zeros(model.nv))
+    free.function("forward_dynamics")(q, v, np.zeros(model.nv))
     return q, v, notes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import LimitError
+from kinetree.integrate.system import System
 
 STOP_TIME_CONSTANT = 0.02  # [s]
 
@@ -85,10 +86,8 @@ def with_soft_stops(model, q0: np.ndarray):
     bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
     if not bare:
         return model, []
-    import kinetree as kt
-
     w = 1.0 / STOP_TIME_CONSTANT
-    inertia = np.diagonal(kt.crba(model.without_limits(), q0))
+    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0))
     stiffness = np.array(model.limit_stiffness, dtype=float)
     damping = np.array(model.limit_damping, dtype=float)
     notes = []

@@ -114,8 +114,6 @@ def simulate(
     _one_of("integrator", integrator, (*FIXED_STEP, "adaptive"))
     _one_of("limits", limits, ("soft", "ignore", "raise"))
     _one_of("method", method, METHODS)
-    import kinetree as kt
-
     q, v, notes = initial_state(model, q0, v0, seed, limits)
     if limits == "soft":
         active, stops = with_soft_stops(model, q)
@@ -140,16 +138,16 @@ def simulate(
     wall_time = clock.perf_counter() - start
 
     wrenches = drive.wrenches(times)
-    forces = {} if wrenches is None else {"f_ext": wrenches}
+    forces = () if wrenches is None else (wrenches,)
     return Trajectory(
         time=times,
         q=Q,
         v=V,
-        a=np.asarray(kt.forward_dynamics(active, Q, V, TAU, **forces)),
+        a=system.function("forward_dynamics")(Q, V, TAU, *forces),
         tau=TAU,
-        kinetic_energy=np.asarray(kt.kinetic_energy(active, Q, V)),
-        potential_energy=np.asarray(kt.potential_energy(active, Q)),
-        elastic_energy=np.asarray(kt.elastic_energy(active, Q)),
+        kinetic_energy=system.function("kinetic_energy")(Q, V),
+        potential_energy=system.function("potential_energy")(Q),
+        elastic_energy=system.function("elastic_energy")(Q),
         model_name=model.name,
         coordinates=system.coordinates,
         integrator=integrator if stepper is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})",

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
+from kinetree.integrate.system import System
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -103,7 +104,7 @@ class Trajectory:
 
         Parameters
         ----------
-        t : float or (...) array
+        t : (...) array
             Times within the run [s].
 
         Returns
@@ -127,8 +128,6 @@ class Trajectory:
         Error of order 4 in the distance of the samples, as long as no force jumps at a sample (a digital controller's
         does).
         """
-        import kinetree as kt
-
         if self.model is None:
             raise KinetreeError("Trajectory.state needs the model: load it with Trajectory.load(path, model=model).")
         t = np.asarray(t, dtype=float)
@@ -141,22 +140,23 @@ class Trajectory:
             return self.q[np.zeros(t.shape, int)], self.v[np.zeros(t.shape, int)]
         n = np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self) - 2)
         h = (self.time[n + 1] - self.time[n])[..., None]
+        function = System(self.model).function
         s = np.clip((t[..., None] - self.time[n][..., None]) / h, 0.0, 1.0)
-        end = np.asarray(kt.difference(self.model, self.q[n], self.q[n + 1]))
-        end_rate = np.asarray(kt.tangent_rate(self.model, end, self.v[n + 1]))
+        end = function("difference")(self.q[n], self.q[n + 1])
+        end_rate = function("tangent_rate")(end, self.v[n + 1])
         xi = _hermite(s, np.zeros_like(end), h * self.v[n], end, h * end_rate)
         v = _hermite(s, self.v[n], h * self.a[n], self.v[n + 1], h * self.a[n + 1])
-        return np.asarray(kt.integrate(self.model, self.q[n], xi)), v
+        return function("integrate")(self.q[n], xi), v
 
-    def plot(self, joints=None, what=("q", "v", "tau", "energy"), path=None, show: bool = False):
+    def plot(self, joints=None, what=None, path=None, show: bool = False):
         """Draw the trajectory.
 
         Parameters
         ----------
         joints : sequence of str, optional
             Names of the joints to draw; default all.
-        what : sequence of str
-            Any of "q", "v", "a", "tau", "energy".
+        what : sequence of str, optional
+            Any of "q", "v", "a", "tau", "energy"; default all but "a", and "tau" only if a force acts.
         path : path-like, optional
             Write the figure there; the suffix gives the format (png, svg, pdf).
         show : bool

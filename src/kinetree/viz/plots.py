@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +27,7 @@ class Panel:
     unit: str
 
 
-def plot_trajectory(trajectory, joints=None, what=("q", "v", "tau", "energy"), path=None, show: bool = False):
+def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False):
     """Draw a trajectory: one column per quantity, joints in groups of six, energies and their change below.
 
     Parameters
@@ -34,8 +35,8 @@ def plot_trajectory(trajectory, joints=None, what=("q", "v", "tau", "energy"), p
     trajectory : Trajectory
     joints : sequence of str, optional
         Names of the joints to draw; default all.
-    what : sequence of str
-        Any of "q", "v", "a", "tau", "energy".
+    what : sequence of str, optional
+        Any of "q", "v", "a", "tau", "energy"; default all but "a", and "tau" only if a force acts.
     path : path-like, optional
         Write the figure there.
     show : bool
@@ -45,6 +46,8 @@ def plot_trajectory(trajectory, joints=None, what=("q", "v", "tau", "energy"), p
     -------
     matplotlib.figure.Figure
     """
+    if what is None:
+        what = ("q", "v", "tau", "energy") if np.any(trajectory.tau) else ("q", "v", "energy")
     what = (what,) if isinstance(what, str) else tuple(what)
     for name in what:
         if name not in QUANTITIES:
@@ -166,6 +169,7 @@ def _style() -> dict:
         "grid.color": GRID,
         "grid.linewidth": 0.8,
         "axes.axisbelow": True,
+        "axes.xmargin": 0.01,
         "axes.formatter.useoffset": False,
         "axes.formatter.limits": (-3, 4),
         "lines.linewidth": 1.4,
@@ -223,7 +227,7 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
                 axes.tick_params(labelbottom=True)
             if not shared:
                 short = [label.rsplit(".", 1)[-1] for label in panel.labels]
-                axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 0.98), ncol=len(short),
+                axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncol=len(short),
                             handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
                 if r == 0:
                     axes.set_title(TITLES[quantity], pad=16)
@@ -266,10 +270,14 @@ def _draw_energies(part, trajectory) -> None:
     left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.6)
 
     change = trajectory.energy - trajectory.energy[0]
-    right.plot(trajectory.time, change, color=INK)
-    right.fill_between(trajectory.time, change, color=COLORS[0], alpha=0.12, linewidth=0)
+    largest = float(np.max(np.abs(change)))
+    # The power of ten goes into the label: an offset above the axis would push the title up.
+    power = 3 * math.floor(math.log10(largest) / 3) if 0.0 < largest < math.inf else 0
+    scaled = change / 10.0**power
+    right.plot(trajectory.time, scaled, color=INK)
+    right.fill_between(trajectory.time, scaled, color=COLORS[0], alpha=0.12, linewidth=0)
+    _at_least(right, scaled)
     right.set_title("change of the total energy")
-    right.set_ylabel(r"$E - E_0$ [J]")
+    right.set_ylabel(r"$E - E_0$ [J]" if power == 0 else rf"$E - E_0$ [$10^{{{power}}}$ J]")
     for axes in (left, right):
         axes.set_xlabel("time [s]")
-        axes.margins(x=0.01)
