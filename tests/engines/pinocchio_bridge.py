@@ -6,10 +6,13 @@ Joints are paired by name (the root joint by being free). The engines differ in
 quantity               kinetree                            Pinocchio
 =====================  ==================================  ==========================================
 six-vectors            (angular, linear)                   (linear, angular)
+external wrenches      world coordinates, world's origin   coordinates and origin of the body's joint
 quaternions            (w, x, y, z)                        (x, y, z, w)
 free joint, q          position, quaternion                the same
 free joint, v          twist in body coordinates           the same frame and point
 continuous joint, q    angle                               (cos, sin)
+planar joint, q        angle, x, y                         x, y, cos, sin
+planar joint, v        w, vx, vy in body coordinates       vx, vy, w in body coordinates
 order of the joints    the model's                         depth first, children sorted by name
 mass matrix            full                                upper triangle
 mimic joints           coordinates of the bare tree        the same with ``mimic=False``, else eliminated
@@ -55,6 +58,7 @@ class Bridge:
         if model.nv != pin_model.nv:
             raise ValueError(f"kinetree has nv = {model.nv}, Pinocchio has nv = {pin_model.nv}")
         self.model, self.pin_model, self.data = model, pin_model, pin_model.createData()
+        self._joint_of_body = {}
         self._positions = []  # (kind, slice in kinetree's q, slice in Pinocchio's q)
         v_of_pin = np.full(pin_model.nv, -1)  # v_pin = v[v_of_pin]
         for i in model.outward():
@@ -65,10 +69,13 @@ class Bridge:
             nq, nv = model.joints[i].nq, model.joints[i].nv
             iq, iv = pin_model.idx_qs[j], pin_model.idx_vs[j]
             shape = (nq, nv, pin_model.nqs[j], pin_model.nvs[j])
+            self._joint_of_body[i] = j
             name = pin_model.names[j]
             v_here = np.arange(v_here.start, v_here.stop)
             if shape == (7, 6, 7, 6):
                 kind, v_here = "free", v_here[_SWAP]
+            elif shape == (3, 3, 4, 3):
+                kind, v_here = "planar", v_here[[1, 2, 0]]
             elif shape == (1, 1, 1, 1):
                 kind = "same"
             elif shape == (1, 1, 2, 1):
@@ -100,6 +107,8 @@ class Bridge:
             part = q[..., ours]
             if kind == "free":
                 part = np.concatenate([part[..., :3], part[..., 3:][..., _XYZW]], axis=-1)
+            elif kind == "planar":
+                part = np.concatenate([part[..., 1:], np.cos(part[..., :1]), np.sin(part[..., :1])], axis=-1)
             elif kind == "continuous":
                 part = np.concatenate([np.cos(part), np.sin(part)], axis=-1)
             out[..., theirs] = part
@@ -113,6 +122,8 @@ class Bridge:
             part = q_pin[..., theirs]
             if kind == "free":
                 part = np.concatenate([part[..., :3], part[..., 3:][..., _WXYZ]], axis=-1)
+            elif kind == "planar":
+                part = np.concatenate([np.arctan2(part[..., 3:], part[..., 2:3]), part[..., :2]], axis=-1)
             elif kind == "continuous":
                 part = np.arctan2(part[..., 1:], part[..., :1])
             out[..., ours] = part
@@ -175,9 +186,23 @@ class Bridge:
 
     # --- the same quantities, computed by Pinocchio, in kinetree's form ---------------------------------------------
 
-    def rnea(self, q, v, a):
-        """Joint forces (nv,) of one state."""
-        args = self.q_to_pin(q), self.v_to_pin(v), self.v_to_pin(a)
+    def wrenches_to_pin(self, q, f_ext):
+        """Wrenches on the bodies (nb, 6), in world coordinates about the world's origin, as Pinocchio wants them.
+
+        One (force, moment) per joint, in the coordinates of the joint and about its origin.
+        """
+        pin.forwardKinematics(self.pin_model, self.data, self.q_to_pin(q))
+        wrenches = pin.StdVec_Force()
+        wrenches.extend([pin.Force.Zero()] * self.pin_model.njoints)
+        for i, j in self._joint_of_body.items():
+            wrenches[j] = self.data.oMi[j].actInv(pin.Force(np.asarray(f_ext[i])[_SWAP]))
+        return wrenches
+
+    def rnea(self, q, v, a, f_ext=None):
+        """Joint forces (nv,) of one state; f_ext (nb, 6) in world coordinates about the world's origin."""
+        args = [self.q_to_pin(q), self.v_to_pin(v), self.v_to_pin(a)]
+        if f_ext is not None:
+            args.append(self.wrenches_to_pin(q, f_ext))
         return self.v_from_pin(pin.rnea(self.pin_model, self.data, *args))
 
     def crba(self, q):

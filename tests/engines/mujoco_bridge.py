@@ -1,0 +1,158 @@
+"""Converts states, forces and matrices between a kinetree model and a MuJoCo model of the same URDF robot.
+
+Joints are paired by name (the root joint by being free). The engines differ in
+
+=================  ============================  ==================================================
+quantity           kinetree                      MuJoCo
+=================  ============================  ==================================================
+free joint, q      position, (w, x, y, z)        the same
+free joint, v      (w, v), both body coords      (v in world coords, w in body coords)
+free joint, a      componentwise derivative      the same, of its own v: R (dv + w x v), dw
+free joint, tau    (n, f), both body coords      (f in world coords, n in body coords)
+mass matrix        full                          sparse in ``qM``; ``mj_fullM`` expands it
+wrench on a body   about the world's origin      (force, moment) about the body's center of mass
+joint forces       ``rnea``: bare tree           ``mj_rne``: bare tree without armature; passive apart
+=================  ============================  ==================================================
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import mujoco
+import numpy as np
+
+from tests.engines.rotation import rotation_matrix
+
+_WORLD_LINK, _ROOT_JOINT = "world", "added_root_joint"  # a link of the name "world" is MuJoCo's world
+
+
+def mujoco_model(urdf: str, floating_base: bool = False) -> mujoco.MjModel:
+    """MuJoCo's model of a URDF text: meshes are not needed, fixed links stay bodies, inertias stay as they are.
+
+    MuJoCo welds the root of a URDF to the world, so a free base is a floating joint to an added link.
+    """
+    robot = ET.fromstring(urdf)
+    links = [link.get("name") for link in robot.iter("link")]
+    children = {joint.find("child").get("link") for joint in robot.iter("joint") if joint.find("child") is not None}
+    for link in robot.iter("link"):
+        for geometry in [*link.findall("visual"), *link.findall("collision")]:
+            link.remove(geometry)
+    extension = ET.SubElement(robot, "mujoco")
+    ET.SubElement(extension, "compiler", fusestatic="false", balanceinertia="false", autolimits="true")
+    if floating_base:
+        (root,) = [name for name in links if name not in children]
+        ET.SubElement(robot, "link", name=_WORLD_LINK)
+        joint = ET.SubElement(robot, "joint", name=_ROOT_JOINT, type="floating")
+        ET.SubElement(joint, "parent", link=_WORLD_LINK)
+        ET.SubElement(joint, "child", link=root)
+    return mujoco.MjModel.from_xml_string(ET.tostring(robot, encoding="unicode"))
+
+
+class MujocoBridge:
+    """Conversions between ``model`` (kinetree) and ``mj_model``, one state at a time."""
+
+    def __init__(self, model, mj_model: mujoco.MjModel) -> None:
+        if model.nv != mj_model.nv:
+            raise ValueError(f"kinetree has nv = {model.nv}, MuJoCo has nv = {mj_model.nv}")
+        self.model, self.mj_model, self.data = model, mj_model, mujoco.MjData(mj_model)
+        self._pairs = []  # (is free, q slices here and there, v slices here and there)
+        for i in model.outward():
+            joint = model.joints[i]
+            if joint.nv == 0:
+                continue
+            free = joint.nq == 7
+            j = mj_model.joint(_ROOT_JOINT if free else model.joint_names[i])
+            q, v = j.qposadr[0], j.dofadr[0]
+            there = slice(q, q + joint.nq), slice(v, v + joint.nv)
+            self._pairs.append((free, model.q_slice[i], there[0], model.v_slice[i], there[1]))
+
+    def q_to_mujoco(self, q):
+        """Joint positions (nq,)."""
+        out = np.empty(self.mj_model.nq)
+        for _, here, there, _, _ in self._pairs:
+            out[there] = q[here]
+        return out
+
+    def v_to_mujoco(self, q, v):
+        """Velocities or joint forces (nv,): the same law, because it preserves power."""
+        return self.velocity_map(q) @ v
+
+    tau_to_mujoco = v_to_mujoco
+
+    def v_from_mujoco(self, q, v_mj):
+        """Velocities or joint forces (nv,)."""
+        return self.velocity_map(q).T @ v_mj  # orthogonal
+
+    tau_from_mujoco = v_from_mujoco
+
+    def a_to_mujoco(self, q, v, a):
+        """Accelerations (nv,): the derivative of the velocity map adds R (w x v) to the free joint's linear part."""
+        out = self.velocity_map(q) @ a
+        for free, here_q, _, here, there in self._pairs:
+            if free:
+                angular, linear = v[here][:3], v[here][3:]
+                out[there][:3] += rotation_matrix(q[here_q][3:]) @ np.cross(angular, linear)
+        return out
+
+    def velocity_map(self, q):
+        """The orthogonal matrix T(q) (nv, nv) with v_mujoco = T v."""
+        T = np.zeros((self.mj_model.nv, self.model.nv))
+        for free, here_q, _, here, there in self._pairs:
+            if free:
+                T[there, here][:3, 3:] = rotation_matrix(q[here_q][3:])
+                T[there, here][3:, :3] = np.eye(3)
+            else:
+                T[there, here] = np.eye(here.stop - here.start)
+        return T
+
+    def _set(self, q, v=None, a=None):
+        d = self.data
+        d.qpos[:] = self.q_to_mujoco(q)
+        d.qvel[:] = 0.0 if v is None else self.v_to_mujoco(q, v)
+        d.qacc[:] = 0.0 if a is None else self.a_to_mujoco(q, v, a)
+        mujoco.mj_fwdPosition(self.mj_model, d)
+        mujoco.mj_fwdVelocity(self.mj_model, d)
+
+    def rnea(self, q, v, a):
+        """Joint forces (nv,), in kinetree's form."""
+        self._set(q, v, a)
+        # mj_fwdVelocity leaves qacc alone; mj_rne reads it.
+        self.data.qacc[:] = self.a_to_mujoco(q, v, a)
+        tau = np.empty(self.mj_model.nv)
+        mujoco.mj_rne(self.mj_model, self.data, 1, tau)
+        return self.tau_from_mujoco(q, tau)
+
+    def applied(self, q, body: str, wrench):
+        """Joint forces (nv,) of a wrench (moment, force) in world coordinates about the world's origin.
+
+        MuJoCo takes force and moment at the body's center of mass, as in ``xfrc_applied``.
+        """
+        self._set(q)
+        moment, force = np.asarray(wrench)[:3], np.asarray(wrench)[3:]
+        com = self.data.body(body).xipos
+        tau = np.zeros(self.mj_model.nv)
+        body_id = self.mj_model.body(body).id
+        mujoco.mj_applyFT(self.mj_model, self.data, force, moment - np.cross(com, force), com, body_id, tau)
+        return self.tau_from_mujoco(q, tau)
+
+    def crba(self, q):
+        """Mass matrix (nv, nv), in kinetree's form."""
+        self._set(q)
+        M = np.empty((self.mj_model.nv, self.mj_model.nv))
+        mujoco.mj_fullM(self.mj_model, self.data, M)
+        T = self.velocity_map(q)
+        return T.T @ M @ T
+
+    def body_jacobian(self, q, body: str):
+        """World-aligned Jacobian (6, nv) of a body's origin, rows (angular, linear), kinetree's columns."""
+        self._set(q)
+        linear, angular = np.empty((2, 3, self.mj_model.nv))
+        mujoco.mj_jacBody(self.mj_model, self.data, linear, angular, self.mj_model.body(body).id)
+        return np.concatenate([angular, linear]) @ self.velocity_map(q)
+
+    def body_pose(self, q, body: str):
+        """Pose of a body: R_WB (3, 3) and p_WB (3,)."""
+        self._set(q)
+        entry = self.data.body(body)
+        return entry.xmat.reshape(3, 3).copy(), entry.xpos.copy()
