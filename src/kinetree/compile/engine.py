@@ -1,0 +1,159 @@
+"""From IR text to machine code: the machine compiled for, and objects loaded into the process.
+
+Objects are position independent and hold no address of this process, so the same bytes can be stored, copied to another
+process and loaded there (`cache.py`). Fresh and cached objects take the same road: bytes, then `Code`.
+
+llvmlite is imported inside functions: importing kinetree must not load the compiler.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import functools
+import sys
+from dataclasses import dataclass
+
+from ..errors import CompilationError
+
+LIBM = ("exp", "log", "tanh", "atan2", "fma")
+"""Functions of the C library that objects may call; with the suffix ``f`` in single precision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The machine that code is compiled for.
+
+    Parameters
+    ----------
+    triple, cpu, features : str
+        LLVM's names of the platform, the processor and its features (``+avx2,-avx512f,...``).
+    vector_bytes : int
+        Bytes in one SIMD register: a tile holds ``vector_bytes / itemsize`` states.
+    fma : bool
+        Whether the processor has fused multiply-add. Where it has not (x86 before 2013), the operations ``fma``, ``fms``
+        and ``fnma`` are rounded twice, as in the interpreter: the C library's exact emulation costs fifty times more.
+    """
+
+    triple: str
+    cpu: str
+    features: str
+    vector_bytes: int
+    fma: bool
+
+    @staticmethod
+    @functools.lru_cache(maxsize=1)
+    def host() -> Target:
+        """The processor that this process runs on."""
+        llvm = _llvm()
+        triple, cpu = llvm.get_process_triple(), llvm.get_host_cpu_name()
+        features = llvm.get_host_cpu_features().flatten()
+        present = set(features.split(","))
+        if triple.startswith(("x86_64", "i386", "i686", "amd64")):
+            vector_bytes = 64 if "+avx512f" in present and "+avx512dq" in present else 32 if "+avx2" in present else 16
+            return Target(triple, cpu, features, vector_bytes, "+fma" in present)
+        return Target(triple, cpu, features, 16, True)
+
+    @property
+    def key(self) -> str:
+        """What object code depends on, as one string for the cache."""
+        return f"{self.triple}/{self.cpu}/{self.features}/{self.vector_bytes}"
+
+
+class Code:
+    """An object loaded into the process, alive as long as this instance.
+
+    Parameters
+    ----------
+    data : bytes
+        Object code made by `assemble` for this machine.
+    """
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, data: bytes) -> None:
+        llvm = _llvm()
+        _export_libm()
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(Target.host()))
+        engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+        engine.finalize_object()
+        self._engine = engine
+
+    def function(self, name: str) -> int:
+        """Address of a function."""
+        address = self._engine.get_function_address(name)
+        if not address:
+            raise CompilationError(f"the object code has no function {name!r}. Clear the cache and compile again.")
+        return address
+
+    def integers(self, name: str, count: int) -> list[int]:
+        """The first integers of a global array of 64-bit integers."""
+        address = self._engine.get_global_value_address(name)
+        if not address:
+            raise CompilationError(f"the object code has no table {name!r}. Clear the cache and compile again.")
+        return list((ctypes.c_int64 * count).from_address(address))
+
+
+def assemble(ir: str, target: Target) -> bytes:
+    """Compile IR text to object code.
+
+    No optimisation passes: the program is simplified before it becomes IR, and instruction selection and register
+    allocation at level 2 do the rest. Passes cost time and gain nothing on straight-line code.
+    """
+    llvm = _llvm()
+    llvm.initialize_native_asmprinter()
+    module = _parse(ir)
+    return _machine(target).emit_object(module)
+
+
+def assembly(ir: str, target: Target) -> str:
+    """The assembler text of the same code, for inspection."""
+    llvm = _llvm()
+    llvm.initialize_native_asmprinter()
+    return _machine(target).emit_assembly(_parse(ir))
+
+
+def _parse(ir: str):
+    try:
+        return _llvm().parse_assembly(ir)
+    except RuntimeError as error:
+        raise CompilationError(f"LLVM rejects the generated code: {error}") from error
+
+
+@functools.lru_cache(maxsize=1)
+def _llvm():
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    return llvm
+
+
+@functools.lru_cache(maxsize=8)
+def _machine(target: Target):
+    return (
+        _llvm()
+        .Target.from_triple(target.triple)
+        .create_target_machine(
+            cpu=target.cpu, features=target.features, opt=2, reloc="pic", codemodel="jitdefault", jit=True
+        )
+    )
+
+
+@functools.lru_cache(maxsize=1)
+def _export_libm() -> None:
+    """Make the C library's functions known to the loader, wherever the platform keeps them."""
+    llvm = _llvm()
+    if sys.platform == "win32":  # large stack frames call a probe that only ntdll has
+        library = ctypes.CDLL("ucrtbase")
+        llvm.add_symbol("__chkstk", ctypes.cast(ctypes.CDLL("ntdll").__chkstk, ctypes.c_void_p).value)
+    elif sys.platform == "darwin":
+        library = ctypes.CDLL(None)
+    else:
+        # libm.so.6 is glibc's name; musl keeps these functions in libc, which the process has loaded already.
+        try:
+            library = ctypes.CDLL("libm.so.6")
+        except OSError:
+            library = ctypes.CDLL(ctypes.util.find_library("m") or None)
+    for name in LIBM:
+        for symbol in (name, name + "f"):
+            llvm.add_symbol(symbol, ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value)

@@ -1,0 +1,332 @@
+"""Kernel: a Program as machine code, called with arrays.
+
+The lowest layer that takes arrays: it checks what would otherwise read or write foreign memory, and reports the state of
+the inputs as an integer. Shapes with names, broadcasting, and errors that explain belong to `Function`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+from collections.abc import Sequence
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import CompilationError, NonFiniteError, ShapeError
+from . import cache, llvm_builtin
+from .engine import Code, Target, assemble
+from .llvm import emit
+from .llvm_plan import CHUNK
+from .program import Program
+
+_SOURCES = ("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py")
+
+
+class Kernel:
+    """A program compiled for this machine.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    dtype : str
+        ``"float64"`` or ``"float32"``, the type of all arrays.
+    checks : bool
+        Whether calls report inputs that are not finite and the program's own checks.
+    numbers : array_like, optional
+        The model's numbers, from which the prologue computes the params. They can also be given later, by `with_numbers`.
+    target : Target, optional
+        The processor to compile for; default the one at hand.
+    chunk : int
+        Operations per machine function.
+
+    Attributes
+    ----------
+    entry : callable or None
+        ``entry(a0, a1, ...)`` returns new outputs, ``entry(a0, a1, ..., out0, ...)`` fills those given and returns them;
+        several outputs come as a tuple. Arrays must be plain C-contiguous arrays of one state, of exactly the declared
+        shapes and dtype. For all else, and for inputs that the checks refuse, it returns ``NotImplemented``. None
+        while the numbers are missing.
+    params : numpy.ndarray or None
+        The values of the prologue.
+    cached : bool
+        Whether the code came from the disk cache.
+
+    Notes
+    -----
+    Calls keep their state on the stack (large ones in memory of their own), so kernels may be called from many threads;
+    `scalar` and `batch` release the GIL. All widths and chunk sizes give the same bits, on processors that have FMA
+    also the same as any other such processor, except for exp, log, tanh and arctan2, which are the C library's.
+    """
+
+    __slots__ = (
+        *("program", "dtype", "checks", "target", "params", "entry", "cached"),
+        *("_code", "_scalar", "_batch", "_heap_bytes", "_in_sizes", "_out_sizes", "_builtin_address", "_pointers"),
+    )
+
+    def __init__(
+        self,
+        program: Program,
+        dtype: str = "float64",
+        checks: bool = True,
+        numbers: object = None,
+        *,
+        target: Target | None = None,
+        chunk: int = CHUNK,
+    ) -> None:
+        if dtype not in ("float64", "float32"):
+            raise CompilationError(f"no kernel for dtype {dtype!r}; known: float64, float32.", dtype=dtype)
+        self.program, self.checks = program, bool(checks)
+        self.dtype = np.dtype(dtype)
+        self.target = target or Target.host()
+        builtin = llvm_builtin.available()
+        key = "/".join(
+            ("kernel", _emitter(), program.digest(), dtype, str(self.checks), str(chunk), str(builtin), self.target.key)
+        )
+        self._code, self.cached = _load(key)
+        if self._code is None:
+            data = assemble(emit(program, dtype, self.target, self.checks, chunk, builtin), self.target)
+            cache.store(key, data)
+            self._code = Code(data)
+        pointer = ctypes.c_void_p
+        self._scalar = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 4)(self._code.function("kinetree_scalar"))
+        self._batch = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 3, ctypes.c_int64, *[pointer] * 2)(
+            self._code.function("kinetree_batch")
+        )
+        self._heap_bytes = self._code.integers("kinetree_layout", 2)
+        self._builtin_address = self._code.function("kinetree_call") if builtin and program.outputs else 0
+        self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
+        self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
+        self._set_numbers(numbers)
+
+    def with_numbers(self, numbers: object) -> Kernel:
+        """The same machine code with other model numbers.
+
+        Parameters
+        ----------
+        numbers : array_like
+            The model's numbers, flat.
+
+        Raises
+        ------
+        NonFiniteError
+            One of the numbers is NaN.
+        """
+        other = object.__new__(Kernel)
+        for name in self.__slots__:
+            if name not in ("params", "entry"):
+                setattr(other, name, getattr(self, name))
+        other._set_numbers(numbers)
+        return other
+
+    def scalar(self, *arrays: np.ndarray, out: np.ndarray | tuple[np.ndarray, ...]) -> int:
+        """Evaluate one state.
+
+        Parameters
+        ----------
+        *arrays : ndarray
+            The inputs, C-contiguous.
+        out : ndarray or tuple of ndarray
+            The outputs, C-contiguous.
+
+        Returns
+        -------
+        int
+            0 if all is well; bit 0: an input holds NaN or infinity; bit 1 + k: check k holds (those beyond 29 share the
+            last bit).
+        """
+        outs = out if isinstance(out, tuple) else (out,)
+        return self._run(arrays, outs, 1, (0,) * len(arrays), single=True)
+
+    def batch(
+        self,
+        arrays: Sequence[np.ndarray],
+        outs: Sequence[np.ndarray],
+        n: int,
+        row_strides: Sequence[int] | None = None,
+    ) -> int:
+        """Evaluate n states.
+
+        Parameters
+        ----------
+        arrays : sequence of ndarray
+            The inputs; row s of input k starts ``s * row_strides[k]`` entries after its first entry.
+        outs : sequence of ndarray
+            The outputs, C-contiguous with n rows.
+        n : int
+            Number of states.
+        row_strides : sequence of int, optional
+            Entries from one row to the next, 0 for an input that all states share. Default: rows without gaps.
+
+        Returns
+        -------
+        int
+            As for `scalar`, the union over all states.
+        """
+        strides = self._in_sizes if row_strides is None else tuple(row_strides)
+        return self._run(arrays, outs, n, strides, single=False)
+
+    @property
+    def lanes(self) -> int:
+        """States in a tile."""
+        return self.target.vector_bytes // self.dtype.itemsize
+
+    def ir(self) -> str:
+        """The LLVM IR of the kernel, for inspection."""
+        return emit(self.program, self.dtype.name, self.target, self.checks, builtin=bool(self._builtin_address))
+
+    def _run(self, arrays, outs, n: int, strides: tuple[int, ...], single: bool) -> int:
+        if len(arrays) != len(self._in_sizes) or len(outs) != len(self._out_sizes) or len(strides) != len(arrays):
+            raise ShapeError(
+                f"kernel takes {len(self._in_sizes)} inputs and {len(self._out_sizes)} outputs, "
+                f"found {len(arrays)} and {len(outs)} ({len(strides)} row strides)."
+            )
+        if self._pointers is None:
+            raise ShapeError("kernel depends on model numbers, but none were given: use with_numbers(numbers).")
+        if n < 1:
+            return 0
+        item = self.dtype.itemsize
+        starts, ends = [], []
+        for array, (name, _), size, stride in zip(arrays, self.program.inputs, self._in_sizes, strides, strict=True):
+            extent = (n - 1) * stride + size if size else 0
+            start = self._address(array, name, extent, n, stride, size)
+            starts.append(start)
+            ends.append(start + extent * item)
+        targets, copies = [], []
+        for array, (name, _), size in zip(outs, self.program.outputs, self._out_sizes, strict=True):
+            start = self._address(array, name, n * size, n, size, size, written=True)
+            end = start + n * size * item
+            if any(start < e and s < end for s, e in zip(starts, ends, strict=True)):
+                # Results are stored before all inputs are read, so they go through memory of their own.
+                copies.append((array, np.empty(n * size, self.dtype)))
+                start = copies[-1][1].ctypes.data
+            targets.append(start)
+        inputs = (ctypes.c_void_p * len(starts))(*starts)
+        outputs = (ctypes.c_void_p * len(targets))(*targets)
+        heap_bytes = self._heap_bytes[0 if single else 1]
+        heap = _aligned(heap_bytes) if heap_bytes else None
+        place = heap.ctypes.data if heap_bytes else None
+        if single:
+            status = self._scalar(inputs, outputs, self._pointers, place)
+        else:
+            steps = (ctypes.c_int64 * len(strides))(*strides)
+            status = self._batch(inputs, steps, outputs, n, self._pointers, place)
+        for array, copy in copies:
+            array.reshape(-1)[: copy.size] = copy
+        return status
+
+    def _address(self, array, name: str, extent: int, n: int, stride: int, size: int, written: bool = False) -> int:
+        """Where an array's entries begin, once it is certain that `extent` of them may be used."""
+        if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
+            found = array.dtype if isinstance(array, np.ndarray) else type(array).__name__
+            raise ShapeError(f"{name}: expected an array of {self.dtype}, found {found}.", name=name)
+        flags = array.flags
+        if flags.c_contiguous:
+            fits = array.size >= extent
+        else:  # rows of a larger array
+            item = self.dtype.itemsize
+            fits = (
+                not written
+                and array.ndim == 2
+                and array.strides == (stride * item, item)
+                and array.shape[0] >= n
+                and array.shape[1] >= size
+            )
+        if not fits or stride < 0 or not flags.aligned or (written and not flags.writeable):
+            raise ShapeError(
+                f"{name}: expected {n} rows of {size} entries, {stride} apart, in aligned"
+                f"{', writeable' if written else ''} memory; found shape {array.shape}, strides {array.strides}.",
+                name=name,
+                expected=(n, size),
+                found=array.shape,
+            )
+        return array.__array_interface__["data"][0]
+
+    def _set_numbers(self, numbers) -> None:
+        prologue = self.program.prologue
+        self.params = self.entry = self._pointers = None
+        if prologue is None:
+            self._pointers = 0
+        elif numbers is not None:
+            numbers = np.asarray(numbers, dtype=float)
+            if np.isnan(numbers).any():
+                place = int(np.flatnonzero(np.isnan(numbers))[0])
+                raise NonFiniteError(f"model number {place} is NaN.", place=place)
+            (params,) = prologue.interpret([numbers])
+            self.params = np.ascontiguousarray(params, self.dtype)
+            if self.params.ndim != 1:
+                raise ShapeError(f"kernel takes one set of model numbers, found shape {numbers.shape}.")
+            self.params.flags.writeable = False
+            self._pointers = self.params.ctypes.data
+        if self._pointers is None:
+            return
+        if self._builtin_address:
+            heap = _aligned(self._heap_bytes[0]) if self._heap_bytes[0] else None
+            self.entry = llvm_builtin.make_builtin(self._builtin_address, self.dtype, self.params, heap, self._code)
+        else:
+            self.entry = functools.partial(_entry, self._bare())
+
+    def _bare(self) -> Kernel:
+        """A kernel without an entry, for the entry to hold: a kernel and its entry must not keep each other alive."""
+        other = object.__new__(Kernel)
+        for name in self.__slots__:
+            setattr(other, name, getattr(self, name))
+        return other
+
+
+def _entry(kernel: Kernel, *args):
+    """The builtin's twin in Python, for interpreters whose arrays cannot be read from machine code."""
+    program = kernel.program
+    count = len(program.inputs)
+    if len(args) not in (count, count + len(program.outputs)):
+        return NotImplemented
+    declared = (*program.inputs, *program.outputs)
+    for array, (_, shape) in zip(args, declared, strict=False):
+        if type(array) is not np.ndarray or array.shape != shape or array.dtype != kernel.dtype:
+            return NotImplemented
+        if not (array.flags.c_contiguous and array.flags.aligned):
+            return NotImplemented
+    outs = args[count:]
+    for k, out in enumerate(outs):
+        if not out.flags.writeable or any(np.may_share_memory(out, other) for other in args[: count + k]):
+            return NotImplemented
+    outs = outs or tuple(np.empty(shape, kernel.dtype) for _, shape in program.outputs)
+    if kernel.scalar(*args[:count], out=tuple(outs)):
+        return NotImplemented
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _load(key: str) -> tuple[Code | None, bool]:
+    data = cache.load(key)
+    if data is None:
+        return None, False
+    try:
+        code = Code(data)
+        code.integers("kinetree_layout", 2)
+    except (CompilationError, RuntimeError):  # an entry that LLVM cannot read is compiled again
+        return None, False
+    return code, True
+
+
+@functools.lru_cache(maxsize=1)
+def _emitter() -> str:
+    """Identifies the code generator: versions, and the text of its sources where they can be read."""
+    from importlib.metadata import version
+
+    text = hashlib.sha256()
+    for name in _SOURCES:
+        try:
+            text.update(Path(__file__).with_name(name).read_bytes())
+        except OSError:
+            text.update(name.encode())
+    return f"{version('kinetree')}/llvmlite-{version('llvmlite')}/{text.hexdigest()[:16]}"
+
+
+def _aligned(count: int) -> np.ndarray:
+    """Uninitialized bytes that begin on a cache line."""
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count]

@@ -1,0 +1,578 @@
+"""LLVM IR of a Program: straight-line code over one state (scalar form) or over a tile of states (SIMD form).
+
+Both forms do the same operations in the same order, so they agree bit for bit. FMAs are those of the program; no
+fast-math flag is ever set. The text is written directly: about a microsecond per operation.
+
+The functions of a module:
+
+* ``kinetree_scalar(inputs, outputs, params, heap) -> i32`` evaluates one state; inputs and outputs are arrays of pointers;
+* ``kinetree_batch(inputs, strides, outputs, n, params, heap) -> i32`` evaluates n states (`llvm_batch`);
+* ``kinetree_call(self, args, nargs)`` is the CPython builtin (`llvm_builtin`);
+* ``kinetree_layout`` is an array of 64-bit integers: the bytes that the scalar and the batch form want at ``heap``.
+
+The integer returned is a set of bits: 1 for NaN or infinity among the inputs, ``2 << k`` for check k.
+
+Each evaluation works in a *frame*: a status word, then slots for sines, cosines and values that cross a chunk, in the SIMD
+form also the tiles of inputs and results. Frames live on the stack up to `STACK` bytes, beyond that at ``heap``.
+"""
+
+from __future__ import annotations
+
+import sys
+from math import copysign, prod
+
+from .engine import Target
+from .llvm_math import Lanes, sincos_function, sincos_name
+from .llvm_plan import CHUNK, Plan, plan
+from .program import Program
+
+STACK = 0 if sys.platform == "win32" else 256 * 1024
+"""Largest frame on the stack. Threads of other libraries may have little of it; Windows would probe every page."""
+
+STATUS_BITS = 31
+"""Check k sets bit 1 + k; those beyond share the last bit."""
+
+HEAD = 128
+"""Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
+
+ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }\nattributes #1 = { nounwind alwaysinline }'
+
+_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
+_LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
+
+
+class Module:
+    """The text of one module while it grows: what all of its functions share."""
+
+    def __init__(self, program: Program, element: str, target: Target, checks: bool, chunk: int) -> None:
+        self.program = program
+        self.element = element
+        self.target = target
+        self.checks = checks
+        self.scalar = Lanes(element, 1)
+        self.vector = Lanes(element, target.vector_bytes // self.scalar.size)
+        self.plan = plan(program, self.vector.count, checks, chunk)
+        self.input_sizes = [prod(shape) for _, shape in program.inputs]
+        self.output_sizes = [prod(shape) for _, shape in program.outputs]
+        self.layout = [0, 0]
+        self.state_frame = 0
+        self.parts: list[str] = []
+        self._declared: set[str] = set()
+        self._sincos: set[int] = set()
+
+    def intrinsic(self, name: str, lanes: Lanes) -> str:
+        """Declare an intrinsic on floats, ``T f(T, ...)``, and return its name."""
+        count = 3 if name == "fma" else 1
+        arguments = ", ".join([lanes.type] * count)
+        self._declared.add(f"declare {lanes.type} @llvm.{name}.{lanes.suffix}({arguments})")
+        return f"@llvm.{name}.{lanes.suffix}"
+
+    def libm(self, op: str) -> str:
+        """Declare a function of the C library and return its name."""
+        name = _LIBM[op] + ("f" if self.element == "float" else "")
+        arguments = ", ".join([self.element] * (2 if op == "arctan2" else 1))
+        self._declared.add(f"declare {self.element} @{name}({arguments}) #0")
+        return "@" + name
+
+    def sincos(self, lanes: Lanes) -> str:
+        """Include the sincos function for these lanes and return its name."""
+        if lanes.count not in self._sincos:
+            self._sincos.add(lanes.count)
+            self.intrinsic("fma", lanes)
+            self.parts.append(sincos_function(sincos_name(lanes), lanes))
+        return "@" + sincos_name(lanes)
+
+    def masked_load(self, result: str, address: str, count: int) -> str:
+        """IR line that loads the first `count` entries into a vector, zeros beyond."""
+        lanes = self.vector
+        if lanes.count == 1:
+            return f"  {result} = load {lanes.type}, ptr {address}"
+        mask = ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(lanes.count))
+        name = f"@llvm.masked.load.{lanes.suffix}.p0"
+        self._declared.add(f"declare {lanes.type} {name}(ptr, i32, {lanes.boolean}, {lanes.type})")
+        bytes_ = self.scalar.size
+        return (
+            f"  {result} = call {lanes.type} {name}(ptr {address}, i32 {bytes_}, "
+            f"{lanes.boolean} <{mask}>, {lanes.type} {lanes.number(0.0)})"
+        )
+
+    def text(self) -> str:
+        """The whole module."""
+        layout = ", ".join(f"i64 {n}" for n in self.layout)
+        table = f"@kinetree_layout = constant [{len(self.layout)} x i64] [{layout}]"
+        head = f'target triple = "{self.target.triple}"'
+        return "\n\n".join([head, *sorted(self._declared), table, *self.parts, ATTRIBUTES, ""])
+
+
+def emit(
+    program: Program,
+    dtype: str,
+    target: Target,
+    checks: bool = True,
+    chunk: int = CHUNK,
+    builtin: bool = True,
+) -> str:
+    """IR text of a program for one machine.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    dtype : str
+        ``"float64"`` or ``"float32"``.
+    target : Target
+        The machine; its vector width is the number of states in a tile.
+    checks : bool
+        Whether the returned status says anything.
+    chunk : int
+        Operations per function.
+    builtin : bool
+        Whether to include the CPython builtin.
+    """
+    from .llvm_batch import emit_batch
+    from .llvm_builtin import emit_builtin
+
+    module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
+    emit_state(module)
+    emit_batch(module)
+    if builtin:
+        emit_builtin(module)
+    return module.text()
+
+
+class Block:
+    """Straight-line code of some chunks: where operands live, and one line or a few for every operation.
+
+    The two forms differ in their memory only; `ScalarBlock` and `TileBlock` (in `llvm_batch`) say where things are.
+    """
+
+    def __init__(self, module: Module, lanes: Lanes) -> None:
+        self.module = module
+        self.plan: Plan = module.plan
+        self.code = module.program.code
+        self.lanes = lanes
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}
+        self._count = 0
+
+    def input_address(self, array: int, entry: int) -> tuple[str, int]:
+        """Base pointer and byte offset of an input entry."""
+        raise NotImplementedError
+
+    def result_addresses(self, value: int) -> list[tuple[str, int]]:
+        """Where a computed value is stored as a result."""
+        raise NotImplementedError
+
+    def slot_address(self, slot: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a slot."""
+        return "%frame", HEAD + slot * self.lanes.size
+
+    def fresh(self) -> str:
+        """A new temporary name."""
+        self._count += 1
+        return f"%t{self._count}"
+
+    def pointer(self, base: str, offset: int) -> str:
+        """A pointer some bytes beyond a base."""
+        if offset == 0:
+            return base
+        name = self.fresh()
+        self.lines.append(f"  {name} = getelementptr inbounds i8, ptr {base}, i64 {offset}")
+        return name
+
+    def load(self, address: tuple[str, int], name: str) -> None:
+        """Load all lanes."""
+        pointer = self.pointer(*address)
+        self.lines.append(f"  {name} = load {self.lanes.type}, ptr {pointer}")
+
+    def store(self, text: str, address: tuple[str, int]) -> None:
+        """Store all lanes."""
+        pointer = self.pointer(*address)
+        self.lines.append(f"  store {self.lanes.type} {text}, ptr {pointer}")
+
+    def emit(self, chunk: tuple[int, ...]) -> None:
+        """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
+        code, plan_ = self.code, self.plan
+        slots, stored = plan_.slots, plan_.stored
+        reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
+        for value in chunk:
+            op = code[value][0]
+            if op in ("sin", "cos"):
+                made = self._emit_sincos(value)
+            else:
+                self._emit_operation(value, op, [self.operand(argument) for argument in code[value][1:]])
+                made = (value,)
+            for twin in made:
+                if twin in slots:
+                    self._store_slot(twin)
+                if twin in stored:
+                    for address in self.result_addresses(twin):
+                        self.store(self.names[twin], address)
+                if twin in reported:
+                    self._report(twin, reported[twin])
+
+    def operand(self, value: int) -> str:
+        """Text of a value: a literal, a name, or a load at its first use in this chunk."""
+        text = self.names.get(value)
+        if text is not None:
+            return text
+        operation = self.code[value]
+        op = operation[0]
+        if op == "const":
+            self.names[value] = text = self.lanes.number(operation[1])
+            return text
+        self.names[value] = text = f"%v{value}"
+        if op == "input":
+            self.load(self.input_address(operation[1], operation[2]), text)
+        elif op == "param":
+            self._load_param(operation[1], text)
+        elif value in self.plan.trigonometry:
+            self.load(self.slot_address(self.plan.trigonometry[value]), text)
+        elif self.plan.is_boolean(value):
+            self._load_boolean(value, text)
+        else:
+            self.load(self.slot_address(self.plan.slots[value]), text)
+        return text
+
+    def _emit_operation(self, value: int, op: str, x: list[str]) -> None:
+        kind, lines = self.lanes.type, self.lines
+        self.names[value] = name = f"%v{value}"
+        if op in _BINARY:
+            lines.append(f"  {name} = {_BINARY[op]} {kind} {x[0]}, {x[1]}")
+        elif op in ("fma", "fms", "fnma"):
+            self._emit_fma(name, op, *x)
+        elif op == "neg":
+            lines.append(f"  {name} = fneg {kind} {x[0]}")
+        elif op in ("sqrt", "abs"):
+            function = self.module.intrinsic("fabs" if op == "abs" else "sqrt", self.lanes)
+            lines.append(f"  {name} = call {kind} {function}({kind} {x[0]})")
+        elif op in _COMPARE:
+            lines.append(f"  {name} = fcmp {_COMPARE[op]} {kind} {x[0]}, {x[1]}")
+        elif op in ("and", "or"):
+            lines.append(f"  {name} = {op} {self.lanes.boolean} {x[0]}, {x[1]}")
+        elif op == "not":
+            lines.append(f"  {name} = xor {self.lanes.boolean} {x[0]}, {self.lanes.truth(True)}")
+        elif op == "where":
+            self._emit_where(name, *x)
+        else:
+            self._emit_libm(name, op, x)
+
+    def _emit_fma(self, name: str, op: str, a: str, b: str, c: str) -> None:
+        kind, lines = self.lanes.type, self.lines
+        if not self.module.target.fma:
+            product = self.fresh()
+            lines.append(f"  {product} = fmul {kind} {a}, {b}")
+            left, right = (c, product) if op == "fnma" else (product, c)
+            lines.append(f"  {name} = {'fadd' if op == 'fma' else 'fsub'} {kind} {left}, {right}")
+            return
+        if op != "fma":  # the negation becomes part of the machine's instruction
+            negated = self.fresh()
+            lines.append(f"  {negated} = fneg {kind} {c if op == 'fms' else a}")
+            a, c = (a, negated) if op == "fms" else (negated, c)
+        function = self.module.intrinsic("fma", self.lanes)
+        lines.append(f"  {name} = call {kind} {function}({kind} {a}, {kind} {b}, {kind} {c})")
+
+    def _emit_where(self, name: str, condition: str, a: str, b: str) -> None:
+        """Vectors have a select instruction; a select of scalars would become a branch, so it is made of masks."""
+        lanes, lines = self.lanes, self.lines
+        if lanes.count > 1:
+            lines.append(f"  {name} = select {lanes.boolean} {condition}, {lanes.type} {a}, {lanes.type} {b}")
+            return
+        kind, whole = lanes.type, lanes.integer
+        mask, abits, bbits, differ, chosen, bits = (self.fresh() for _ in range(6))
+        lines += (
+            f"  {mask} = sext i1 {condition} to {whole}",
+            f"  {abits} = bitcast {kind} {a} to {whole}",
+            f"  {bbits} = bitcast {kind} {b} to {whole}",
+            f"  {differ} = xor {whole} {abits}, {bbits}",
+            f"  {chosen} = and {whole} {differ}, {mask}",
+            f"  {bits} = xor {whole} {chosen}, {bbits}",
+            f"  {name} = bitcast {whole} {bits} to {kind}",
+        )
+
+    def _emit_libm(self, name: str, op: str, x: list[str]) -> None:
+        function, element, kind = self.module.libm(op), self.module.element, self.lanes.type
+        if self.lanes.count == 1:
+            self.lines.append(f"  {name} = call {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
+            return
+        whole = "poison"
+        for lane in range(self.lanes.count):
+            arguments = []
+            for a in x:
+                arguments.append(self.fresh())
+                self.lines.append(f"  {arguments[-1]} = extractelement {kind} {a}, i32 {lane}")
+            one = self.fresh()
+            text = ", ".join(f"{element} {a}" for a in arguments)
+            self.lines.append(f"  {one} = call {element} {function}({text})")
+            after = name if lane == self.lanes.count - 1 else self.fresh()
+            self.lines.append(f"  {after} = insertelement {kind} {whole}, {element} {one}, i32 {lane}")
+            whole = after
+
+    def _emit_sincos(self, value: int) -> tuple[int, ...]:
+        argument = self.code[value][1]
+        kind = self.lanes.type
+        pair = self.fresh()
+        angle = self.operand(argument)
+        function = self.module.sincos(self.lanes)
+        self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angle})")
+        made = []
+        for k, twin in enumerate(self.plan.pairs[argument]):
+            if twin is not None:
+                self.names[twin] = f"%v{twin}"
+                self.lines.append(f"  %v{twin} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
+                made.append(twin)
+        return tuple(made)
+
+    def _load_param(self, index: int, name: str) -> None:
+        address = self.pointer("%params", index * self.module.scalar.size)
+        if self.lanes.count == 1:
+            self.lines.append(f"  {name} = load {self.lanes.type}, ptr {address}")
+            return
+        one = self.fresh()
+        self.lines.append(f"  {one} = load {self.module.element}, ptr {address}")
+        self.splat(one, name)
+
+    def splat(self, one: str, name: str) -> None:
+        """Copy a scalar to all lanes."""
+        kind, first = self.lanes.type, self.fresh()
+        zeros = ", ".join(["i32 0"] * self.lanes.count)
+        self.lines += (
+            f"  {first} = insertelement {kind} poison, {self.module.element} {one}, i32 0",
+            f"  {name} = shufflevector {kind} {first}, {kind} poison, <{self.lanes.count} x i32> <{zeros}>",
+        )
+
+    def _store_slot(self, value: int) -> None:
+        text, address = self.names[value], self.slot_address(self.plan.slots[value])
+        if self.plan.is_boolean(value):  # kept as all ones or all zeros
+            mask, text_of_mask = self.fresh(), self.fresh()
+            kind, whole = self.lanes.type, self.lanes.integer
+            self.lines.append(f"  {mask} = sext {self.lanes.boolean} {text} to {whole}")
+            self.lines.append(f"  {text_of_mask} = bitcast {whole} {mask} to {kind}")
+            text = text_of_mask
+        self.store(text, address)
+
+    def _load_boolean(self, value: int, name: str) -> None:
+        kept, bits = self.fresh(), self.fresh()
+        self.load(self.slot_address(self.plan.slots[value]), kept)
+        self.lines.append(f"  {bits} = bitcast {self.lanes.type} {kept} to {self.lanes.integer}")
+        self.lines.append(f"  {name} = icmp ne {self.lanes.integer} {bits}, {self.lanes.whole(0)}")
+
+    def _report(self, value: int, check: int) -> None:
+        """Set the check's bit of the status if it holds in any lane."""
+        self.report(self.any(self.names[value]), min(check + 1, STATUS_BITS - 1))
+
+    def any(self, condition: str) -> str:
+        """One truth value: whether the condition holds in any lane."""
+        count = self.lanes.count
+        if count == 1:
+            return condition
+        bits, some = self.fresh(), self.fresh()
+        self.lines.append(f"  {bits} = bitcast {self.lanes.boolean} {condition} to i{count}")
+        self.lines.append(f"  {some} = icmp ne i{count} {bits}, 0")
+        return some
+
+    def report(self, condition: str, bit: int) -> None:
+        """Set a bit of the status where the condition holds."""
+        flag, shifted, old, new = (self.fresh() for _ in range(4))
+        self.lines += (
+            f"  {flag} = zext i1 {condition} to i32",
+            f"  {shifted} = shl i32 {flag}, {bit}",
+            f"  {old} = load i32, ptr %frame",
+            f"  {new} = or i32 {old}, {shifted}",
+            f"  store i32 {new}, ptr %frame",
+        )
+
+
+class ScalarBlock(Block):
+    """Code over one state: inputs and results are the caller's arrays, ``%in0``, ``%out0`` and so on."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, module.scalar)
+        self.cleared = [
+            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= 8 for result in module.program.results
+        ]
+
+    def _is_zero(self, value: int) -> bool:
+        operation = self.code[value]
+        return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
+
+    def input_address(self, array: int, entry: int) -> tuple[str, int]:
+        return f"%in{array}", entry * self.lanes.size
+
+    def result_addresses(self, value: int) -> list[tuple[str, int]]:
+        return [(f"%out{output}", entry * self.lanes.size) for output, entry in self.plan.stored[value]]
+
+    def begin(self) -> None:
+        """What comes before the chunks: status, finiteness, sines and cosines, structural zeros."""
+        self.lines.append("  store i32 0, ptr %frame")
+        if self.module.checks:
+            self._test_inputs()
+        self._compute_trigonometry()
+        for output, cleared in enumerate(self.cleared):
+            if cleared:
+                size = self.module.output_sizes[output] * self.lanes.size
+                self.lines.append(f"  call fastcc void @clear(ptr %out{output}, i64 {size})")
+
+    def end(self) -> None:
+        """Results that no chunk computes: entries of the inputs, params, constants, sines and cosines of angles."""
+        for value in self.plan.stored:
+            if self.code[value][0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
+                continue
+            zero = self._is_zero(value)
+            text = self.operand(value)
+            for base, offset in self.result_addresses(value):
+                if not (zero and self.cleared[int(base.removeprefix("%out"))]):
+                    self.store(text, (base, offset))
+
+    def _test_inputs(self) -> None:
+        """x * 0 is NaN for NaN and infinity, and NaN stays in a sum."""
+        module, lanes = self.module, self.module.vector
+        total = lanes.number(0.0)
+        for array, size in enumerate(module.input_sizes):
+            starts = list(range(0, size - lanes.count + 1, lanes.count))
+            if starts and size % lanes.count:
+                starts.append(size - lanes.count)
+            for start in starts or [0] * bool(size):
+                address = self.pointer(f"%in{array}", start * self.lanes.size)
+                entries, total_before, total = self.fresh(), total, self.fresh()
+                if size >= lanes.count:
+                    self.lines.append(f"  {entries} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
+                else:
+                    self.lines.append(module.masked_load(entries, address, size))
+                self.lines += accumulate(lanes, total, entries, total_before, self.fresh())
+        wide = Block(module, lanes)
+        wide.lines, wide.fresh = self.lines, self.fresh
+        bad = self.fresh()
+        self.lines.append(f"  {bad} = fcmp uno {lanes.type} {total}, {total}")
+        wide.report(wide.any(bad), 0)
+
+    def _compute_trigonometry(self) -> None:
+        """Sines and cosines of the joint angles, several at a time in the lanes of vectors."""
+        plan_, lanes = self.plan, self.module.vector
+        if len(plan_.angles) == 1:
+            lanes = self.lanes
+        for first in range(0, len(plan_.angles), lanes.count):
+            group = plan_.angles[first : first + lanes.count]
+            angles = self._gather(group, lanes)
+            function = self.module.sincos(lanes)
+            pair = self.fresh()
+            kind = lanes.type
+            self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angles})")
+            for k, slot in enumerate((first, plan_.stride + first)):
+                part, address = self.fresh(), self.pointer(*self.slot_address(slot))
+                self.lines.append(f"  {part} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
+                self.lines.append(f"  store {kind} {part}, ptr {address}, align {self.lanes.size}")
+
+    def _gather(self, group: tuple[int, ...], lanes: Lanes) -> str:
+        entries = [self.code[value][1:] for value in group]
+        if lanes.count == 1:
+            return self.operand(group[0])
+        array, start = entries[0]
+        if entries == [(array, start + k) for k in range(len(group))]:
+            address, whole = self.pointer(*self.input_address(array, start)), self.fresh()
+            if len(group) == lanes.count:
+                self.lines.append(f"  {whole} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
+            else:
+                self.lines.append(self.module.masked_load(whole, address, len(group)))
+            return whole
+        whole = lanes.number(0.0)
+        for lane, (array, entry) in enumerate(entries):
+            one, before, whole = self.fresh(), whole, self.fresh()
+            self.load(self.input_address(array, entry), one)
+            self.lines.append(
+                f"  {whole} = insertelement {lanes.type} {before}, {self.lanes.type} {one}, i32 {lane}"
+            )
+        return whole
+
+
+def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -> tuple[str, str]:
+    """IR lines of ``result = before + 0 x``: NaN once any x was not finite."""
+    zero = lanes.number(0.0)
+    return (
+        f"  {temporary} = fmul {lanes.type} {x}, {zero}",
+        f"  {result} = fadd {lanes.type} {before}, {temporary}",
+    )
+
+
+CLEAR = """define internal fastcc void @clear(ptr %start, i64 %bytes) #0 {
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = getelementptr inbounds i8, ptr %start, i64 %k
+  store ELEMENT 0.0, ptr %place
+  %next = add i64 %k, SIZE
+  %more = icmp ult i64 %next, %bytes
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}"""
+
+
+def state_arguments(module: Module, attributes: bool) -> str:
+    """The parameter list of ``@state``, with attributes for its definition."""
+    read, written = ("noalias readonly ", "noalias ") if attributes else ("", "")
+    arrays = [f"ptr {read}%in{k}" for k in range(len(module.input_sizes))]
+    arrays += [f"ptr {written}%out{k}" for k in range(len(module.output_sizes))]
+    return ", ".join([*arrays, f"ptr {read}%params"])
+
+
+def emit_state(module: Module) -> None:
+    """The scalar form: ``@state``, its chunks, and the entry that takes arrays of pointers."""
+    block = ScalarBlock(module)
+    plan_ = module.plan
+    frame = HEAD + plan_.slot_count * module.scalar.size
+    definition, call = state_arguments(module, True), state_arguments(module, False)
+    block.begin()
+    if any(block.cleared):
+        kind = module.element
+        module.parts.append(CLEAR.replace("ELEMENT", kind).replace("SIZE", str(module.scalar.size)))
+    if len(plan_.chunks) == 1:
+        block.emit(plan_.chunks[0])
+        block.end()
+    else:
+        for number, chunk in enumerate(plan_.chunks):
+            body = ScalarBlock(module)
+            body.emit(chunk)
+            if number == len(plan_.chunks) - 1:
+                body.end()
+            lines = "\n".join(body.lines)
+            module.parts.append(
+                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n{lines}\n  ret void\n}}"
+            )
+            block.lines.append(f"  call fastcc void @state{number}({call}, ptr %frame)")
+    lines = "\n".join(block.lines)
+    module.parts.append(
+        f"define internal fastcc i32 @state({definition}, ptr noalias %frame) #0 {{\n{lines}\n"
+        "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
+    )
+    module.state_frame = frame
+    module.layout[0] = frame if frame > STACK else 0
+    loads, names = load_pointers(module)
+    module.parts.append(
+        "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"
+        + "\n".join([frame_line(frame), *loads, f"  %status = call fastcc i32 @state({names}, ptr %frame)"])
+        + "\n  ret i32 %status\n}"
+    )
+
+
+def frame_line(size: int) -> str:
+    """IR line that makes ``%frame``: on the stack if it is small, else in the memory that the caller gives."""
+    if size > STACK:
+        return "  %frame = getelementptr inbounds i8, ptr %heap, i64 0"
+    return f"  %frame = alloca [{size} x i8], align 64"
+
+
+def load_pointers(module: Module) -> tuple[list[str], str]:
+    """IR lines that read the arrays of pointers ``%inputs`` and ``%outputs``, and the arguments for ``@state``."""
+    lines = []
+    for kind, table, count in (
+        ("in", "%inputs", len(module.input_sizes)),
+        ("out", "%outputs", len(module.output_sizes)),
+    ):
+        for k in range(count):
+            lines.append(f"  %{kind}{k}at = getelementptr inbounds i8, ptr {table}, i64 {8 * k}")
+            lines.append(f"  %{kind}{k} = load ptr, ptr %{kind}{k}at")
+    return lines, state_arguments(module, False)
+

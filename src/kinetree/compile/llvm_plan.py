@@ -1,0 +1,182 @@
+"""What is computed where: live values, chunks of operations, and the memory slots of values that cross a chunk.
+
+LLVM's time and its register allocator suffer from very long blocks, so a program is cut into functions of about a
+thousand operations. A value that is used in a later chunk goes through a *slot* of the frame, a small array that one
+evaluation works in; a slot is used again once its value is dead. Leaves (constants, inputs, params) are read where they
+are needed and cross nothing.
+
+Sines and cosines of input entries, that is of joint angles, are computed before everything else: the SIMD form runs one
+loop over them, and the scalar form computes several angles in the lanes of one vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .program import SIGNATURES, Program
+
+CHUNK = 1000
+"""Operations per function; below about 3000 one function is as fast, above it the compile time grows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The schedule of one program.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    checks : tuple of int
+        The boolean values that are reported, empty when the kernel has no checks.
+    angles : tuple of int
+        Values (input entries) whose sines and cosines are computed first.
+    trigonometry : dict of int to int
+        Values that are sines or cosines of `angles`, and their slots: the sine of angle k has slot k, its cosine
+        ``stride + k``.
+    stride : int
+        Number of angles, rounded up so that vectors of the scalar form fit.
+    chunks : tuple of tuple of int
+        Values in the order of evaluation. A sine or cosine of a computed angle stands for the pair.
+    pairs : dict of int to tuple
+        (sine, cosine) values of each computed angle; one of them may be None.
+    slots : dict of int to int
+        Slot of every value that a later chunk uses.
+    slot_count : int
+        Slots in all, trigonometry included.
+    stored : dict of int to list
+        For every value that is a result: the (output, entry) places it goes to.
+    """
+
+    program: Program
+    checks: tuple[int, ...]
+    angles: tuple[int, ...]
+    trigonometry: dict[int, int]
+    stride: int
+    chunks: tuple[tuple[int, ...], ...]
+    pairs: dict[int, tuple[int | None, int | None]]
+    slots: dict[int, int]
+    slot_count: int
+    stored: dict[int, list[tuple[int, int]]]
+
+    def is_boolean(self, value: int) -> bool:
+        """Whether a value is a truth value."""
+        return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
+
+
+def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) -> Plan:
+    """Schedule a program.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    lanes : int
+        Lanes of the machine's vectors.
+    checks : bool
+        Whether the program's checks are evaluated; if not, what only they need is left out.
+    chunk : int
+        Operations per function.
+    """
+    code = program.code
+    reported = tuple(value for _, value in program.checks) if checks else ()
+    live = _live(program, reported)
+    stored: dict[int, list[tuple[int, int]]] = {}
+    for output, result in enumerate(program.results):
+        for entry, value in enumerate(result):
+            stored.setdefault(value, []).append((output, entry))
+
+    angles: dict[tuple, int] = {}  # entry of an input -> number of the angle; two values may read one entry
+    angle_values: list[int] = []
+    trigonometry: dict[int, tuple[int, bool]] = {}
+    pairs: dict[int, tuple[int | None, int | None]] = {}
+    computed: list[int] = []
+    for value, operation in enumerate(code):
+        op = operation[0]
+        if not live[value] or op in ("const", "input", "param"):
+            continue
+        if op in ("sin", "cos"):
+            argument = operation[1]
+            if code[argument][0] == "input":
+                if code[argument] not in angles:
+                    angles[code[argument]] = len(angle_values)
+                    angle_values.append(argument)
+                trigonometry[value] = angles[code[argument]], op == "cos"
+                continue
+            sine, cosine = pairs.get(argument, (None, None))
+            first = sine is None and cosine is None
+            pairs[argument] = (value, cosine) if op == "sin" else (sine, value)
+            if not first:  # evaluated with the other of the pair
+                continue
+        computed.append(value)
+
+    stride = -(-len(angle_values) // lanes) * lanes
+    number = max(1, round(len(computed) / chunk))
+    size = -(-len(computed) // number) or 1
+    chunks = tuple(tuple(computed[k : k + size]) for k in range(0, len(computed), size)) or ((),)
+    slots, slot_count = _assign_slots(program, chunks, pairs, 2 * stride)
+    return Plan(
+        program=program,
+        checks=reported,
+        angles=tuple(angle_values),
+        trigonometry={value: angle + stride * cosine for value, (angle, cosine) in trigonometry.items()},
+        stride=stride,
+        chunks=chunks,
+        pairs=pairs,
+        slots=slots,
+        slot_count=slot_count,
+        stored=stored,
+    )
+
+
+def operands(operation: tuple) -> tuple[int, ...]:
+    """The values that an operation takes."""
+    return operation[1:] if operation[0] in SIGNATURES else ()
+
+
+def _live(program: Program, reported: tuple[int, ...]) -> list[bool]:
+    """Which values the results and the reported checks need."""
+    live = [False] * len(program.code)
+    for result in (*program.results, reported):
+        for value in result:
+            live[value] = True
+    for value in range(len(live) - 1, -1, -1):
+        if live[value]:
+            for argument in operands(program.code[value]):
+                live[argument] = True
+    return live
+
+
+def _assign_slots(program: Program, chunks, pairs, first_slot: int) -> tuple[dict[int, int], int]:
+    """Give a slot to every value used in a later chunk, using slots again when their values are dead."""
+    code = program.code
+    made: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for number, chunk in enumerate(chunks):
+        for value in chunk:
+            for argument in operands(code[value]):
+                last[argument] = number
+            twins = pairs[code[value][1]] if code[value][0] in ("sin", "cos") else (value,)
+            for twin in twins:
+                if twin is not None:
+                    made[twin] = number
+    crossing: list[list[int]] = [[] for _ in chunks]
+    for value, number in made.items():
+        if last.get(value, number) > number:
+            crossing[number].append(value)
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    dying: list[list[int]] = [[] for _ in chunks]
+    count = first_slot
+    for number in range(len(chunks)):
+        # A slot read for the last time in chunk k is written again in k + 1 at the earliest: inside a chunk loads and
+        # stores of one slot would tie the order of operations.
+        for value in crossing[number]:
+            if free:
+                slots[value] = free.pop()
+            else:
+                slots[value] = count
+                count += 1
+            dying[last[value]].append(slots[value])
+        free.extend(dying[number])
+    return slots, count
