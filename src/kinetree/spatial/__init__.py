@@ -1,1 +1,21 @@
+"""Spatial vector algebra over any scalar: the objects that every algorithm is written with."""
 
+from kinetree.spatial.articulated import ArticulatedInertia
+from kinetree.spatial.field import AccelerationField
+from kinetree.spatial.inertia import Inertia
+from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.rotation import (
+    AxialRotation,
+    GeneralRotation,
+    IdentityRotation,
+    Rotation,
+    rotation_from_matrix,
+)
+from kinetree.spatial.transform import FactoredTransform, Transform
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
+
+__all__ = [
+    "AccelerationField", "ArticulatedInertia", "AxialRotation", "FactoredTransform", "Force", "GeneralRotation",
+    "IdentityRotation", "Inertia", "Matrix3", "Motion", "Quantity", "Rotation", "Symmetric3", "Transform", "Vector3",
+    "rotation_from_matrix",
+]  # fmt: skip

@@ -1,0 +1,140 @@
+"""Elementary functions over any scalar: a float, a NumPy array (one entry per state), or a traced expression.
+
+A float goes to :mod:`math`; an object with a method of the function's name is asked for it (``x.sincos()``, ``x.sqrt()``,
+``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would raise, the floating
+point answer (NaN or infinity) is returned instead, so that all kinds of scalars agree.
+
+Nothing here branches on a value for arrays and expressions: use :func:`where`, and make both of its arguments finite.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+__all__ = [
+    "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos", "sqrt", "tanh",
+    "where",
+]  # fmt: skip
+
+
+def is_zero(x) -> bool:
+    """Tell whether ``x`` is a structural zero: a Python float that equals 0.0.
+
+    Examples
+    --------
+    >>> is_zero(0.0), is_zero(np.zeros(3))
+    (True, False)
+    """
+    return isinstance(x, float) and x == 0.0
+
+
+def sin(x):
+    """Sine of an angle [rad]."""
+    if isinstance(x, (float, int)):
+        return math.sin(x) if math.isfinite(x) else math.nan
+    return x.sin() if hasattr(x, "sin") else np.sin(x)
+
+
+def cos(x):
+    """Cosine of an angle [rad]."""
+    if isinstance(x, (float, int)):
+        return math.cos(x) if math.isfinite(x) else math.nan
+    return x.cos() if hasattr(x, "cos") else np.cos(x)
+
+
+def sincos(x):
+    """Sine and cosine of one angle [rad], in this order.
+
+    Examples
+    --------
+    >>> sincos(0.0)
+    (0.0, 1.0)
+    """
+    if isinstance(x, (float, int)):
+        return (math.sin(x), math.cos(x)) if math.isfinite(x) else (math.nan, math.nan)
+    return x.sincos() if hasattr(x, "sincos") else (np.sin(x), np.cos(x))
+
+
+def sqrt(x):
+    """Square root; NaN for a negative float."""
+    if isinstance(x, (float, int)):
+        return math.sqrt(x) if x >= 0.0 else math.nan
+    return x.sqrt() if hasattr(x, "sqrt") else np.sqrt(x)
+
+
+def exp(x):
+    """Exponential; infinite where it overflows."""
+    if isinstance(x, (float, int)):
+        try:
+            return math.exp(x)
+        except OverflowError:
+            return math.inf
+    return x.exp() if hasattr(x, "exp") else np.exp(x)
+
+
+def log(x):
+    """Natural logarithm; -inf at 0 and NaN for a negative float."""
+    if isinstance(x, (float, int)):
+        return math.log(x) if x > 0.0 else (-math.inf if x == 0.0 else math.nan)
+    return x.log() if hasattr(x, "log") else np.log(x)
+
+
+def tanh(x):
+    """Hyperbolic tangent."""
+    if isinstance(x, (float, int)):
+        return math.tanh(x)
+    return x.tanh() if hasattr(x, "tanh") else np.tanh(x)
+
+
+def absolute(x):
+    """Absolute value."""
+    if isinstance(x, (float, int)):
+        return abs(x)
+    return x.absolute() if hasattr(x, "absolute") else np.absolute(x)
+
+
+def arctan2(y, x):
+    """Angle [rad] of the point (x, y), in (-pi, pi]."""
+    if isinstance(y, (float, int)):
+        if isinstance(x, (float, int)):
+            return math.atan2(y, x)
+        y = x * 0.0 + y if hasattr(x, "arctan2") else y  # only x can be asked: make y one of its kind
+    return y.arctan2(x) if hasattr(y, "arctan2") else np.arctan2(y, x)
+
+
+def where(condition, a, b):
+    """``a`` where the condition holds, else ``b``; both are evaluated, so both must be finite."""
+    if isinstance(condition, (bool, np.bool_)):
+        return a if condition else b
+    return condition.where(a, b) if hasattr(condition, "where") else np.where(condition, a, b)
+
+
+def minimum(x, y):
+    """The smaller one; NaN if either is NaN."""
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return np.minimum(x, y)
+    for first, second in ((x, y), (y, x)):
+        if hasattr(first, "minimum"):
+            return first.minimum(second)
+    return where(x < y, x, where(x >= y, y, x + y))  # neither holds for NaN, and x + y carries it on
+
+
+def maximum(x, y):
+    """The larger one; NaN if either is NaN."""
+    if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
+        return np.maximum(x, y)
+    for first, second in ((x, y), (y, x)):
+        if hasattr(first, "maximum"):
+            return first.maximum(second)
+    return where(x > y, x, where(x <= y, y, x + y))
+
+
+def sign(x):
+    """-1, 0 or 1; NaN stays NaN."""
+    if isinstance(x, np.ndarray):
+        return np.sign(x)
+    if hasattr(x, "sign"):
+        return x.sign()
+    return where(x > 0.0, 1.0, where(x < 0.0, -1.0, x))
