@@ -160,7 +160,7 @@ class Expr(_Symbol):
         n = exponent if is_number(exponent) else None
         if n in (0.5, -0.5):
             return self.sqrt() if n > 0 else 1.0 / self.sqrt()
-        if n is None or n != int(n) or abs(n) > MAX_POWER:
+        if n is None or not float(n).is_integer() or abs(n) > MAX_POWER:
             raise CompilationError(
                 f"traced power with exponent {exponent!r}; expected an integer up to {MAX_POWER}, 0.5 or -0.5. "
                 "For other powers of a positive x write exp(y * log(x)).",

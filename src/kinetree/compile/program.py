@@ -169,7 +169,7 @@ class Program:
             flat = np.empty((*batch, len(result)), dtype)
             for k, value in enumerate(result):
                 flat[..., k] = values[value]
-            outputs.append(flat.reshape(*batch, *shape))
+            outputs.append(flat.reshape((*batch, *shape)))
         return tuple(outputs)
 
     def violations(self, arrays: Sequence | Mapping, numbers: object = None) -> tuple[tuple[str, np.ndarray], ...]:

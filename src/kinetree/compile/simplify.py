@@ -1,7 +1,7 @@
 """Simplification of a whole graph: the rules that must know which nodes are alive and how often each is used.
 
 Each pass copies the live part of a graph into a new one, through the rules of `graph.py`, and rewrites some nodes on
-the way. A pass may spend an operation only where another dies, hence "used once": such a value dies with its user.
+the way. A pass may spend an operation only where another one dies, hence "used once": such a value dies with its user.
 
 A node is *pure* if it depends on constants and model numbers alone. Pure nodes are computed once per model, not once
 per state, so an operation on pure operands costs nothing.
