@@ -15,8 +15,9 @@ import pytest
 
 import kinetree as kt
 from tests.engines.pinocchio_bridge import _SWAP, Bridge, pinocchio_model
-from tests.engines.robots import SIX_ROBOTS, robot_file
+from tests.engines.robots import robot_path
 
+SIX_ROBOTS = ("panda", "ur5", "anymal_b", "hyq", "talos_reduced", "icub")
 STATES = 50
 TOLERANCE = 1e-10
 EPS = np.finfo(float).eps
@@ -30,7 +31,7 @@ each_robot = pytest.mark.parametrize(
 @functools.cache
 def case(name, floating):
     """The robot in both engines and fifty random states (q, v, a, tau)."""
-    file = robot_file(name)
+    file = robot_path(name)
     # Two of the six have an inertia tensor that no body can have; Pinocchio takes it as it is, so must we to compare.
     model = kt.load(file, floating_base=floating, inertia="accept")
     bridge = Bridge(model, pinocchio_model(file, floating))

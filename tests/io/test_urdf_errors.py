@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinetree.errors import InertiaError, UnsupportedError, URDFError
+from kinetree.errors import InertiaError, UnknownNameError, UnsupportedError, URDFError
 from kinetree.io import load_urdf
 
 LINK = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
@@ -76,7 +76,7 @@ MALFORMED = {
             A, B, C, joint("j", inside=LIMIT + '<mimic joint="k"/>'),
             joint("k", child="c", inside=LIMIT + '<mimic joint="j"/>'),
         ),
-        "joints '.', '.' mimic each other",
+        "the joints '.', '.' mimic each other",
     ),
     "two inertials": (robot('<link name="a"><inertial/>\n<inertial/></link>'), ":3: .* holds <inertial> twice"),
     "mass missing": (robot('<link name="a"><inertial/></link>'), "has no <mass>"),
@@ -147,5 +147,5 @@ def test_physics_that_cannot_be_honored_raises_unless_dropped(text, message):
 @pytest.mark.parametrize("option", ["unsupported", "inertia", "massless"])
 def test_unknown_options_list_the_choices(option):
     """A misspelled choice is no silent default."""
-    with pytest.raises(ValueError, match=f"{option}='no', expected one of"):
+    with pytest.raises(UnknownNameError, match=f"no choice named .no. in load_urdf.*{option}=.* Known: raise, "):
         load_urdf(robot(A), **{option: "no"})
