@@ -27,7 +27,7 @@ class AccelerationField(Quantity):
     Source: Featherstone (2008), section 2.11 and table 5.2, with the terms of [w] x [w] x and [dw] x gathered once per body.
     """
 
-    __slots__ = ("w", "dw", "a", "_gradient")
+    __slots__ = ("w", "dw", "a", "_gradient", "_diagonal_differences")
 
     def __init__(self, w: Vector3, dw: Vector3, a: Vector3):
         self.w = w
@@ -45,6 +45,7 @@ class AccelerationField(Quantity):
             w, dw = self.w, self.dw
             xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
             xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
+            self._diagonal_differences = Vector3(zz - yy, xx - zz, yy - xx)
             self._gradient = Matrix3(
                 (
                     (-(yy + zz), xy - dw.z, xz + dw.y),
@@ -53,6 +54,12 @@ class AccelerationField(Quantity):
                 )
             )
         return self._gradient
+
+    @property
+    def diagonal_differences(self) -> Vector3:
+        """(U33 - U22, U11 - U33, U22 - U11): all that a moment needs of the gradient's diagonal (3a)."""
+        _ = self.gradient
+        return self._diagonal_differences
 
     def with_joint(self, V_J: Motion, A_J: Motion) -> AccelerationField:
         """The field of a body that moves relative to this one, in the same coordinates about the same origin.

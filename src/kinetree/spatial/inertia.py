@@ -87,15 +87,15 @@ class Inertia(Quantity):
         With the gradient U and the second moments P: force ``m a + U h``, moment ``h x a + vee(U P)``.
         """
         U, P = field.gradient, self.second_moment
-        moment = self.h.cross(field.a) + _vee_of_product(U.rows, P)
+        moment = self.h.cross(field.a) + _vee_of_product(U.rows, field.diagonal_differences, P)
         return Force(moment, field.a * self.m + U @ self.h)
 
 
-def _vee_of_product(U, P):
-    """(A32 - A23, A13 - A31, A21 - A12) of A = U P, without the entries that are not needed (18m + 15a)."""
-    (u11, u12, u13), (u21, u22, u23), (u31, u32, u33) = U
+def _vee_of_product(U, d, P):
+    """(A32 - A23, A13 - A31, A21 - A12) of A = U P; d are the differences of U's diagonal (15m + 12a)."""
+    (_, u12, u13), (u21, _, u23), (u31, u32, _) = U
     return Vector3(
-        (u31 * P.xy + u32 * P.yy + u33 * P.yz) - (u21 * P.xz + u22 * P.yz + u23 * P.zz),
-        (u11 * P.xz + u12 * P.yz + u13 * P.zz) - (u31 * P.xx + u32 * P.xy + u33 * P.xz),
-        (u21 * P.xx + u22 * P.xy + u23 * P.xz) - (u11 * P.xy + u12 * P.yy + u13 * P.yz),
+        u31 * P.xy - u21 * P.xz + u32 * P.yy - u23 * P.zz + d.x * P.yz,
+        u12 * P.yz - u32 * P.xy + u13 * P.zz - u31 * P.xx + d.y * P.xz,
+        u23 * P.xz - u13 * P.yz + u21 * P.xx - u12 * P.yy + d.z * P.xy,
     )
