@@ -31,8 +31,9 @@ class Target:
     vector_bytes : int
         Bytes in one SIMD register: a tile holds ``vector_bytes / itemsize`` states.
     fma : bool
-        Whether the processor has fused multiply-add. Where it has not (x86 before 2013), the operations ``fma``, ``fms``
-        and ``fnma`` are rounded twice, as in the interpreter: the C library's exact emulation costs fifty times more.
+        Whether the processor has fused multiply-add. Where it has not (x86 before 2013), the operations ``fma``,
+        ``fms`` and ``fnma`` are rounded twice, as in the interpreter: the C library's exact emulation costs fifty
+        times more. Only sine and cosine use the emulation there, since their accuracy depends on it.
     """
 
     triple: str
@@ -74,7 +75,8 @@ class Code:
     def __init__(self, data: bytes) -> None:
         llvm = _llvm()
         _export_libm()
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(Target.host()))
+        # An engine owns and frees its target machine, so each gets one of its own.
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine.__wrapped__(Target.host()))
         engine.add_object_file(llvm.ObjectFileRef.from_data(data))
         engine.finalize_object()
         self._engine = engine

@@ -1,7 +1,7 @@
 """Kernel: a Program as machine code, called with arrays.
 
-The lowest layer that takes arrays: it checks what would otherwise read or write foreign memory, and reports the state of
-the inputs as an integer. Shapes with names, broadcasting, and errors that explain belong to `Function`.
+The lowest layer that takes arrays: it checks what would otherwise read or write foreign memory, and reports the state
+of the inputs as an integer. Shapes with names, broadcasting, and errors that explain belong to `Function`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Kernel:
     checks : bool
         Whether calls report inputs that are not finite and the program's own checks.
     numbers : array_like, optional
-        The model's numbers, from which the prologue computes the params. They can also be given later, by `with_numbers`.
+        The model's numbers, from which the prologue computes the params. They can also be given later, by
+        `with_numbers`.
     target : Target, optional
         The processor to compile for; default the one at hand.
     chunk : int
@@ -46,10 +47,10 @@ class Kernel:
     Attributes
     ----------
     entry : callable or None
-        ``entry(a0, a1, ...)`` returns new outputs, ``entry(a0, a1, ..., out0, ...)`` fills those given and returns them;
-        several outputs come as a tuple. Arrays must be plain C-contiguous arrays of one state, of exactly the declared
-        shapes and dtype. For all else, and for inputs that the checks refuse, it returns ``NotImplemented``. None
-        while the numbers are missing.
+        ``entry(a0, a1, ...)`` returns new outputs, ``entry(a0, a1, ..., out0, ...)`` fills those given and returns
+        them; several outputs come as a tuple. Arrays must be plain C-contiguous arrays of one state, of exactly the
+        declared shapes and dtype. For all else, and for inputs that the checks refuse, it returns ``NotImplemented``.
+        None while the numbers are missing.
     params : numpy.ndarray or None
         The values of the prologue.
     cached : bool

@@ -5,15 +5,16 @@ fast-math flag is ever set. The text is written directly: about a microsecond pe
 
 The functions of a module:
 
-* ``kinetree_scalar(inputs, outputs, params, heap) -> i32`` evaluates one state; inputs and outputs are arrays of pointers;
+* ``kinetree_scalar(inputs, outputs, params, heap) -> i32`` evaluates one state; inputs and outputs are arrays of
+  pointers;
 * ``kinetree_batch(inputs, strides, outputs, n, params, heap) -> i32`` evaluates n states (`llvm_batch`);
 * ``kinetree_call(self, args, nargs)`` is the CPython builtin (`llvm_builtin`);
 * ``kinetree_layout`` is an array of 64-bit integers: the bytes that the scalar and the batch form want at ``heap``.
 
 The integer returned is a set of bits: 1 for NaN or infinity among the inputs, ``2 << k`` for check k.
 
-Each evaluation works in a *frame*: a status word, then slots for sines, cosines and values that cross a chunk, in the SIMD
-form also the tiles of inputs and results. Frames live on the stack up to `STACK` bytes, beyond that at ``heap``.
+Each evaluation works in a *frame*: a status word, then slots for sines, cosines and values that cross a chunk, in the
+SIMD form also the tiles of inputs and results. Frames live on the stack up to `STACK` bytes, beyond that at ``heap``.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ STATUS_BITS = 31
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
 
-ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }\nattributes #1 = { nounwind alwaysinline }'
+ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
@@ -154,6 +155,7 @@ class Block:
         self.lanes = lanes
         self.lines: list[str] = []
         self.names: dict[int, str] = {}
+        self.prefix = "%t"
         self._count = 0
 
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
@@ -171,7 +173,7 @@ class Block:
     def fresh(self) -> str:
         """A new temporary name."""
         self._count += 1
-        return f"%t{self._count}"
+        return f"{self.prefix}{self._count}"
 
     def pointer(self, base: str, offset: int) -> str:
         """A pointer some bytes beyond a base."""
@@ -317,11 +319,10 @@ class Block:
         function = self.module.sincos(self.lanes)
         self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angle})")
         made = []
-        for k, twin in enumerate(self.plan.pairs[argument]):
-            if twin is not None:
-                self.names[twin] = f"%v{twin}"
-                self.lines.append(f"  %v{twin} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
-                made.append(twin)
+        for twin, part in self.plan.pairs[argument]:
+            self.names[twin] = f"%v{twin}"
+            self.lines.append(f"  %v{twin} = extractvalue {{ {kind}, {kind} }} {pair}, {part}")
+            made.append(twin)
         return tuple(made)
 
     def _load_param(self, index: int, name: str) -> None:
@@ -539,7 +540,8 @@ def emit_state(module: Module) -> None:
                 body.end()
             lines = "\n".join(body.lines)
             module.parts.append(
-                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n{lines}\n  ret void\n}}"
+                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n"
+                f"{lines}\n  ret void\n}}"
             )
             block.lines.append(f"  call fastcc void @state{number}({call}, ptr %frame)")
     lines = "\n".join(block.lines)

@@ -8,8 +8,8 @@ The caller's arrays are C-contiguous, one state per row. A *tile* is as many sta
    stored as rows.
 
 The frame stays in the first-level cache. When the number of states is not a multiple of W, the last W states are done
-again, so outputs must not overlap inputs; fewer than W states are done one by one. A row stride of zero is an input that
-all states share.
+again, so outputs must not overlap inputs; fewer than W states are done one by one. A row stride of zero is an input
+that all states share.
 
 Where a row has fewer than W entries, vectors reach into the next row: loads are masked, and stores go in ascending
 order, so that the next row overwrites the excess, with shorter stores at the end of the tile. Nothing outside the
@@ -133,7 +133,8 @@ def _reader(module: Module, size: int) -> str:
     narrow = size < count
     rows = []
     for r in range(count):
-        lines.append(f"  %row{r} = getelementptr inbounds i8, ptr %{'at' if r == 0 else f'row{r - 1}'}, i64 " + ("0" if r == 0 else "%stride"))
+        before, step = ("at", "0") if r == 0 else (f"row{r - 1}", "%stride")
+        lines.append(f"  %row{r} = getelementptr inbounds i8, ptr %{before}, i64 {step}")
         if narrow:
             lines.append(module.masked_load(f"%a{r}", f"%row{r}", size))
         else:
@@ -356,7 +357,7 @@ def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
                 f"  call fastcc void @write{k}(ptr %frame, ptr %to{k})",
             )
     finish = Block(module, lanes)
-    finish.fresh = lambda count=iter(range(10**6)): f"%f{next(count)}"
+    finish.prefix = "%f"
     if module.checks:
         finish.lines.append(f"  %sum = load {kind}, ptr {sum_}")
         finish.lines.append(f"  %bad = fcmp uno {kind} %sum, %sum")

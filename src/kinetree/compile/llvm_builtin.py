@@ -3,16 +3,16 @@
 The function ``kinetree_call(self, args, nargs)`` is compiled into the kernel's own module and follows CPython's
 METH_FASTCALL convention, so a call from Python reaches the straight-line code without any argument parsing.
 
-* ``f(a0, a1, ..., out0, ...)`` writes into the outputs given; ``f(a0, a1, ...)`` makes new ones. Both return the output,
-  or a tuple of outputs when the program has several.
+* ``f(a0, a1, ..., out0, ...)`` writes into the outputs given; ``f(a0, a1, ...)`` makes new ones. Both return the
+  output, or a tuple of outputs when the program has several.
 * Every array must be exactly a `numpy.ndarray` of the kernel's dtype and the declared shape, C-contiguous and aligned,
   outputs writeable and apart from all other arrays. For anything else, and when the status is not zero, it returns
   ``NotImplemented``, and the caller takes the slow road that explains.
 
-The code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own answers
-on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds), `Kernel` calls
-through ctypes instead. Objects hold no addresses: those that the code needs stand in a context, an array of pointers that
-is the builtin's ``self``, so that kernels with different params share one piece of code.
+The code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own
+answers on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds),
+`Kernel` calls through ctypes instead. Objects hold no addresses: those that the code needs stand in a context, an array
+of pointers that is the builtin's ``self``, so that kernels with different params share one piece of code.
 """
 
 from __future__ import annotations
@@ -153,7 +153,9 @@ def emit_builtin(module: Module) -> None:
         at = lines.index("  br i1 %fits, label %types, label %refuse")
         lines.insert(at, "  %frame = getelementptr inbounds i8, ptr %heap, i64 0")
     parts.append(
-        "define ptr @kinetree_call(ptr %self, ptr %args, i64 %nargs) #0 {\nentry:\n" + "\n".join([*start, *lines]) + "\n}"
+        "define ptr @kinetree_call(ptr %self, ptr %args, i64 %nargs) #0 {\nentry:\n"
+        + "\n".join([*start, *lines])
+        + "\n}"
     )
     module.parts += parts
 

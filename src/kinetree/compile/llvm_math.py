@@ -8,8 +8,8 @@ The pair (sin x, cos x) is computed without branches and table look-ups, in any 
 4. quadrant k by integer masks: bit 0 exchanges the two, bit 1 gives the sign. A `select` would become a branch in the
    scalar form, and joint angles make it a mispredicted one.
 
-Beyond ``LIMIT`` the reduction is no longer accurate, and there the result is NaN, never a wrong number; infinity and NaN
-give NaN. Largest errors: 1.6e-16 (double, |x| < 2^40) and 1e-7 (single, |x| < 2^17).
+Beyond ``LIMIT`` the reduction is no longer accurate, and there the result is NaN, never a wrong number; infinity and
+NaN give NaN. Largest errors: 1.6e-16 (double, |x| < 2^40) and 1e-7 (single, |x| < 2^17).
 """
 
 from __future__ import annotations
@@ -67,14 +67,17 @@ class Lanes:
 
     def __post_init__(self) -> None:
         bits = 64 if self.element == "double" else 32
-        vector = "<%d x {}>" % self.count if self.count > 1 else "{}"
-        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        set_("bits", bits)
-        set_("type", vector.format(self.element))
-        set_("integer", vector.format(f"i{bits}"))
-        set_("boolean", vector.format("i1"))
-        set_("size", bits // 8 * self.count)
-        set_("suffix", (f"v{self.count}" if self.count > 1 else "") + f"f{bits}")
+        opening, closing, prefix = (f"<{self.count} x ", ">", f"v{self.count}") if self.count > 1 else ("", "", "")
+        derived = {
+            "bits": bits,
+            "type": f"{opening}{self.element}{closing}",
+            "integer": f"{opening}i{bits}{closing}",
+            "boolean": f"{opening}i1{closing}",
+            "size": bits // 8 * self.count,
+            "suffix": f"{prefix}f{bits}",
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def number(self, x: float) -> str:
         """A constant in every lane, exact (hexadecimal), rounded to the element type."""

@@ -38,8 +38,8 @@ class Plan:
         Number of angles, rounded up so that vectors of the scalar form fit.
     chunks : tuple of tuple of int
         Values in the order of evaluation. A sine or cosine of a computed angle stands for the pair.
-    pairs : dict of int to tuple
-        (sine, cosine) values of each computed angle; one of them may be None.
+    pairs : dict of int to list
+        For each computed angle the values that are its sine or cosine: (value, 0 or 1).
     slots : dict of int to int
         Slot of every value that a later chunk uses.
     slot_count : int
@@ -54,7 +54,7 @@ class Plan:
     trigonometry: dict[int, int]
     stride: int
     chunks: tuple[tuple[int, ...], ...]
-    pairs: dict[int, tuple[int | None, int | None]]
+    pairs: dict[int, list[tuple[int, int]]]
     slots: dict[int, int]
     slot_count: int
     stored: dict[int, list[tuple[int, int]]]
@@ -89,7 +89,7 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
     angles: dict[tuple, int] = {}  # entry of an input -> number of the angle; two values may read one entry
     angle_values: list[int] = []
     trigonometry: dict[int, tuple[int, bool]] = {}
-    pairs: dict[int, tuple[int | None, int | None]] = {}
+    pairs: dict[int, list[tuple[int, int]]] = {}
     computed: list[int] = []
     for value, operation in enumerate(code):
         op = operation[0]
@@ -103,10 +103,9 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
                     angle_values.append(argument)
                 trigonometry[value] = angles[code[argument]], op == "cos"
                 continue
-            sine, cosine = pairs.get(argument, (None, None))
-            first = sine is None and cosine is None
-            pairs[argument] = (value, cosine) if op == "sin" else (sine, value)
-            if not first:  # evaluated with the other of the pair
+            twins = pairs.setdefault(argument, [])
+            twins.append((value, int(op == "cos")))
+            if len(twins) > 1:  # evaluated with the first of them
                 continue
         computed.append(value)
 
@@ -156,10 +155,9 @@ def _assign_slots(program: Program, chunks, pairs, first_slot: int) -> tuple[dic
         for value in chunk:
             for argument in operands(code[value]):
                 last[argument] = number
-            twins = pairs[code[value][1]] if code[value][0] in ("sin", "cos") else (value,)
-            for twin in twins:
-                if twin is not None:
-                    made[twin] = number
+            twins = pairs[code[value][1]] if code[value][0] in ("sin", "cos") else ((value, 0),)
+            for twin, _ in twins:
+                made[twin] = number
     crossing: list[list[int]] = [[] for _ in chunks]
     for value, number in made.items():
         if last.get(value, number) > number:
