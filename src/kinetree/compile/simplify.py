@@ -14,48 +14,64 @@ from collections.abc import Callable, Sequence
 
 from .graph import Graph
 
-LEAVES = ("const", "input", "param", "true", "false")
-Rewrite = Callable[[Graph, dict[int, int], int], int | None]
+LEAVES = frozenset(("const", "input", "param", "true", "false"))
 
 
 def live(graph: Graph, roots: Sequence[int]) -> list[int]:
     """The nodes that the roots depend on, in order of creation."""
-    nodes, seen, stack = graph.nodes, set(), list(roots)
-    while stack:
-        k = stack.pop()
-        if k not in seen:
-            seen.add(k)
+    nodes, end = graph.nodes, max(roots, default=-1) + 1
+    alive = bytearray(end)
+    for k in roots:
+        alive[k] = True
+    for k in range(end - 1, -1, -1):
+        if alive[k]:
             op, *args = nodes[k]
             if op not in LEAVES:
-                stack.extend(args)
-    return sorted(seen)
+                for a in args:
+                    alive[a] = True
+    return [k for k in range(end) if alive[k]]
 
 
 def purity(graph: Graph, order: Sequence[int]) -> set[int]:
     """Those of the nodes `order` (closed under arguments) that depend on constants and model numbers alone."""
-    pure: set[int] = set()
+    nodes, pure = graph.nodes, set()
     for k in order:
-        op, *args = graph.nodes[k]
-        if op != "input" and (op in LEAVES or pure.issuperset(args)):
+        op, *args = nodes[k]
+        if (op != "input") if op in LEAVES else pure.issuperset(args):
             pure.add(k)
     return pure
 
 
 class Survey:
-    """What a pass knows of the live part of a graph: order, number of uses, users of values used once, purity."""
+    """A graph with its roots and what a pass needs to know of the live part.
+
+    Attributes
+    ----------
+    order : list of int
+        The live nodes in order of creation.
+    pure : set of int
+        Those that depend on constants and model numbers alone.
+    uses : list of int
+        How often each node is used, by others and as a root.
+    user : dict of int to str
+        The operation that uses a node last; the only one, if the node is used once.
+    """
 
     def __init__(self, graph: Graph, roots: Sequence[int]) -> None:
         self.graph = graph
-        self.nodes = graph.nodes
+        self.nodes = nodes = graph.nodes
+        self.roots = list(roots)
         self.order = live(graph, roots)
         self.pure = purity(graph, self.order)
-        self.uses = Counter(roots)
+        self.uses = uses = [0] * len(nodes)
         self.user: dict[int, str] = {}
+        for k in roots:
+            uses[k] += 1
         for k in self.order:
-            op, *args = self.nodes[k]
+            op, *args = nodes[k]
             if op not in LEAVES:
                 for a in args:
-                    self.uses[a] += 1
+                    uses[a] += 1
                     self.user[a] = op
 
     def single(self, k: int, *ops: str) -> bool:
@@ -85,16 +101,30 @@ class Survey:
                 found.append((sign, t))
         return found
 
-    def rebuild(self, roots: Sequence[int], rewrite: Rewrite) -> tuple[Graph, list[int]]:
-        """Copy the live nodes into a new graph; where `rewrite` gives a node of the new graph, take that one."""
-        target, new = Graph(), {}
+    def rebuild(self, edits: dict[int, Edit], plain: bool = False) -> Survey:
+        """Copy the live nodes into a new graph, those that have an edit through it; `plain` applies no rules."""
+        if not edits:
+            return self
+        nodes, target, new = self.nodes, Graph(), {}
         for k in self.order:
-            node = rewrite(target, new, k)
-            if node is None:
-                op, *args = self.nodes[k]
-                node = target.apply(op, *(args if op in LEAVES else [new[a] for a in args]))
-            new[k] = node
-        return target, [new[k] for k in roots]
+            edit = edits.get(k)
+            if edit is not None:
+                new[k] = edit(target, new)
+                continue
+            op, *args = nodes[k]
+            if op in LEAVES:
+                new[k] = target.apply(op, *args)
+                continue
+            node = (op, *[new[a] for a in args])
+            known = target.index.get(node)
+            if known is None:
+                known = target.node(node) if plain else target.apply(*node)
+            new[k] = known
+        return Survey(target, [new[k] for k in self.roots])
+
+
+Edit = Callable[[Graph, dict[int, int]], int]
+"""Makes the new form of a node in the new graph, given the new numbers of the nodes before it."""
 
 
 def product(graph: Graph, factors: Sequence[int]) -> int:
@@ -113,89 +143,96 @@ def total(graph: Graph, terms: Sequence[tuple[int, int]]) -> int:
     return result
 
 
-def share_reciprocals(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
+def share_reciprocals(survey: Survey) -> Survey:
     """x / b, y / b -> r = 1 / b, x r, y r; and x / p -> x (1 / p) for pure p, whose reciprocal is computed once."""
-    survey = Survey(graph, roots)
-    pure = survey.pure
-    quotients = [survey.nodes[k] for k in survey.order if survey.nodes[k][0] == "div" and k not in pure]
-    divisors = Counter(b for _, _, b in quotients)
+    nodes, pure, value = survey.nodes, survey.pure, survey.graph.value
+    quotients = [k for k in survey.order if nodes[k][0] == "div" and k not in pure]
+    divisors = Counter(nodes[k][2] for k in quotients)
 
-    def rewrite(target: Graph, new: dict[int, int], k: int) -> int | None:
-        op, *args = survey.nodes[k]
-        if op != "div" or k in pure:
-            return None
-        a, b = args
-        if divisors[b] > 1 or (b in pure and graph.value[b] is None):
-            return target.mul(new[a], target.div(target.ONE, new[b]))
-        return None
+    def edit(a: int, b: int) -> Edit:
+        return lambda graph, new: graph.mul(new[a], graph.div(graph.ONE, new[b]))
 
-    return survey.rebuild(roots, rewrite)
+    edits = {}
+    for k in quotients:
+        _, a, b = nodes[k]
+        if (divisors[b] > 1 or (b in pure and value[b] is None)) and value[a] != 1.0:
+            edits[k] = edit(a, b)
+    return survey.rebuild(edits)
 
 
-def group_pure(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
+def group_pure(survey: Survey) -> Survey:
     """p1 (p2 x) -> (p1 p2) x and (x + p1) + p2 -> x + (p1 + p2): in chains used once, the pure operands meet."""
-    survey = Survey(graph, roots)
-    pure = survey.pure
+    nodes, pure, uses, user = survey.nodes, survey.pure, survey.uses, survey.user
 
-    def rewrite(target: Graph, new: dict[int, int], k: int) -> int | None:
-        op = survey.nodes[k][0]
+    def edit_product(fixed: list[int], moving: list[int]) -> Edit:
+        return lambda graph, new: graph.mul(
+            product(graph, [new[f] for f in fixed]), product(graph, [new[f] for f in moving])
+        )
+
+    def edit_sum(fixed: list[tuple[int, int]], moving: list[tuple[int, int]]) -> Edit:
+        return lambda graph, new: graph.add(
+            total(graph, [(s, new[t]) for s, t in moving]), total(graph, [(s, new[t]) for s, t in fixed])
+        )
+
+    edits = {}
+    for k in survey.order:
+        op = nodes[k][0]
         if k in pure:
-            return None
-        if op == "mul" and not (survey.uses[k] == 1 and survey.user.get(k) == "mul"):
+            continue
+        if op == "mul" and not (uses[k] == 1 and user.get(k) == "mul"):
             factors = survey.factors(k)
-            fixed = [new[f] for f in factors if f in pure]
+            fixed = [f for f in factors if f in pure]
             if len(fixed) > 1:
-                moving = [new[f] for f in factors if f not in pure]
-                return target.mul(product(target, fixed), product(target, moving))
-        elif op in ("add", "sub") and not (survey.uses[k] == 1 and survey.user.get(k) in ("add", "sub")):
+                edits[k] = edit_product(fixed, [f for f in factors if f not in pure])
+        elif (op == "add" or op == "sub") and not (uses[k] == 1 and user.get(k) in ("add", "sub")):
             terms = survey.terms(k)
-            fixed = [(s, new[t]) for s, t in terms if t in pure]
+            fixed = [(s, t) for s, t in terms if t in pure]
             if len(fixed) > 1:
-                moving = [(s, new[t]) for s, t in terms if t not in pure]
-                return target.add(total(target, moving), total(target, fixed))
-        return None
-
-    return survey.rebuild(roots, rewrite)
+                edits[k] = edit_sum(fixed, [(s, t) for s, t in terms if t not in pure])
+    return survey.rebuild(edits)
 
 
-def factor(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int], bool]:
-    """a b + a c -> a (b + c), also with minus, for products used once; tells whether anything changed.
+def factor(survey: Survey) -> Survey:
+    """a b + a c -> a (b + c), also with minus, for products used once.
 
     With n common factors this saves n multiplications, or n - 1 if one product consists of them alone.
     """
-    survey = Survey(graph, roots)
-    changed = False
+    nodes = survey.nodes
 
-    def rewrite(target: Graph, new: dict[int, int], k: int) -> int | None:
-        nonlocal changed
-        op, *args = survey.nodes[k]
-        if op not in ("add", "sub") or not all(survey.single(a, "mul") for a in args):
-            return None
-        left, right = (Counter(survey.factors(a)) for a in args)
-        common = left & right
-        left, right = left - common, right - common
-        if common.total() - (not left or not right) < 1:
-            return None
-        changed = True
-        rest = [product(target, [new[f] for f in side.elements()]) for side in (left, right)]
-        inner = target.add(*rest) if op == "add" else target.sub(*rest)
-        return target.mul(product(target, [new[f] for f in common.elements()]), inner)
+    def edit(op: str, common: Counter, left: Counter, right: Counter) -> Edit:
+        def make(graph: Graph, new: dict[int, int]) -> int:
+            outer, *inner = (product(graph, [new[f] for f in side.elements()]) for side in (common, left, right))
+            return graph.mul(outer, graph.apply(op, *inner))
 
-    return *survey.rebuild(roots, rewrite), changed
+        return make
+
+    edits = {}
+    for k in survey.order:
+        op, *args = nodes[k]
+        if (op == "add" or op == "sub") and all(survey.single(a, "mul") for a in args):
+            left, right = (Counter(survey.factors(a)) for a in args)
+            common = left & right
+            if common:
+                left, right = left - common, right - common
+                if common.total() > (not left or not right):
+                    edits[k] = edit(op, common, left, right)
+    return survey.rebuild(edits)
 
 
 NEGATION_DEPTH = 32
 """How far below itself a negation may be absorbed; long chains must not exhaust Python's stack."""
 
 
-def absorb_negations(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
+def absorb_negations(survey: Survey) -> Survey:
     """-(a - b) -> b - a, -(c x) -> (-c) x and the like, where the negated value is used once. Leaves the normal form.
 
     The graph's rules pull signs out; what no sum absorbed stands before outputs and functions. Here it goes into a
     difference, a constant or a pure value below, if there is one. No rule of the graph may be applied afterwards.
     """
-    survey = Survey(graph, roots)
-    nodes, pure = survey.nodes, survey.pure
+    nodes, pure, value = survey.nodes, survey.pure, survey.graph.value
+    targets = [k for k in survey.order if nodes[k][0] == "neg" and k not in pure]
+    if not targets:
+        return survey
 
     # free[k]: -k costs nothing; the sign sinks so many levels before it vanishes.
     free: dict[int, int] = {}
@@ -211,43 +248,35 @@ def absorb_negations(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[in
         if depth <= NEGATION_DEPTH:
             free[k] = depth
 
-    def negated(target: Graph, new: dict[int, int], k: int) -> int:
+    def negated(graph: Graph, new: dict[int, int], k: int) -> int:
         op, *args = nodes[k]
-        if graph.value[k] is not None or op == "neg":
-            return target.neg(new[k])
+        if value[k] is not None or op == "neg":
+            return graph.neg(new[k])
         if k in pure:
-            return target.node(("neg", new[k]))
+            return graph.node(("neg", new[k]))
         if op == "sub":
-            return target.node(("sub", new[args[1]], new[args[0]]))
+            return graph.node(("sub", new[args[1]], new[args[0]]))
         if op == "where":
-            return target.node(("where", new[args[0]], *(negated(target, new, a) for a in args[1:])))
+            return graph.node(("where", new[args[0]], *(negated(graph, new, a) for a in args[1:])))
         a, b = args
         first = free.get(a, NEGATION_DEPTH) <= free.get(b, NEGATION_DEPTH)
         if op == "add":  # -(a + b) = (-a) - b
             a, b = (a, b) if first else (b, a)
-            return target.node(("sub", negated(target, new, a), new[b]))
+            return graph.node(("sub", negated(graph, new, a), new[b]))
         if first:
-            return target.node((op, negated(target, new, a), new[b]))
-        return target.node((op, new[a], negated(target, new, b)))
+            return graph.node((op, negated(graph, new, a), new[b]))
+        return graph.node((op, new[a], negated(graph, new, b)))
 
-    def rewrite(target: Graph, new: dict[int, int], k: int) -> int | None:
-        op, *args = nodes[k]
-        if op in LEAVES:
-            return None
-        if op == "neg" and k not in pure and args[0] in free:
-            return negated(target, new, args[0])
-        return target.node((op, *(new[a] for a in args)))
+    def edit(k: int) -> Edit:
+        return lambda graph, new: negated(graph, new, k)
 
-    return survey.rebuild(roots, rewrite)
+    return survey.rebuild({k: edit(nodes[k][1]) for k in targets if nodes[k][1] in free}, plain=True)
 
 
 def simplify(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
     """All passes: the new graph and its roots."""
-    graph, roots = share_reciprocals(graph, roots)
-    graph, roots = group_pure(graph, roots)
-    changed = True
-    while changed:
-        graph, roots, changed = factor(graph, roots)
-        if changed:
-            graph, roots = group_pure(graph, roots)
-    return absorb_negations(graph, roots)
+    survey = group_pure(share_reciprocals(Survey(graph, roots)))
+    while (factored := factor(survey)) is not survey:
+        survey = group_pure(factored)
+    survey = absorb_negations(survey)
+    return survey.graph, survey.roots
