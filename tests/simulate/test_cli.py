@@ -1,0 +1,110 @@
+"""The command line, through typer's runner."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kinetree as kt
+from kinetree.cli import app
+
+
+def run(*arguments):
+    """Run the command line in this process."""
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_robots_lists_the_shipped_ones():
+    """One name a line, each of them loads."""
+    result = run("robots")
+    assert result.exit_code == 0
+    assert tuple(result.stdout.split()) == kt.data.robots()
+
+
+def test_version():
+    """The version of the package."""
+    assert run("--version").stdout.split() == ["kinetree", kt.__version__]
+
+
+def test_info_shows_bodies_joints_and_totals():
+    """Names, kinds, masses, limits and sizes are in the tree."""
+    result = run("info", "cart_pole")
+    assert result.exit_code == 0
+    for text in ("cart_pole", "nq = 2", "nv = 2", "slider", "prismatic (1, 0, 0)", "[-1.8, 1.8] m", "0.1 kg"):
+        assert text in result.stdout
+
+
+def test_info_as_json_is_the_model():
+    """Machine-readable output agrees with the model."""
+    model = kt.load("cart_pole")
+    data = json.loads(run("info", "cart_pole", "--json").stdout)
+    assert (data["nq"], data["nv"], data["name"]) == (model.nq, model.nv, model.name)
+    slider = data["bodies"][0]["joint"]
+    assert slider["kind"] == "prismatic" and slider["coordinates"][0]["lower"] == -1.8
+    assert data["bodies"][1]["joint"]["coordinates"][0]["lower"] is None  # a continuous joint has no limit
+
+
+def test_info_of_a_floating_base():
+    """--floating-base adds the free joint."""
+    data = json.loads(run("info", "quadruped", "--floating-base", "--json").stdout)
+    assert data["bodies"][0]["joint"]["kind"] == "free" and data["nq"] == data["nv"] + 1
+
+
+def test_simulate_prints_a_summary_and_writes_its_files(tmp_path):
+    """Steps, real-time factor, energy drift and the files' names are printed; the files are there."""
+    result = run("simulate", "double_pendulum", "--duration", 0.1, "--dt", 0.001, "--integrator", "rk4",
+                 "--q0", "1.0, -0.5", "--save", tmp_path / "out", "--plot", tmp_path / "out.png")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    for text in ("100 steps", "x real time", "energy drift", "out.npz", "out.png"):
+        assert text in result.stdout
+    saved = kt.Trajectory.load(tmp_path / "out.npz")
+    assert saved.q[0].tolist() == [1.0, -0.5] and (tmp_path / "out.png").exists()
+
+
+def test_quiet_prints_nothing():
+    """Nothing on success."""
+    result = run("simulate", "double_pendulum", "--duration", 0.01, "--quiet")
+    assert result.exit_code == 0 and result.output == ""
+
+
+def test_seed_makes_a_random_start(tmp_path):
+    """The same seed gives the same run."""
+    for name in ("a", "b"):
+        run("simulate", "double_pendulum", "--duration", 0.01, "--seed", 5, "-q", "--save", tmp_path / name)
+    a, b = (kt.Trajectory.load(tmp_path / name) for name in ("a", "b"))
+    assert np.array_equal(a.q, b.q) and a.q[0].any()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("info", "pendulumm"), "no file or shipped robot named 'pendulumm'"),
+        (("info", "missing.urdf"), "no such file"),
+        (("simulate", "double_pendulum", "--q0", "1 x"), "--q0 is '1 x', expected numbers"),
+        (("simulate", "double_pendulum", "--integrator", "euler"), "no integrator 'euler'"),
+        (("simulate", "double_pendulum", "--save", "no/such/folder/x"), "there is no folder"),
+    ],
+)
+def test_errors_are_one_line_and_exit_code_two(arguments, message):
+    """No traceback, one line on stderr that opens with 'error:'."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr and "Traceback" not in result.output
+    assert result.stderr.startswith("error: ") and result.stderr.count("\n") == 1
+
+
+def test_debug_lets_the_traceback_through():
+    """--debug shows where the error comes from."""
+    result = run("simulate", "double_pendulum", "--integrator", "euler", "--debug")
+    assert isinstance(result.exception, kt.errors.SimulationError)
+
+
+def test_python_dash_m_is_the_same_command():
+    """``python -m kinetree`` works where the script is not on the path."""
+    done = subprocess.run([sys.executable, "-m", "kinetree", "robots"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == list(kt.data.robots())

@@ -1,0 +1,95 @@
+"""Joint limits: soft stops, ignoring, raising; couplings along a motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import LimitError
+from kinetree.joints import Prismatic, Revolute
+from tests.analytic.mechanisms import G, slider
+
+
+def falling(**options):
+    """A mass of 2 kg on a vertical rail between -0.5 and 1 m."""
+    return slider(2.0, axis=(0.0, 0.0, 1.0), lower=-0.5, upper=1.0, **options)
+
+
+@pytest.mark.parametrize("integrator, dt", [("semi_implicit", 1e-3), ("rk4", 1e-3), ("adaptive", 1e-2)])
+def test_soft_stop_catches_a_falling_mass(integrator, dt):
+    """k = m w^2, d = 2 m w, w = 50/s: the mass sinks in by v/(w e) and a little, and rests m g / k below the limit."""
+    run = kt.simulate(falling(), duration=1.5, dt=dt, integrator=integrator)
+    impact = np.sqrt(2 * G * 0.5)
+    deepest = -0.5 - run.q[:, 0].min()
+    assert G / 50.0**2 <= deepest < impact * 0.02 / np.e + 2 * G / 50.0**2
+    assert run.q[-1, 0] == pytest.approx(-0.5 - G / 50.0**2, abs=1e-6)
+    assert run.q[:, 0].max() == 0.0  # no bounce higher than the start, and none at all beyond the stop:
+    assert run.q[run.time > 0.5, 0].max() < -0.5
+
+
+def test_soft_stops_are_noted_with_their_numbers():
+    """The notes name the joint, its limits, stiffness and damping: nothing is added in silence."""
+    run = kt.simulate(falling(), duration=0.01)
+    assert run.notes == (
+        "joint 'rail': soft stops added at its limits [-0.5, 1], stiffness 5000, damping 200 "
+        "(critically damped, time constant 0.02 s)",
+    )
+
+
+def test_stops_of_the_model_are_left_alone():
+    """A model that gives its own stop is simulated with it, without a note."""
+    run = kt.simulate(falling(limit_stiffness=1e4, limit_damping=300.0), duration=2.0)
+    assert run.notes == ()
+    assert run.q[-1, 0] == pytest.approx(-0.5 - 2.0 * G / 1e4, abs=1e-9)
+
+
+def test_ignored_limits_let_the_mass_fall():
+    """limits='ignore': z = -g t^2 / 2 through the limit."""
+    run = kt.simulate(falling(), duration=1.0, dt=0.01, integrator="rk4", limits="ignore")
+    assert run.q[-1, 0] == pytest.approx(-G / 2, abs=1e-12)
+
+
+@pytest.mark.parametrize("integrator, tolerance", [("semi_implicit", 2e-3), ("rk4", 1e-3), ("adaptive", 1e-7)])
+def test_raise_names_joint_time_and_value(integrator, tolerance):
+    """limits='raise' stops when the mass passes -0.5 m, at t = sqrt(2 h / g)."""
+    with pytest.raises(LimitError, match=r"joint 'rail' at t = 0.3\d+ s: -0.5") as caught:
+        kt.simulate(falling(), duration=1.0, dt=1e-3, integrator=integrator, limits="raise")
+    assert caught.value.joint == "rail"
+    assert caught.value.time == pytest.approx(np.sqrt(1.0 / G), abs=tolerance)
+    assert caught.value.value == pytest.approx(-0.5, abs=4 * tolerance)
+
+
+def gripper():
+    """An arm whose elbow follows the shoulder by -2, with two fingers of which the right follows the left."""
+    b = kt.ModelBuilder("gripper")
+    inertia = np.diag([0.02, 0.03, 0.04])
+    b.add_body("upper", joint=Revolute((0, 1, 0)), joint_name="shoulder", mass=2.0, com=(0.1, 0, 0.2), inertia=inertia)
+    b.add_body("lower", parent="upper", joint=Revolute((0, 1, 0)), joint_name="elbow",
+               placement=((0, 0, 0.5), (0.1, 0.2, 0.3)), mass=1.5, com=(0, 0.1, 0.2), inertia=inertia)  # fmt: skip
+    for name, side in (("left", 1.0), ("right", -1.0)):
+        b.add_body(name, parent="lower", joint=Prismatic((0, side, 0)), joint_name=name,
+                   placement=((0, 0, 0.4), (0, 0, 0)), mass=0.2, inertia=0.01 * inertia)  # fmt: skip
+    b.add_coupling("elbow", "shoulder", ratio=-2.0, offset=0.3)
+    b.add_coupling("right", "left", ratio=1.0)
+    return b.build()
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "adaptive"])
+def test_couplings_hold_along_a_motion(integrator):
+    """q_elbow = -2 q_shoulder + 0.3 and v_elbow = -2 v_shoulder at every sample, from a default start."""
+    model = gripper()
+    run = kt.simulate(model, duration=1.0, dt=1e-3, integrator=integrator)
+    shoulder, elbow, left, right = (
+        run.coordinates.position_labels.index(name) for name in ("shoulder", "elbow", "left", "right")
+    )
+    assert np.ptp(run.q[:, shoulder]) > 0.3
+    for x, offset in ((run.q, 0.3), (run.v, 0.0), (run.a, 0.0)):
+        assert x[:, elbow] == pytest.approx(-2.0 * x[:, shoulder] + offset, abs=1e-11 * max(1.0, np.abs(x).max()))
+        assert x[:, right] == pytest.approx(x[:, left], abs=1e-11 * max(1.0, np.abs(x).max()))
+
+
+def test_coupled_motion_keeps_its_energy():
+    """The forces of couplings do no work: the adaptive solution keeps the energy to its tolerance."""
+    run = kt.simulate(gripper(), duration=1.0, dt=1e-2, integrator="adaptive")
+    assert run.energy_drift < 1e-8
