@@ -1,4 +1,4 @@
-"""Spatial algebra over any scalar: motions, forces, transforms and inertias as small immutable classes."""
+"""Spatial vector algebra over any scalar: the objects that every algorithm is written with."""
 
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
@@ -12,22 +12,10 @@ from kinetree.spatial.rotation import (
     rotation_from_matrix,
 )
 from kinetree.spatial.transform import FactoredTransform, Transform
-from kinetree.spatial.vectors import Matrix3, Symmetric3, Vector3
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
 
 __all__ = [
-    "AccelerationField",
-    "ArticulatedInertia",
-    "AxialRotation",
-    "FactoredTransform",
-    "Force",
-    "GeneralRotation",
-    "IdentityRotation",
-    "Inertia",
-    "Matrix3",
-    "Motion",
-    "Rotation",
-    "Symmetric3",
-    "Transform",
-    "Vector3",
+    "AccelerationField", "ArticulatedInertia", "AxialRotation", "FactoredTransform", "Force", "GeneralRotation",
+    "IdentityRotation", "Inertia", "Matrix3", "Motion", "Quantity", "Rotation", "Symmetric3", "Transform", "Vector3",
     "rotation_from_matrix",
-]
+]  # fmt: skip

@@ -1,8 +1,4 @@
-"""The acceleration field of a moving body: the acceleration of all its points from three vectors.
-
-The classical acceleration of the point at r from the origin is ``a + U r`` with the gradient ``U = [dw] x + [w] x [w] x``. The
-field needs no linear velocity, and it holds the book's spatial acceleration: ``(dw, a - w x v)``.
-"""
+"""The acceleration field of a rigid body: what a step of inverse dynamics carries from body to body."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from kinetree.spatial.vectors import Matrix3, Quantity, Vector3
 
 
 class AccelerationField(Quantity):
-    """Accelerations of the points of a rigid body, in some coordinates about their origin.
+    """The accelerations ``a(r) = a + U r`` of the points of a rigid body.
 
     Parameters
     ----------
@@ -20,14 +16,23 @@ class AccelerationField(Quantity):
     dw : Vector3
         Angular acceleration [rad/s^2].
     a : Vector3
-        Classical acceleration of the body's point at the origin [m/s^2].
+        Acceleration of the body-fixed point at the frame's origin [m/s^2]; classical, not the linear part of a spatial
+        acceleration. The acceleration of gravity may be subtracted from it.
 
     Notes
     -----
-    Source: Featherstone (2008), section 2.11 and table 5.2, with the terms of [w] x [w] x and [dw] x gathered once per body.
+    ``U = [dw x] + [w x][w x]`` is the field's gradient. The classical and the spatial acceleration are related by
+    ``A = (dw, a - w x v)`` (Featherstone eq. 2.47-2.50). Because the field needs no linear velocity v, neither does
+    inverse dynamics written with it.
+
+    Examples
+    --------
+    >>> spinning = AccelerationField(Vector3(0.0, 0.0, 2.0), Vector3.zero(), Vector3.zero())
+    >>> spinning.at(Vector3(1.0, 0.0, 0.0))
+    Vector3(-4.0, 0.0, 0.0)
     """
 
-    __slots__ = ("w", "dw", "a", "_gradient", "_diagonal_differences")
+    __slots__ = ("w", "dw", "a", "_gradient")
 
     def __init__(self, w: Vector3, dw: Vector3, a: Vector3):
         self.w = w
@@ -35,45 +40,60 @@ class AccelerationField(Quantity):
         self.a = a
         self._gradient = None
 
-    def __repr__(self):
-        return f"AccelerationField({self.w!r}, {self.dw!r}, {self.a!r})"
+    @classmethod
+    def from_spatial(cls, V: Motion, A: Motion) -> AccelerationField:
+        """The field of a body with spatial velocity V and spatial acceleration A: ``a = A.linear + w x v``."""
+        return cls(V.angular, A.angular, A.linear + V.angular.cross(V.linear))
+
+    def spatial(self, v: Vector3) -> Motion:
+        """Spatial acceleration ``(dw, a - w x v)`` of a body whose point at the origin has velocity v [m/s]."""
+        return Motion(self.dw, self.a - self.w.cross(v))
 
     @property
     def gradient(self) -> Matrix3:
-        """U = [dw] x + [w] x [w] x [1/s^2] (6m + 9a), computed once."""
+        """``U = [dw x] + [w x][w x]`` [1/s^2], computed once (6m + 9a)."""
         if self._gradient is None:
-            w, dw = self.w, self.dw
-            xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
-            xy, xz, yz = w.x * w.y, w.x * w.z, w.y * w.z
-            self._diagonal_differences = Vector3(zz - yy, xx - zz, yy - xx)
+            x, y, z = self.w.x, self.w.y, self.w.z
+            p, q, r = self.dw.x, self.dw.y, self.dw.z
+            xx, yy, zz = x * x, y * y, z * z
+            xy, xz, yz = x * y, x * z, y * z
             self._gradient = Matrix3(
-                (
-                    (-(yy + zz), xy - dw.z, xz + dw.y),
-                    (xy + dw.z, -(xx + zz), yz - dw.x),
-                    (xz - dw.y, yz + dw.x, -(xx + yy)),
-                )
+                ((-(yy + zz), xy - r, xz + q), (xy + r, -(xx + zz), yz - p), (xz - q, yz + p, -(xx + yy)))
             )
         return self._gradient
 
-    @property
-    def diagonal_differences(self) -> Vector3:
-        """(U33 - U22, U11 - U33, U22 - U11): all that a moment needs of the gradient's diagonal (3a)."""
-        _ = self.gradient
-        return self._diagonal_differences
+    def __repr__(self):
+        return f"AccelerationField({self.w!r}, {self.dw!r}, {self.a!r})"
+
+    def at(self, point: Vector3) -> Vector3:
+        """Acceleration of the body-fixed point at ``point`` [m]: ``a + U r``."""
+        return self.a + self.gradient @ point
 
     def with_joint(self, V_J: Motion, A_J: Motion) -> AccelerationField:
-        """The field of a body that moves relative to this one, in the same coordinates about the same origin.
+        """The field of the child body, from that of the parent in the child's coordinates and at the child's origin.
 
         Parameters
         ----------
         V_J : Motion
-            Velocity of the joint.
+            Joint velocity ``S v``, child coordinates.
         A_J : Motion
-            Its apparent acceleration ``S a + c_J``.
+            Its apparent rate ``S a + c_J``, child coordinates.
+
+        Returns
+        -------
+        AccelerationField
+
+        Notes
+        -----
+        ``w' = w + w_J``, ``dw' = dw + A_J.angular + w x w_J``, ``a' = a + A_J.linear + (2 w + w_J) x v_J``: the terms of
+        Coriolis in full. Equal to the book's ``A + S a + c_J + V x V_J`` (table 5.1).
         """
         w, w_J, v_J = self.w, V_J.angular, V_J.linear
-        dw = self.dw + A_J.angular + w.cross(w_J)
+        moving, turning = not v_J.is_zero, not w_J.is_zero
+        dw = self.dw + A_J.angular
         a = self.a + A_J.linear
-        if not v_J.is_zero:
+        if turning:
+            dw = dw + w.cross(w_J)
+        if moving:
             a = a + (w + w + w_J).cross(v_J)
-        return AccelerationField(w + w_J, dw, a)
+        return AccelerationField(w + w_J if turning else w, dw, a)

@@ -1,12 +1,24 @@
-"""Motion and force vectors, two types that never mix (Featherstone, sections 2.2-2.9 and A.3)."""
+"""Spatial vectors: motions (velocities, accelerations, subspaces) and forces (forces, momenta, impulses).
+
+The two live in dual spaces and are different types: only a motion and a force have a scalar product, only like things are
+added, and a motion crosses a motion into a motion and a force into a force (Featherstone, sections 2.1, 2.9 and A.3).
+"""
 
 from __future__ import annotations
+
+import numpy as np
 
 from kinetree.spatial.vectors import Quantity, Vector3, assemble
 
 
-class _SixVector(Quantity):
-    """What motions and forces share: two 3-vectors, (angular, linear), and the linear operations of one kind."""
+def refuse(left, operation: str, right, allowed: str) -> TypeError:
+    """The error for an operation that has no meaning in the algebra."""
+    names = type(left).__name__, type(right).__name__
+    return TypeError(f"{names[0]} {operation} {names[1]} has no meaning. Allowed: {allowed}.")
+
+
+class _SpatialVector(Quantity):
+    """What motions and forces have in common: two three-dimensional parts, about the origin of one frame."""
 
     __slots__ = ("angular", "linear")
 
@@ -15,15 +27,15 @@ class _SixVector(Quantity):
         self.linear = linear
 
     @classmethod
-    def zero(cls):
-        """The vector of structural zeros."""
-        return cls(Vector3.zero(), Vector3.zero())
+    def of(cls, six):
+        """Build from six scalars, angular part first; a plain NumPy vector becomes Python floats."""
+        x, y, z, u, v, w = six.tolist() if isinstance(six, np.ndarray) and six.ndim == 1 else six
+        return cls(Vector3(x, y, z), Vector3(u, v, w))
 
     @classmethod
-    def of(cls, six):
-        """Build from a sequence of six scalars, angular first."""
-        a, b, c, d, e, f = six
-        return cls(Vector3(a, b, c), Vector3(d, e, f))
+    def zero(cls):
+        """The zero vector, with structural zeros."""
+        return cls(Vector3.zero(), Vector3.zero())
 
     def __iter__(self):
         yield from self.angular
@@ -34,12 +46,12 @@ class _SixVector(Quantity):
 
     def __add__(self, other):
         if other.__class__ is not self.__class__:
-            return NotImplemented
+            raise refuse(self, "+", other, self._SUM)
         return self.__class__(self.angular + other.angular, self.linear + other.linear)
 
     def __sub__(self, other):
         if other.__class__ is not self.__class__:
-            return NotImplemented
+            raise refuse(self, "-", other, self._SUM)
         return self.__class__(self.angular - other.angular, self.linear - other.linear)
 
     def __neg__(self):
@@ -47,68 +59,100 @@ class _SixVector(Quantity):
 
     def __mul__(self, scale):
         if isinstance(scale, Quantity):
-            return NotImplemented
+            raise refuse(self, "*", scale, f"{type(self).__name__} * scalar, Motion.dot(Force), Motion.cross(...)")
         return self.__class__(self.angular * scale, self.linear * scale)
 
     __rmul__ = __mul__
 
-    def array(self):
-        """NumPy array of shape (..., 6), angular first."""
+    def __truediv__(self, scale):
+        if isinstance(scale, Quantity):
+            raise refuse(self, "/", scale, f"{type(self).__name__} / scalar")
+        return self.__class__(self.angular / scale, self.linear / scale)
+
+    def array(self) -> np.ndarray:
+        """NumPy array of shape (..., 6), angular part first."""
         return assemble(list(self))
 
 
-class Motion(_SixVector):
-    """A motion vector: velocity, acceleration, or an axis of either.
+class Motion(_SpatialVector):
+    """A spatial motion vector: velocity, acceleration, or a direction of motion.
 
     Parameters
     ----------
-    angular, linear : Vector3
-        For a velocity: angular velocity [rad/s], velocity of the body's point at the origin [m/s].
+    angular : Vector3
+        Angular part [rad/s for a velocity].
+    linear : Vector3
+        Linear part [m/s]: the velocity of the body-fixed point at the frame's origin.
 
-    Notes
-    -----
-    Source: Featherstone (2008), sections 2.2 and 2.9.
+    Examples
+    --------
+    >>> spin = Motion.of([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    >>> spin.cross(Motion.of([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])).linear
+    Vector3(0.0, 1.0, 0.0)
     """
 
     __slots__ = ()
+    _SUM = "Motion +- Motion, Force +- Force"
+
+    def dot(self, force: Force):
+        """Power of a force: ``w . n + v . f`` (6m + 5a; Featherstone eq. 2.9)."""
+        if force.__class__ is not Force:
+            raise refuse(self, ".dot", force, "Motion.dot(Force), Force.dot(Motion)")
+        return self.angular.dot(force.angular) + self.linear.dot(force.linear)
 
     def cross(self, other):
-        """``v x m`` of a motion, ``v x* f`` of a force (18m + 12a each; eq. 2.31-2.34)."""
+        """``v x m`` of a motion, ``v x* f`` of a force (18m + 12a; Featherstone eq. 2.31-2.34).
+
+        Parameters
+        ----------
+        other : Motion or Force
+
+        Returns
+        -------
+        Motion or Force
+            The rate at which ``other`` changes when it is carried along with the velocity ``self``.
+        """
         w, v = self.angular, self.linear
         if other.__class__ is Motion:
             return Motion(w.cross(other.angular), w.cross(other.linear) + v.cross(other.angular))
         if other.__class__ is Force:
             return Force(w.cross(other.angular) + v.cross(other.linear), w.cross(other.linear))
-        raise TypeError(f"Motion.cross takes a Motion or a Force, not {type(other).__name__}")
+        raise refuse(self, ".cross", other, "Motion.cross(Motion), Motion.cross(Force)")
 
-    def dot(self, force):
-        """Power of a force along this motion (6m + 5a)."""
-        if force.__class__ is not Force:
-            raise TypeError(f"Motion.dot takes a Force, not {type(force).__name__}: only motion times force is a scalar")
-        return self.angular.dot(force.angular) + self.linear.dot(force.linear)
+    def velocity_at(self, point: Vector3) -> Vector3:
+        """Linear velocity of the body-fixed point at ``point`` [m]: ``v + w x p`` (Featherstone eq. 2.5)."""
+        return self.linear + self.angular.cross(point)
 
 
-class Force(_SixVector):
-    """A force vector: wrench, momentum or impulse.
+class Force(_SpatialVector):
+    """A spatial force vector: force, momentum, impulse, or a direction of force.
 
     Parameters
     ----------
-    angular, linear : Vector3
-        Moment about the origin [N m], force [N].
-
-    Notes
-    -----
-    Source: Featherstone (2008), sections 2.3 and 2.9. Only motions act on forces: there is no ``Force.cross``.
+    angular : Vector3
+        Moment about the frame's origin [N m].
+    linear : Vector3
+        Force [N].
     """
 
     __slots__ = ()
+    _SUM = "Force +- Force, Motion +- Motion"
 
-    def dot(self, motion):
-        """Power along a motion (6m + 5a)."""
+    @classmethod
+    def at_point(cls, force: Vector3, point: Vector3) -> Force:
+        """The pure force whose line of action passes through ``point``: moment ``p x f``."""
+        return cls(point.cross(force), force)
+
+    def dot(self, motion: Motion):
+        """Power on a motion: ``w . n + v . f`` (6m + 5a)."""
         if motion.__class__ is not Motion:
-            raise TypeError(f"Force.dot takes a Motion, not {type(motion).__name__}: only motion times force is a scalar")
-        return motion.dot(self)
+            raise refuse(self, ".dot", motion, "Force.dot(Motion), Motion.dot(Force)")
+        return motion.angular.dot(self.angular) + motion.linear.dot(self.linear)
 
     def cross(self, other):
-        """Not defined: the cross product acts from a motion on a motion or a force."""
-        raise TypeError(f"Force.cross is not defined (other operand: {type(other).__name__}); use Motion.cross(Force)")
+        """Not defined: a force is not an operator (Featherstone, section 2.9)."""
+        raise refuse(self, ".cross", other, "Motion.cross(Motion), Motion.cross(Force)")
+
+    def moment_about(self, point: Vector3) -> Vector3:
+        """Moment about ``point`` [m]: ``n + f x p`` (Featherstone eq. 2.6)."""
+        return self.angular + self.linear.cross(point)

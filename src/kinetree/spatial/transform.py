@@ -1,8 +1,4 @@
-"""Plucker coordinate transforms, stored as a rotation and an offset (Featherstone, sections 2.8 and A.3).
-
-One operator serves all types: ``X @ m`` is X m for a motion, X* f for a force, X* I X^-1 for inertias, the product for
-transforms; ``X.inverse_apply`` is the inverse of the same, without forming X^-1.
-"""
+"""Pluecker transforms, stored as a rotation and an offset; one law for each type they act on (Featherstone, table A.4)."""
 
 from __future__ import annotations
 
@@ -11,91 +7,237 @@ import numpy as np
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion
-from kinetree.spatial.rotation import IdentityRotation, Rotation
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
+from kinetree.spatial.motion import Force, Motion, refuse
+from kinetree.spatial.rotation import AxialRotation, IdentityRotation, Rotation
+from kinetree.spatial.scalar import is_zero
+from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble
+
+_ALLOWED = "Transform @ Motion, Force, Inertia, ArticulatedInertia, AccelerationField or Transform"
 
 
 class Transform(Quantity):
-    """The coordinate transform ``B_X_A = rot(E) xlt(r)``.
+    """The transform from frame A to frame B.
 
     Parameters
     ----------
     E : Rotation
-        Takes coordinates of vectors from A to B.
+        Coordinate rotation from A to B.
     r : Vector3
-        Position of B's origin in A coordinates [m].
+        Origin of B in A's coordinates [m].
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.24-2.28, costs of table A.4. Identity rotations and structurally zero offsets cost nothing.
+    ``X @ x`` takes anything from A to B by the law of its type, ``X.inverse_apply(x)`` takes it back; ``X1 @ X2`` is the
+    transform that applies X2 first. If E is the identity or r is structurally zero, that part is skipped. An axial
+    rotation with r along the same axis is an axial screw and costs what table A.5 says.
+
+    As matrices, ``X = [[E, 0], [-E r x, E]]`` for motions and ``X^* = [[E, -E r x], [0, E]]`` for forces (eq. 2.24-2.27).
+
+    Examples
+    --------
+    >>> X = Transform(AxialRotation(2, 0.0, 1.0), Vector3(1.0, 0.0, 0.0))
+    >>> X.apply_point(Vector3(1.0, 2.0, 0.0))
+    Vector3(2.0, 0.0, 0.0)
     """
 
-    __slots__ = ("E", "r", "_shifts")
+    __slots__ = ("E", "r", "_offset", "_turned", "_screw")
 
     def __init__(self, E: Rotation, r: Vector3):
         self.E = E
         self.r = r
-        self._shifts = not r.is_zero
+        self._offset = not r.is_zero
+        self._turned = E.__class__ is not IdentityRotation
+        self._screw = None
 
     @classmethod
     def identity(cls) -> Transform:
-        """The transform that changes nothing."""
+        """The transform that does nothing."""
         return cls(IdentityRotation(), Vector3.zero())
+
+    @property
+    def is_screw(self) -> bool:
+        """True if E is axial and r lies along its axis: then E r = r and the order of the two does not matter."""
+        if self._screw is None:
+            along = [is_zero(x) for x in self.r]
+            self._screw = self.E.__class__ is AxialRotation and all(
+                along[k] for k in range(3) if k != self.E.axis
+            )
+        return self._screw
 
     def __repr__(self):
         return f"Transform({self.E!r}, {self.r!r})"
 
     def __matmul__(self, other):
         law = _APPLY.get(other.__class__)
-        return NotImplemented if law is None else law(self, other)
+        if law is None:
+            if other.__class__ is FactoredTransform:
+                return (self @ other.outer) @ other.inner
+            raise refuse(self, "@", other, _ALLOWED)
+        return law(self, other) if self._turned or self._offset else other
 
     def inverse_apply(self, other):
-        """``X^-1`` applied to anything that ``X @`` takes."""
-        law = _INVERSE_APPLY.get(other.__class__)
+        """``X^-1`` applied to anything that ``X @`` takes; for a force this is ``X^T f``, for an inertia ``X^T I X``."""
+        law = _INVERSE.get(other.__class__)
         if law is None:
-            raise TypeError(f"a Transform does not act on {type(other).__name__}")
-        return law(self, other)
-
-    def apply_point(self, p: Vector3) -> Vector3:
-        """Coordinates in B of the point with coordinates p in A: ``E (p - r)``."""
-        return self.E @ (p - self.r)
+            if other.__class__ is FactoredTransform:
+                return self.inverse_apply(other.outer) @ other.inner
+            raise refuse(self, ".inverse_apply", other, _ALLOWED)
+        return law(self, other) if self._turned or self._offset else other
 
     def inverse(self) -> Transform:
-        """``A_X_B`` (9m + 6a)."""
-        return Transform(self.E.T, -(self.E @ self.r))
+        """The transform from B to A: ``plx(E^T, -E r)`` (9m + 6a)."""
+        return Transform(self.E.T, -(self.E @ self.r) if self._offset else self.r)
 
     def collapse(self) -> Transform:
-        """This transform itself; a `FactoredTransform` multiplies its factors here."""
+        """Itself: a transform in one piece already."""
         return self
 
+    def apply_point(self, p: Vector3) -> Vector3:
+        """Coordinates in B of the point with coordinates p in A [m]: ``E (p - r)``."""
+        return self.E @ (p - self.r if self._offset else p)
+
+    def inverse_apply_point(self, p: Vector3) -> Vector3:
+        """Coordinates in A of the point with coordinates p in B [m]: ``E^T p + r``."""
+        p = self.E.inverse_apply(p)
+        return p + self.r if self._offset else p
+
     def homogeneous(self) -> np.ndarray:
-        """The 4x4 matrix that takes points from A to B, (..., 4, 4) (eq. 2.28)."""
-        E = self.E.matrix.array()
-        r = (self.E @ self.r).array()
-        batch = np.broadcast_shapes(E.shape[:-2], r.shape[:-1])
-        T = np.zeros((*batch, 4, 4), np.result_type(E, r))
-        T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = E, -r, 1.0
-        return T
+        """``[[E, -E r], [0, 1]]``, taking point coordinates from A to B; shape (..., 4, 4) (Featherstone eq. 2.28)."""
+        p = -(self.E @ self.r)
+        rows = [(*row, x) for row, x in zip(self.E.matrix.rows, p, strict=True)]
+        return assemble([*rows, (0.0, 0.0, 0.0, 1.0)])
 
     def matrix(self) -> np.ndarray:
-        """The 6x6 matrix for motions, (..., 6, 6); for tests and teaching (eq. 2.24)."""
-        E = self.E.matrix.array()
-        shift = -(self.E.matrix @ Matrix3.cross(self.r)).array()
-        batch = np.broadcast_shapes(E.shape[:-2], shift.shape[:-2])
-        X = np.zeros((*batch, 6, 6), np.result_type(E, shift))
-        X[..., :3, :3] = X[..., 3:, 3:] = E
-        X[..., 3:, :3] = shift
-        return X
+        """The 6x6 motion transform, shape (..., 6, 6). For tests and teaching: no algorithm needs it."""
+        return _six_by_six(self, Motion)
+
+    def force_matrix(self) -> np.ndarray:
+        """The 6x6 force transform ``X^* = X^-T``, shape (..., 6, 6)."""
+        return _six_by_six(self, Force)
+
+    # The laws of table A.4. Each is entered only if there is something to do.
+
+    def _motion(self, m):
+        w, v = m.angular, m.linear
+        E = self.E
+        return Motion(E @ w, E @ (v - self.r.cross(w)) if self._offset else E @ v)
+
+    def _motion_inverse(self, m):
+        w, v = self.E.inverse_apply(m.angular), self.E.inverse_apply(m.linear)
+        return Motion(w, v + self.r.cross(w) if self._offset else v)
+
+    def _force(self, f):
+        n, f = f.angular, f.linear
+        E = self.E
+        return Force(E @ (n - self.r.cross(f)) if self._offset else E @ n, E @ f)
+
+    def _force_inverse(self, f):
+        n, f = self.E.inverse_apply(f.angular), self.E.inverse_apply(f.linear)
+        return Force(n + self.r.cross(f) if self._offset else n, f)
+
+    def _inertia(self, body):
+        E = self.E
+        if self.is_screw:  # the same cost in either order for a full inertia, less for one with zeros
+            body = Inertia(body.m, E @ body.h, E.congruence(body.I))
+            return _shifted(body, self.r) if self._offset else body
+        if self._offset:
+            body = _shifted(body, self.r)
+        return Inertia(body.m, E @ body.h, E.congruence(body.I))
+
+    def _inertia_inverse(self, body):
+        E = self.E
+        body = Inertia(body.m, E.inverse_apply(body.h), E.inverse_congruence(body.I))
+        return _shifted(body, -self.r) if self._offset else body
+
+    def _articulated(self, body):
+        if self.is_screw:
+            body = body.rotated(self.E)
+            return body.shifted(self.r) if self._offset else body
+        if self._offset:
+            body = body.shifted(self.r)
+        return body.rotated(self.E) if self._turned else body
+
+    def _articulated_inverse(self, body):
+        if self._turned:
+            body = body.unrotated(self.E)
+        return body.shifted(-self.r) if self._offset else body
+
+    def _field(self, field):
+        if not self._turned:  # a new origin, the same gradient
+            moved = AccelerationField(field.w, field.dw, field.at(self.r))
+            moved._gradient = field.gradient
+            return moved
+        E = self.E
+        return AccelerationField(E @ field.w, E @ field.dw, E @ (field.at(self.r) if self._offset else field.a))
+
+    def _field_inverse(self, field):
+        if self._turned:
+            E = self.E
+            w, dw, a = (E.inverse_apply(x) for x in (field.w, field.dw, field.a))
+            field = AccelerationField(w, dw, a)
+        return AccelerationField(field.w, field.dw, field.at(-self.r)) if self._offset else field
+
+    def _transform(self, other):
+        E = self.E @ other.E if self._turned else other.E
+        return Transform(E, other.r + other.E.inverse_apply(self.r) if self._offset else other.r)
+
+    def _transform_inverse(self, other):
+        return self.inverse()._transform(other)
+
+
+_APPLY = {
+    Motion: Transform._motion,
+    Force: Transform._force,
+    Inertia: Transform._inertia,
+    ArticulatedInertia: Transform._articulated,
+    AccelerationField: Transform._field,
+    Transform: Transform._transform,
+}
+_INVERSE = {
+    Motion: Transform._motion_inverse,
+    Force: Transform._force_inverse,
+    Inertia: Transform._inertia_inverse,
+    ArticulatedInertia: Transform._articulated_inverse,
+    AccelerationField: Transform._field_inverse,
+    Transform: Transform._transform_inverse,
+}
+
+
+def _shifted(body, r):
+    """The inertia of a rigid body about the point r (12m + 18a).
+
+    With y = h - m r, ``r x h x + y x r x = h r^T + r y^T - (r . (h + y)) 1``, a sum of products of vectors.
+    """
+    h = body.h
+    y = h - r * body.m
+    p, q, s = r.x * (h.x + y.x), r.y * (h.y + y.y), r.z * (h.z + y.z)
+    I = body.I
+    return Inertia(
+        body.m,
+        y,
+        Symmetric3(
+            I.xx - (q + s),
+            I.xy + (h.y * r.x + r.y * y.x),
+            I.yy - (p + s),
+            I.xz + (h.z * r.x + r.z * y.x),
+            I.yz + (h.z * r.y + r.z * y.y),
+            I.zz - (p + q),
+        ),
+    )
 
 
 class FactoredTransform(Quantity):
-    """A product of transforms kept as two factors, ``outer @ inner``: applying both costs less than multiplying them.
+    """``outer @ inner`` kept as two transforms that are applied one after the other.
 
     Parameters
     ----------
-    outer, inner : Transform
-        The inner one acts first. For a joint: X_J and X_T.
+    outer, inner : Transform or FactoredTransform
+        ``inner`` acts first; typically the constant transform to the joint, and ``outer`` the joint's own.
+
+    Notes
+    -----
+    Two cheap factors often cost less than their product: constant rotations fold into permutations, joint transforms
+    are axial screws (Featherstone, section A.4).
     """
 
     __slots__ = ("outer", "inner")
@@ -108,183 +250,41 @@ class FactoredTransform(Quantity):
         return f"FactoredTransform({self.outer!r}, {self.inner!r})"
 
     def __matmul__(self, other):
-        if isinstance(other, (Transform, FactoredTransform)):
-            return self.collapse() @ other
         return self.outer @ (self.inner @ other)
 
     def inverse_apply(self, other):
         """``X^-1`` applied to anything that ``X @`` takes."""
         return self.inner.inverse_apply(self.outer.inverse_apply(other))
 
-    def apply_point(self, p: Vector3) -> Vector3:
-        """Coordinates in B of the point with coordinates p in A."""
-        return self.outer.apply_point(self.inner.apply_point(p))
-
     def inverse(self) -> FactoredTransform:
-        """The inverse, factored too."""
+        """The transform back, in two factors as well."""
         return FactoredTransform(self.inner.inverse(), self.outer.inverse())
 
     def collapse(self) -> Transform:
-        """The product as one transform (33m + 24a)."""
+        """The product as one Transform."""
         return self.outer.collapse() @ self.inner.collapse()
 
+    def apply_point(self, p: Vector3) -> Vector3:
+        """Coordinates of a point after the transform."""
+        return self.outer.apply_point(self.inner.apply_point(p))
 
-# The laws of table A.4, one for each type -------------------------------------------------------------------------------
+    def inverse_apply_point(self, p: Vector3) -> Vector3:
+        """Coordinates of a point before the transform."""
+        return self.inner.inverse_apply_point(self.outer.inverse_apply_point(p))
 
+    def homogeneous(self) -> np.ndarray:
+        """``[[E, -E r], [0, 1]]``, shape (..., 4, 4)."""
+        return self.collapse().homogeneous()
 
-def _motion(X, m):
-    """(E w, E (v - r x w))"""
-    linear = m.linear - X.r.cross(m.angular) if X._shifts else m.linear
-    return Motion(X.E @ m.angular, X.E @ linear)
+    def matrix(self) -> np.ndarray:
+        """The 6x6 motion transform, shape (..., 6, 6)."""
+        return self.collapse().matrix()
 
-
-def _motion_inverse(X, m):
-    """(E^T w, E^T v + r x E^T w)"""
-    w, v = X.E.inverse_apply(m.angular), X.E.inverse_apply(m.linear)
-    return Motion(w, v + X.r.cross(w) if X._shifts else v)
-
-
-def _force(X, f):
-    """(E (n - r x f), E f)"""
-    moment = f.angular - X.r.cross(f.linear) if X._shifts else f.angular
-    return Force(X.E @ moment, X.E @ f.linear)
-
-
-def _force_inverse(X, f):
-    """(E^T n + r x E^T f, E^T f)"""
-    n, f = X.E.inverse_apply(f.angular), X.E.inverse_apply(f.linear)
-    return Force(n + X.r.cross(f) if X._shifts else n, f)
+    def force_matrix(self) -> np.ndarray:
+        """The 6x6 force transform, shape (..., 6, 6)."""
+        return self.collapse().force_matrix()
 
 
-def _field(X, field):
-    """The acceleration field seen from B: a' = E (a + U r)."""
-    a = field.a + field.gradient @ X.r if X._shifts else field.a
-    return AccelerationField(X.E @ field.w, X.E @ field.dw, X.E @ a)
-
-
-def _field_inverse(X, field):
-    back = AccelerationField(X.E.inverse_apply(field.w), X.E.inverse_apply(field.dw), X.E.inverse_apply(field.a))
-    return AccelerationField(back.w, back.dw, back.a - back.gradient @ X.r) if X._shifts else back
-
-
-def _product(X, Y):
-    """plx(E1 E2, r2 + E2^T r1)"""
-    return Transform(X.E @ Y.E, Y.r + Y.E.inverse_apply(X.r) if X._shifts else Y.r)
-
-
-def _quotient(X, Y):
-    """X^-1 Y"""
-    return _product(X.inverse(), Y)
-
-
-def _product_of_crosses(a: Vector3, b: Vector3) -> Symmetric3:
-    """``-(a x)(b x)`` for vectors whose product is symmetric: a . b 1 - b a^T (6m + 3a)."""
-    xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
-    return Symmetric3(yy + zz, -(a.x * b.y), xx + zz, -(a.x * b.z), -(a.y * b.z), xx + yy)
-
-
-def _lower_product_of_crosses(a: Vector3, b: Vector3) -> Symmetric3:
-    """The lower triangle of ``(a x)(b x) = b a^T - (a . b) 1``."""
-    xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
-    return Symmetric3(-(yy + zz), b.y * a.x, -(xx + zz), b.z * a.x, b.z * a.y, -(xx + yy))
-
-
-def _inertia(X, I):
-    """(m, E (h - m r), E (I + r x h x + (h - m r) x r x) E^T)"""
-    if not X._shifts:
-        return Inertia(I.m, X.E @ I.h, X.E.congruence(I.I))
-    y = I.h - X.r * I.m
-    about = I.I + _lower_product_of_crosses(X.r, I.h) + _lower_product_of_crosses(y, X.r)
-    return Inertia(I.m, X.E @ y, X.E.congruence(about))
-
-
-def _inertia_inverse(X, I):
-    """(m, E^T h + m r, E^T I E - r x (E^T h) x - (E^T h + m r) x r x)"""
-    h, about = X.E.inverse_apply(I.h), X.E.inverse_congruence(I.I)
-    if not X._shifts:
-        return Inertia(I.m, h, about)
-    y = h + X.r * I.m
-    about = about - _lower_product_of_crosses(X.r, h) - _lower_product_of_crosses(y, X.r)
-    return Inertia(I.m, y, about)
-
-
-def _articulated(X, IA):
-    """Y = H - r x M: (E M E^T, E Y E^T, E (I - r x H^T + Y r x) E^T)"""
-    M, H, I = IA.M, IA.H, IA.I
-    if X._shifts:
-        Y = H - _cross_symmetric(X.r, M)
-        I = I - _lower_cross_transposed(X.r, H) + _lower_times_cross(Y, X.r)
-        H = Y
-    return ArticulatedInertia(X.E.congruence(M), X.E.similarity(H), X.E.congruence(I))
-
-
-def _articulated_inverse(X, IA):
-    """M' = E^T M E, H' = E^T H E: (M', H' + r x M', E^T I E + r x H'^T - (H' + r x M') r x)"""
-    M, H, I = X.E.inverse_congruence(IA.M), X.E.inverse_similarity(IA.H), X.E.inverse_congruence(IA.I)
-    if X._shifts:
-        Y = H + _cross_symmetric(X.r, M)
-        I = I + _lower_cross_transposed(X.r, H) - _lower_times_cross(Y, X.r)
-        H = Y
-    return ArticulatedInertia(M, H, I)
-
-
-def _cross_symmetric(r: Vector3, M: Symmetric3) -> Matrix3:
-    """``r x M`` (15m + 9a: xyz products are shared between the diagonal entries, whose sum is zero)."""
-    x, y, z = r.x, r.y, r.z
-    x_yz, y_xz, z_xy = x * M.yz, y * M.xz, z * M.xy
-    return Matrix3(
-        (
-            (y_xz - z_xy, y * M.yz - z * M.yy, y * M.zz - z * M.yz),
-            (z * M.xx - x * M.xz, z_xy - x_yz, z * M.xz - x * M.zz),
-            (x * M.xy - y * M.xx, x * M.yy - y * M.xy, x_yz - y_xz),
-        )
-    )
-
-
-def _lower_cross_transposed(r: Vector3, H: Matrix3) -> Symmetric3:
-    """The lower triangle of ``r x H^T`` (12m + 6a)."""
-    x, y, z = r.x, r.y, r.z
-    (h11, h12, h13), (h21, h22, h23), (_, h32, h33) = H.rows
-    h31 = H.rows[2][0]
-    return Symmetric3(
-        y * h13 - z * h12,
-        z * h11 - x * h13,
-        z * h21 - x * h23,
-        x * h12 - y * h11,
-        x * h22 - y * h21,
-        x * h32 - y * h31,
-    )
-
-
-def _lower_times_cross(Y: Matrix3, r: Vector3) -> Symmetric3:
-    """The lower triangle of ``Y r x`` (12m + 6a)."""
-    x, y, z = r.x, r.y, r.z
-    (_, y12, y13), (y21, y22, y23), (y31, y32, y33) = Y.rows
-    return Symmetric3(
-        y12 * z - y13 * y,
-        y22 * z - y23 * y,
-        y23 * x - y21 * z,
-        y32 * z - y33 * y,
-        y33 * x - y31 * z,
-        y31 * y - y32 * x,
-    )
-
-
-_APPLY = {
-    Motion: _motion,
-    Force: _force,
-    Inertia: _inertia,
-    ArticulatedInertia: _articulated,
-    AccelerationField: _field,
-    Transform: _product,
-    FactoredTransform: lambda X, Y: _product(X, Y.collapse()),
-}
-_INVERSE_APPLY = {
-    Motion: _motion_inverse,
-    Force: _force_inverse,
-    Inertia: _inertia_inverse,
-    ArticulatedInertia: _articulated_inverse,
-    AccelerationField: _field_inverse,
-    Transform: _quotient,
-    FactoredTransform: lambda X, Y: _quotient(X, Y.collapse()),
-}
+def _six_by_six(X, kind):
+    columns = [list(X @ kind.of([float(i == k) for i in range(6)])) for k in range(6)]
+    return assemble([tuple(row) for row in zip(*columns, strict=True)])
