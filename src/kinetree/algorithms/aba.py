@@ -18,6 +18,7 @@ from kinetree.algorithms.factorize import SmallLDL
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import ArticulatedInertia, Motion
+from kinetree.spatial.scalar import is_zero
 
 
 @algorithm(
@@ -89,9 +90,10 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
         u[i] = [tau_k - S_k.dot(pA[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
-            Ia = IA[i]
-            for column, reciprocal in D[i].dyads(U[i]):
-                Ia = Ia.minus_dyad(column, reciprocal)
+            # It maps S to zero, exactly so without armature: then its rows and columns along S are structural zeros.
+            Ia, bare = IA[i], all(is_zero(x) for x in diagonal[slot])
+            for k, (column, reciprocal) in enumerate(D[i].dyads(U[i]), 1):
+                Ia = Ia.minus_product([column], [column * reciprocal], kernel=S[i][:k] if bare else ())
             pa = pA[i]
             for U_k, x_k in zip(U[i], D[i].solve(u[i]), strict=True):
                 pa = pa + U_k * x_k
