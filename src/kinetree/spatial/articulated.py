@@ -156,8 +156,8 @@ class ArticulatedInertia(Quantity):
 
         Notes
         -----
-        ``Y = H - r x M``, ``Z = I - r x H^T + Y (r x)`` (Featherstone table A.4). Terms of Z that share a component of r
-        are added before they are multiplied, so the shift costs 30m + 42a, nine multiplications less than the table's.
+        ``Y = H - r x M``, ``Z = I - r x H^T + Y (r x)`` (Featherstone, table A.4). Terms of Z that share a component of
+        r are added before they are multiplied: 30m + 42a, nine multiplications less than term by term.
         """
         rM = self.M.skew_product(r)
         Y = self.H - rM

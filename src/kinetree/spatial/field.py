@@ -62,6 +62,13 @@ class AccelerationField(Quantity):
             )
         return self._gradient
 
+    @property
+    def diagonal_differences(self) -> Vector3:
+        """(U33 - U22, U11 - U33, U22 - U11): all that a moment needs of the gradient's diagonal (3m + 3a)."""
+        x, y, z = self.w.x, self.w.y, self.w.z
+        xx, yy, zz = x * x, y * y, z * z
+        return Vector3(zz - yy, xx - zz, yy - xx)
+
     def __repr__(self):
         return f"AccelerationField({self.w!r}, {self.dw!r}, {self.a!r})"
 
@@ -85,8 +92,7 @@ class AccelerationField(Quantity):
 
         Notes
         -----
-        ``w' = w + w_J``, ``dw' = dw + A_J.angular + w x w_J``, ``a' = a + A_J.linear + (2 w + w_J) x v_J``: the terms of
-        Coriolis in full. Equal to the book's ``A + S a + c_J + V x V_J`` (table 5.1).
+        ``w' = w + w_J``, ``dw' = dw + A_J.angular + w x w_J``, ``a' = a + A_J.linear + (2 w + w_J) x v_J``. Equal to the book's ``A + S a + c_J + V x V_J`` (table 5.1).
         """
         w, w_J, v_J = self.w, V_J.angular, V_J.linear
         moving, turning = not v_J.is_zero, not w_J.is_zero

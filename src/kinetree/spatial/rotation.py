@@ -245,8 +245,8 @@ class GeneralRotation(Rotation):
 
     Notes
     -----
-    Rotating a symmetric matrix costs 28m + 29a, a general one 40m + 39a, a product of rotations 24m + 15a (Featherstone,
-    section A.5). If an entry is the Python float +-1.0, with structural zeros in its row and column, the rotation is an
+    Rotating a symmetric matrix costs 28m + 29a, a general one 40m + 39a, a product of rotations 24m + 15a
+    (Featherstone, section A.5). If an entry is the Python float +-1.0, with structural zeros in its row and column, the rotation is an
     axial one after a signed permutation of the axes, and matrices are rotated in these two steps: 8m + 7a and
     12m + 12a, or nothing at all for a pure permutation.
     """
@@ -386,7 +386,7 @@ def _signed_permutation(rows):
 
 
 def _axial_after_permutation(rows):
-    """Factor E = A P: P permutes and flips axes, A turns about axis k; E[k][m] is a structural +-1. () if there is none."""
+    """Factor E = A P: P permutes and flips axes, A turns about axis k, E[k][m] is a structural +-1; () if none is."""
     exact = _signed_permutation(rows)
     if exact:
         return IdentityRotation(), *exact
@@ -401,8 +401,8 @@ def _axial_after_permutation(rows):
             flip = rows[k][m]  # P sends axes (m, n, o) to (k, i, j), flipping the first and the last if E[k][m] is -1
             c, s = rows[i][n], rows[i][o] if flip > 0.0 else -rows[i][o]
             expected, found = (-s, flip * c), (rows[j][n], rows[j][o])
-            pairs = [(e, f) for e, f in zip(expected, found, strict=True) if isinstance(e, float) and isinstance(f, float)]
-            if any(abs(e - f) > 1e-9 for e, f in pairs):
+            pairs = zip(expected, found, strict=True)
+            if any(isinstance(e, float) and isinstance(f, float) and abs(e - f) > 1e-9 for e, f in pairs):
                 continue  # not a proper rotation: leave it to the formulas that use all nine entries
             return AxialRotation(k, c, s), _placed(k, i, j, m, n, o), _placed(k, i, j, flip, 1.0, flip)
     return ()

@@ -5,8 +5,8 @@ Conventions. A rotation is described as that of frame B relative to frame A, and
 axes into B's. Quaternions are (w, x, y, z), and the product of quaternions composes as R does: ``R(p q) = R(p) R(q)``.
 Rotation vectors are axis times angle [rad].
 
-Near a zero angle the closed forms are 0/0; there smooth series take over, chosen by :func:`where`, with the arguments of
-divisions and roots guarded, so that values and derivatives are accurate and traced code has no branch.
+Near a zero angle the closed forms are 0/0; there smooth series take over, chosen by :func:`where`, with the arguments
+of divisions and roots guarded, so that values and derivatives are accurate and traced code has no branch.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def quaternion_from_rotation(E: Rotation) -> tuple:
 
     Notes
     -----
-    The rows of ``4 q q^T`` are linear in E; the one with the largest diagonal entry, normalized, is q (Shepperd's idea).
+    The rows of ``4 q q^T`` are linear in E; the one with the largest diagonal entry, normalized, is q (Shepperd).
     """
     if E.__class__ is IdentityRotation:
         return 1.0, 0.0, 0.0, 0.0

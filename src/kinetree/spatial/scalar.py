@@ -1,7 +1,7 @@
 """Elementary functions over any scalar: a float, a NumPy array (one entry per state), or a traced expression.
 
-A float goes to :mod:`math`; an object with a method of the function's name is asked for it (``x.sincos()``, ``x.sqrt()``,
-``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would raise, the floating
+A float goes to :mod:`math`; an object with a method of the function's name is asked for it (``x.sincos()``,
+``x.sqrt()``, ``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would raise, the floating
 point answer (NaN or infinity) is returned instead, so that all kinds of scalars agree.
 
 Nothing here branches on a value for arrays and expressions: use :func:`where`, and make both of its arguments finite.
@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 __all__ = [
-    "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos", "sqrt", "tanh",
-    "where",
+    "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos", "sqrt",
+    "tanh", "where",
 ]  # fmt: skip
 
 

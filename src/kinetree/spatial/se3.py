@@ -1,11 +1,11 @@
 """The exponential of SE(3), its logarithm and its tangent maps, over any scalar.
 
-A twist u of one unit of time is a rotation and translation along a screw. ``exp_se3(u)`` is the transform from the frame
-where the motion started to where it ended: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 1]]`` is the matrix
+A constant twist u draws a screw. ``exp_se3(u)`` is the transform from the frame where the motion started to where it is
+after one unit of time: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 1]]`` is the matrix
 exponential of ``[[w x, v], [0, 0]]`` with ``R = E^T`` and ``p = r``.
 
 The tangent maps need no formulas of their own. ``u x = [[w x, 0], [v x, w x]]`` multiplies like the dual number
-``w x + eps v x``, so every function f of it has f(w x) on the diagonal and the derivative of f in the direction v below.
+``w x + eps v x``, so every function f of it has f(w x) on the diagonal and the derivative of f along v below.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pluecker transforms, stored as a rotation and an offset; one law for each type they act on (Featherstone, table A.4)."""
+"""Pluecker transforms, stored as a rotation and an offset; one law per type they act on (Featherstone, table A.4)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Transform(Quantity):
 
     Notes
     -----
-    ``X @ x`` takes anything from A to B by the law of its type, ``X.inverse_apply(x)`` takes it back; ``X1 @ X2`` is the
-    transform that applies X2 first. If E is the identity or r is structurally zero, that part is skipped. An axial
+    ``X @ x`` takes anything from A to B by the law of its type, ``X.inverse_apply(x)`` takes it back; ``X1 @ X2`` is
+    the transform that applies X2 first. If E is the identity or r is structurally zero, that part is skipped. An axial
     rotation with r along the same axis is an axial screw and costs what table A.5 says.
 
-    As matrices, ``X = [[E, 0], [-E r x, E]]`` for motions and ``X^* = [[E, -E r x], [0, E]]`` for forces (eq. 2.24-2.27).
+    As matrices, ``X = [[E, 0], [-E r x, E]]`` for motions, ``X^* = [[E, -E r x], [0, E]]`` for forces (eq. 2.24-27).
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Transform(Quantity):
         return law(self, other) if self._turned or self._offset else other
 
     def inverse_apply(self, other):
-        """``X^-1`` applied to anything that ``X @`` takes; for a force this is ``X^T f``, for an inertia ``X^T I X``."""
+        """``X^-1`` applied to anything that ``X @`` takes: ``X^T f`` for a force, ``X^T I X`` for an inertia."""
         law = _INVERSE.get(other.__class__)
         if law is None:
             if other.__class__ is FactoredTransform:
