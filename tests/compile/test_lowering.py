@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
 from kinetree.errors import CompilationError
-from kinetree.spatial import scalar
+from kinetree.spatial import Symmetric3, Vector3, scalar
 
 SIZE = 6
 
@@ -327,6 +327,15 @@ def test_symbolic_simplification_example():
     assert program.operations.multiplications == program.operations.total == 2
     v = [0.3, -0.7, 0.2]
     assert program.interpret([v])[0] == pytest.approx(featherstone(v, DIAGONAL, [0.0, 0.0, 1.0]), rel=1e-14)
+
+
+def test_symbolic_simplification_example_on_the_algebra():
+    """The same formula on the library's vectors gives the same program."""
+    graph = Graph()
+    v = Vector3(*(graph.input(0, k) for k in range(3)))
+    tau = v.cross(Symmetric3(1.5, 0.0, 1.6, 0.0, 0.0, 1.7) @ v).dot(Vector3(0.0, 0.0, 1.0))
+    program = lower(graph, [("v", (3,))], [("tau", (), tau)])
+    assert read(program) == ("mul", 1.6 - 1.5, ("mul", "x0", "x1"))
 
 
 def _below(graph, k):

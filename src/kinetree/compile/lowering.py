@@ -166,7 +166,11 @@ def assemble(code: Code, roots: Sequence[int]) -> tuple[tuple[Node, ...], list[i
 
 
 def fuse(code: Code, roots: Sequence[int]) -> Code:
-    """a b + c -> fma(a, b, c) and its relatives, for products used once; of two products the later one is fused."""
+    """a b + c -> fma(a, b, c) and its relatives, for products used once; of two products the later one is fused.
+
+    Sums keep their shape. Threading every sum through its products, a + (b c + d e) -> fma(d, e, fma(b, c, a)), makes
+    8 to 12 % fewer instructions for `rnea`, `aba` and `crba` but was not faster: the chains wait for themselves.
+    """
     uses = Counter(roots)
     for op, *args in code.values():
         if op not in LEAVES:
