@@ -1,0 +1,427 @@
+"""Build a model body by body, in any order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
+from kinetree.joints import Fixed, Joint
+from kinetree.model import validation as check
+from kinetree.model.model import GRAVITY, Model
+from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform, transform_of_pose
+from kinetree.model.topology import regular_order
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+
+WORLD = "world"
+_JOINT_DATA = (
+    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit", "effort_limit",
+    "limit_stiffness", "limit_damping",
+)  # fmt: skip
+
+
+def as_transform(what: str, placement) -> Transform:
+    """The transform X_JP to a frame J from any of the forms in which its placement in P may be given.
+
+    Parameters
+    ----------
+    what : str
+        Opens the message of an error.
+    placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
+        Nothing; X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll); rotation matrix
+        R_PJ and position p_PJ [m]; the homogeneous matrix that holds R_PJ and p_PJ.
+
+    Raises
+    ------
+    ModelError
+        If it is none of these, or not a rotation.
+    """
+    if placement is None:
+        return Transform.identity()
+    if isinstance(placement, Transform):
+        X = placement
+    elif isinstance(placement, np.ndarray) and placement.shape == (4, 4):
+        if not np.array_equal(placement[3], (0.0, 0.0, 0.0, 1.0)):
+            raise ModelError(f"{what}: last row of the homogeneous matrix is {placement[3].tolist()}, expected [0, 0, 0, 1]")
+        X = transform_of_pose(placement[:3, :3], placement[:3, 3])
+    else:
+        try:
+            first, second = (np.array(part, dtype=float) for part in placement)
+        except (TypeError, ValueError):
+            first = second = np.empty(0)
+        if first.shape == (3,) and second.shape == (3,):
+            X = transform_of_pose(rotation_of_rpy(*second.tolist()), first)
+        elif first.shape == (3, 3) and second.shape == (3,):
+            X = transform_of_pose(first, second)
+        else:
+            raise ModelError(
+                f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, p) or a 4x4 "
+                "array",
+                placement=placement,
+            )
+    check.check_placement(what, X)
+    return X
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    """R = Rz(yaw) Ry(pitch) Rx(roll) for angles in radians."""
+    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(x), math.sin(x)) for x in (roll, pitch, yaw))
+    return np.array([
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ])  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Body:
+    """A body as it was added."""
+
+    name: str
+    parent: str
+    joint: Joint
+    joint_name: str
+    X: Transform
+    inertia: Inertia
+    data: dict[str, object]
+    geometry: list[Geometry] = field(default_factory=list)
+
+
+class ModelBuilder:
+    """Collects bodies, joints, frames and couplings, and makes a Model of them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    gravity : (3,) array
+        In world coordinates [m/s^2].
+    accept_impossible_inertia : bool
+        Put inertias that no body can have into the report instead of refusing them. Negative masses, asymmetric tensors and
+        numbers that are not finite are refused anyway.
+
+    Attributes
+    ----------
+    report : Report
+        What the caller wants to tell about the model; see ``note``.
+    source : str or None
+        File that the model is read from.
+
+    Examples
+    --------
+    A ball of 1 kg on a rod without mass:
+
+    >>> import kinetree as kt
+    >>> from kinetree.joints import Revolute
+    >>> b = kt.ModelBuilder("pendulum")
+    >>> b.add_body("rod", joint=Revolute((0, 1, 0)), joint_name="pivot", mass=1.0, com=(0, 0, -0.5))
+    >>> model = b.build()
+    >>> model
+    <Model 'pendulum': 1 bodies, nq=1, nv=1>
+    """
+
+    def __init__(self, name: str = "model", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
+        self.name = name
+        self.gravity = gravity
+        self.report = Report()
+        self.source: str | None = None
+        self.accept_impossible_inertia = accept_impossible_inertia
+        self._bodies: dict[str, _Body] = {}
+        self._joint_names: dict[str, str] = {}  # joint to body
+        self._frames: dict[str, tuple[str, Transform]] = {}
+        self._couplings: list[tuple[str, str, float, float]] = []
+        self._world_geometry: list[Geometry] = []
+
+    def add_body(
+        self,
+        name: str,
+        parent: str = WORLD,
+        joint: Joint | None = None,
+        joint_name: str | None = None,
+        placement=None,
+        *,
+        mass: float = 0.0,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia=None,
+        armature=None,
+        damping=None,
+        dry_friction=None,
+        stiffness=None,
+        spring_reference=None,
+        lower=None,
+        upper=None,
+        velocity_limit=None,
+        effort_limit=None,
+        limit_stiffness=None,
+        limit_damping=None,
+        geometry: Sequence[Geometry] = (),
+    ) -> None:
+        """Add a body and the joint that carries it.
+
+        Parameters
+        ----------
+        name : str
+            Names of bodies are different from each other and from those of frames.
+        parent : str
+            Body that carries it; it may be added later.
+        joint : Joint, optional
+            Fixed by default. The body's frame is the joint's successor frame.
+        joint_name : str, optional
+            By default the name of the body.
+        placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+            Where the joint's predecessor frame is in the parent: position [m] and roll-pitch-yaw angles [rad], or rotation
+            matrix R_PJ and position p_PJ [m], or the homogeneous matrix of both, or the transform X_JP. By default the
+            parent's own frame.
+        mass : float
+            [kg]. Bodies without mass are allowed where something beyond them has inertia.
+        com : (3,) array
+            Center of mass in the body [m].
+        inertia : (3, 3) or (3,) array, optional
+            Rotational inertia about the center of mass in body axes, or its diagonal [kg m^2]; zero by default (a point).
+        armature, damping, dry_friction, stiffness : float or (nv,) array, optional
+            Of this joint: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry friction [N m or N],
+            spring [N m/rad or N/m]. Zero by default.
+        spring_reference : float or (nq,) array, optional
+            Position at which the spring is relaxed [rad or m].
+        lower, upper : float or (nv,) array, optional
+            Position limits [rad or m].
+        velocity_limit, effort_limit : float or (nv,) array, optional
+            What the drive can do [rad/s or m/s; N m or N].
+        limit_stiffness, limit_damping : float or (nv,) array, optional
+            Of the soft stops beyond the limits [N m/rad or N/m; N m s/rad or N s/m].
+        geometry : sequence of Geometry
+
+        Raises
+        ------
+        ModelError
+            DuplicateNameError, InertiaError, JointError or another of its kinds, naming the body.
+        """
+        if name == WORLD or name in self._bodies:
+            raise DuplicateNameError(
+                f"model {self.name!r}: two bodies are named {name!r}; names of bodies must be different"
+                + (" (the world is body 0)" if name == WORLD else ""),
+                kind="body",
+                name=name,
+            )
+        joint = Fixed() if joint is None else joint
+        joint_name = name if joint_name is None else joint_name
+        check.check_joint(f"joint {joint_name!r} of body {name!r}", joint)
+        if joint_name in self._joint_names:
+            raise DuplicateNameError(
+                f"model {self.name!r}: two joints are named {joint_name!r}, those of bodies {self._joint_names[joint_name]!r} and "
+                f"{name!r}; names of joints must be different",
+                kind="joint",
+                name=joint_name,
+            )
+        X = as_transform(f"placement of joint {joint_name!r}", placement)
+        values = (
+            armature, damping, dry_friction, stiffness, spring_reference, lower, upper, velocity_limit, effort_limit,
+            limit_stiffness, limit_damping,
+        )  # fmt: skip
+        data = {
+            what: _joint_values(joint_name, what, value, joint.nq if what == "spring_reference" else joint.nv)
+            for what, value in zip(_JOINT_DATA, values, strict=True)
+            if value is not None
+        }
+        body = _Body(name, parent, joint, joint_name, X, self._inertia(name, mass, com, inertia), data, list(geometry))
+        self._bodies[name] = body
+        self._joint_names[joint_name] = name
+
+    def add_frame(self, name: str, body: str, placement=None) -> None:
+        """Fix a named frame to a body.
+
+        Parameters
+        ----------
+        name : str
+            Names of frames are different from each other and from those of bodies.
+        body : str
+        placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+            Where the frame is in the body; as for ``add_body``.
+        """
+        if name in self._frames:
+            raise DuplicateNameError(
+                f"model {self.name!r}: two frames are named {name!r}; names of frames must be different", kind="frame", name=name
+            )
+        self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
+
+    def add_geometry(self, body: str, shape: Geometry) -> None:
+        """Give a body (or the world) a shape.
+
+        Parameters
+        ----------
+        body : str
+            Must have been added.
+        shape : Geometry
+            Posed in this body.
+        """
+        if body == WORLD:
+            self._world_geometry.append(shape)
+        else:
+            self._known(body, f"geometry {shape.name!r}").geometry.append(shape)
+
+    def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Let a joint follow another: ``q_joint = ratio q_master + offset``.
+
+        Parameters
+        ----------
+        joint, master : str
+            Names of joints of one freedom; the master may follow a third joint.
+        ratio : float
+        offset : float
+            [rad or m].
+        """
+        self._couplings.append((joint, master, float(ratio), float(offset)))
+
+    def note(self, level: str, where: str, message: str) -> None:
+        """Add an entry to the report of the model: level "info", "warning" or "dropped", the place, and what happened."""
+        self.report = self.report.with_entry(level, where, message)
+
+    def build(self, *, merge_fixed: bool = True) -> Model:
+        """The model.
+
+        Parameters
+        ----------
+        merge_fixed : bool
+            Make bodies on fixed joints part of their parents: their inertia and shapes are added, and frames keep their
+            names. Otherwise they stay bodies, with joints without freedom.
+
+        Returns
+        -------
+        Model
+            Bodies are numbered in the order in which they were added if every parent was added before its children; else
+            depth first, so that subtrees are contiguous.
+
+        Raises
+        ------
+        ModelError
+            Or one of its kinds, naming what is wrong and where.
+        """
+        assembly = _Assembly(self, merge_fixed)
+        return assembly.model()
+
+    def _known(self, body: str, where: str) -> _Body:
+        if body not in self._bodies:
+            raise unknown_name("body", body, [WORLD, *self._bodies], f"model {self.name!r} ({where})")
+        return self._bodies[body]
+
+    def _inertia(self, name: str, mass: float, com: Sequence[float], inertia) -> Inertia:
+        what = f"body {name!r}"
+        check.check_mass(what, mass)
+        com = np.array(com, dtype=float)
+        if com.shape != (3,):
+            raise ModelError(f"{what}: com has shape {com.shape}, expected (3,) [m]", com=com)
+        check.check_finite(f"{what}: com", com, "m")
+        I_com = check.as_rotational_inertia(what, np.zeros(3) if inertia is None else inertia)
+        try:
+            check.check_inertia(what, mass, I_com)
+        except ModelError as problem:
+            if not self.accept_impossible_inertia:
+                raise
+            self.note("warning", what, f"impossible inertia taken as it is: {problem}")
+        return Inertia.from_com(float(mass), Vector3(*com.tolist()), Symmetric3.of(I_com.tolist()))
+
+
+class _Assembly:
+    """One run of ``build``: numbers the bodies, merges fixed ones, and gathers the arrays."""
+
+    def __init__(self, builder: ModelBuilder, merge_fixed: bool) -> None:
+        self.builder = builder
+        self.bodies = builder._bodies
+        for body in self.bodies.values():
+            if body.parent != WORLD and body.parent not in self.bodies:
+                raise _unknown_parent(builder, body)
+        order = regular_order({body.name: body.parent for body in self.bodies.values()}, WORLD)
+        # Where every body went: the body of the model that holds it, and the transform from there.
+        self.host: dict[str, tuple[str, Transform]] = {WORLD: (WORLD, Transform.identity())}
+        self.welded: dict[str, str] = {}
+        for name in order:
+            body = self.bodies[name]
+            if merge_fixed and body.joint.nq == body.joint.nv == 0:
+                if body.data:
+                    raise ModelError(
+                        f"joint {body.joint_name!r} of body {name!r} is fixed, so it has no {', '.join(body.data)}; remove them"
+                    )
+                parent, X_parent = self.host[body.parent]
+                self.host[name] = (parent, body.joint.transform(()) @ body.X @ X_parent)
+                self.welded[body.joint_name] = name
+            else:
+                self.host[name] = (name, Transform.identity())
+        self.order = order
+        self.kept = [WORLD, *(name for name in order if self.host[name][0] == name)]
+        self.number = {name: i for i, name in enumerate(self.kept)}
+
+    def model(self) -> Model:
+        """Gather everything by body number."""
+        builder, kept = self.builder, [self.bodies[name] for name in self.kept[1:]]
+        I = [Inertia.zero() for _ in self.kept]
+        geometry: list[list[Geometry]] = [list(builder._world_geometry), *([] for _ in kept)]
+        frames = []
+        for name in self.order:
+            body, (host, X) = self.bodies[name], self.host[name]
+            i = self.number[host]
+            I[i] = I[i] + X.inverse_apply(body.inertia)
+            geometry[i] += body.geometry if host == name else [shape.seen_from(X) for shape in body.geometry]
+            if host != name:
+                frames.append(Frame(name, i, *pose_of_transform(X)))
+        for name, (on, X_FB) in builder._frames.items():
+            if on not in self.host:
+                raise unknown_name("body", on, self.host, f"model {builder.name!r} (frame {name!r})")
+            host, X = self.host[on]
+            frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
+        carriers = [self.host[body.parent] for body in kept]
+        joint_names = [None, *(body.joint_name for body in kept)]
+        return Model(
+            name=builder.name,
+            body_names=self.kept,
+            joint_names=joint_names,
+            parent=[-1, *(self.number[host] for host, _ in carriers)],
+            joints=[None, *(body.joint for body in kept)],
+            X_T=[Transform.identity(), *(body.X @ X for body, (_, X) in zip(kept, carriers, strict=True))],
+            I=I,
+            gravity=builder.gravity,
+            frames=frames,
+            couplings=self._couplings(joint_names),
+            geometry=geometry,
+            report=builder.report,
+            source=builder.source,
+            welded=self.welded,
+            accept_impossible_inertia=builder.accept_impossible_inertia,
+            **{what: self._gathered(what, kept) for what in _JOINT_DATA},
+        )
+
+    def _gathered(self, what: str, kept: Sequence[_Body]) -> Mapping[str, np.ndarray]:
+        return {body.joint_name: body.data[what] for body in kept if what in body.data}
+
+    def _couplings(self, joint_names: Sequence[str | None]):
+        number = {name: i for i, name in enumerate(joint_names) if i > 0}
+        numbered = []
+        for joint, master, ratio, offset in self.builder._couplings:
+            for name in (joint, master):
+                if name in self.welded:
+                    raise ModelError(f"coupling of joint {joint!r} to {master!r}: joint {name!r} is fixed", joint=name)
+                if name not in number:
+                    raise unknown_name("joint", name, number, f"model {self.builder.name!r} (a coupling)")
+            numbered.append((number[joint], number[master], ratio, offset))
+        joints = [None, *(self.bodies[name].joint for name in self.kept[1:])]
+        return check.resolve_couplings(numbered, joints, joint_names)
+
+
+def _joint_values(joint_name: str, what: str, value, size: int) -> np.ndarray:
+    """The entries of one joint from a number for all or a sequence."""
+    array = np.array(value, dtype=float)
+    if array.ndim == 0:
+        return np.full(size, float(array))
+    if array.shape != (size,):
+        raise ModelError(
+            f"joint {joint_name!r}: {what} has shape {array.shape}, expected ({size},) or one number", joint=joint_name
+        )
+    return array
+
+
+def _unknown_parent(builder: ModelBuilder, body: _Body) -> TopologyError:
+    known = [WORLD, *builder._bodies]
+    hint = unknown_name("body", body.parent, known, f"model {builder.name!r}")
+    return TopologyError(f"body {body.name!r} hangs on an unknown parent: {hint}", body=body.name, parent=body.parent)

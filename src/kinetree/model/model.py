@@ -1,0 +1,473 @@
+"""The model of a mechanism: frozen data that algorithms read and nobody writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
+from kinetree.model import validation as check
+from kinetree.model.numbers import (
+    VELOCITY_ARRAYS,
+    Numbers,
+    numbers_of,
+    radius_of_gyration,
+    snapped,
+    snapped_inertia,
+)
+from kinetree.model.parts import Coupling, Frame, Geometry, Report
+from kinetree.model.scalar_model import ScalarModel
+from kinetree.model.topology import check_regular
+from kinetree.model.tree import Tree
+from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
+
+GRAVITY = (0.0, 0.0, -9.81)
+_NOT_NEGATIVE = ("armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping")
+_CHANGEABLE = (
+    "name", "gravity", *VELOCITY_ARRAYS, "spring_reference", "velocity_limit", "effort_limit", "I", "X_T", "report",
+)  # fmt: skip
+
+
+class Model(Tree):
+    """A mechanism: bodies with inertia, connected by joints into a tree that stands on the world.
+
+    Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is for
+    those. A model is immutable, hashed by identity, and safe to share between threads.
+
+    Parameters
+    ----------
+    name : str
+    body_names : sequence of str
+        ``body_names[0]`` is the world.
+    joint_names : sequence of str or None
+        ``joint_names[i]`` is the joint that connects body i to its parent; ``joint_names[0]`` is None.
+    parent : sequence of int
+        ``parent[i] < i`` is the parent of body i; ``parent[0]`` is -1.
+    joints : sequence of Joint
+        ``joints[0]`` is None.
+    X_T : sequence of Transform
+        From parent coordinates to those of the joint's predecessor frame.
+    I : sequence of Inertia
+        About the body's origin; ``I[0]`` belongs to what is fixed to the world, which no algorithm uses.
+    gravity : (3,) array
+        In world coordinates [m/s^2].
+    armature, damping, dry_friction, stiffness, limit_stiffness, limit_damping : float, (nv,) array or mapping, optional
+        Per velocity coordinate, or by joint name: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry
+        friction [N m or N], spring [N m/rad or N/m], stiffness and damping of the soft stops at the limits; all zero by default.
+    lower, upper : float, (nv,) array or mapping, optional
+        Position limits [rad or m], for joints with as many positions as velocities; infinite by default.
+    spring_reference : (nq,) array, optional
+        Position at which the springs are relaxed [rad or m]; the neutral position by default.
+    velocity_limit, effort_limit : float, (nv,) array or mapping, optional
+        What the drives can do [rad/s or m/s; N m or N]; data that the dynamics do not use.
+    frames : sequence of Frame
+        Frames besides those of the bodies.
+    couplings : sequence of Coupling
+    geometry : sequence of sequences of Geometry
+        Shapes of every body.
+    report : Report
+    source : str, optional
+        File that the model was read from.
+    welded : mapping of str to str
+        Fixed joints that were merged away, and the frames that remain of what they carried.
+    accept_impossible_inertia : bool
+        Do not refuse inertias that no body can have.
+
+    Attributes
+    ----------
+    nb : int
+        Number of bodies, the world included.
+    nq, nv : int
+        Number of position and of velocity coordinates.
+    functions : dict
+        Compiled functions of this model; filled on use.
+
+    Notes
+    -----
+    Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of what the element's size allows) become
+    exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that compiled code leaves them out.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> model = kt.models.double_pendulum()
+    >>> model.nb, model.parent, model.body_names
+    (3, (-1, 0, 1), ('world', 'upper', 'lower'))
+    >>> model.replace(damping={"elbow": 0.1}).damping.tolist()
+    [0.0, 0.1]
+    """
+
+    __slots__ = (
+        "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry", "report",
+        "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers", "__weakref__",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        body_names: Sequence[str],
+        joint_names: Sequence[str | None],
+        parent: Sequence[int],
+        joints: Sequence,
+        X_T: Sequence[Transform],
+        I: Sequence[Inertia],
+        gravity=GRAVITY,
+        armature=None,
+        damping=None,
+        dry_friction=None,
+        stiffness=None,
+        spring_reference=None,
+        lower=None,
+        upper=None,
+        velocity_limit=None,
+        effort_limit=None,
+        limit_stiffness=None,
+        limit_damping=None,
+        frames: Sequence[Frame] = (),
+        couplings: Sequence[Coupling] = (),
+        geometry: Sequence[Sequence[Geometry]] | None = None,
+        report: Report | None = None,
+        source: str | None = None,
+        welded: Mapping[str, str] | None = None,
+        accept_impossible_inertia: bool = False,
+    ) -> None:
+        parent = tuple(int(p) for p in parent)
+        check_regular(parent)
+        nb = len(parent)
+        given = {"body_names": body_names, "joint_names": joint_names, "joints": joints, "X_T": X_T, "I": I}
+        for what, values in given.items():
+            if len(values) != nb:
+                raise ShapeError(f"model {name!r}: {what} has {len(values)} entries, expected {nb}, one per entry of parent")
+        check.check_names("body", body_names, name)
+        check.check_names("joint", joint_names[1:], name)
+        for i in range(1, nb):
+            check.check_joint(f"joint {joint_names[i]!r}", joints[i])
+            check.check_placement(f"placement of joint {joint_names[i]!r}", X_T[i])
+            if not accept_impossible_inertia:
+                check.check_spatial_inertia(f"body {body_names[i]!r}", I[i])
+        self._set_structure(
+            name=str(name),
+            body_names=tuple(body_names),
+            joint_names=(None, *joint_names[1:]),
+            parent=parent,
+            joints=(None, *joints[1:]),
+            frames=_all_frames(tuple(body_names), frames),
+            couplings=check.resolve_couplings([(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names),
+            welded=dict(welded or {}),
+            physics=(),
+        )
+        check.check_names("frame", [frame.name for frame in self.frames], name)
+
+        arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
+            ("armature", armature, 0.0), ("damping", damping, 0.0), ("dry_friction", dry_friction, 0.0),
+            ("stiffness", stiffness, 0.0), ("limit_stiffness", limit_stiffness, 0.0), ("limit_damping", limit_damping, 0.0),
+            ("lower", lower, -np.inf), ("upper", upper, np.inf),
+            ("velocity_limit", velocity_limit, np.inf), ("effort_limit", effort_limit, np.inf),
+        )}  # fmt: skip
+        labels = self.velocity_labels
+        for what in _NOT_NEGATIVE:
+            check.check_not_negative(what.replace("_", " "), labels, arrays[what])
+        check.check_limits(labels, arrays["lower"], arrays["upper"])
+        for what in ("velocity_limit", "effort_limit"):
+            if np.any(np.isnan(arrays[what])) or np.any(arrays[what] < 0.0):
+                k = int(np.argmax(~(arrays[what] >= 0.0)))
+                raise ModelError(f"joint {labels[k]!r}: {what.replace('_', ' ')} is {arrays[what][k]}, expected >= 0")
+        self._refuse_limits_off_vector_joints(arrays["lower"], arrays["upper"])
+        for array in arrays.values():
+            array.setflags(write=False)
+
+        check.check_finite(f"model {name!r}: gravity", [*gravity], "m/s^2")
+        inertias = tuple(snapped_inertia(body) for body in I)
+        self._set(
+            X_T=(Transform.identity(), *(self._snapped_placement(i, X_T[i], inertias) for i in self.outward())),
+            I=inertias,
+            gravity=Vector3(*(snapped(x, max(map(abs, gravity))) for x in gravity)),
+            geometry=tuple(map(tuple, geometry)) if geometry is not None else ((),) * nb,
+            report=report if report is not None else Report(),
+            source=source,
+            accept_impossible_inertia=bool(accept_impossible_inertia),
+            functions={},
+            _reframed=None,
+            _numbers=None,
+            _physics=tuple(_physics(arrays, k) for k in range(self.nv)),
+            **arrays,
+        )
+        self._set(spring_reference=self._checked_reference(spring_reference))
+        if len(self.geometry) != nb:
+            raise ShapeError(f"model {name!r}: geometry has {len(self.geometry)} entries, expected {nb}, one per body")
+        check.check_moving_inertia(self)
+
+    def _snapped_placement(self, i: int, X: Transform, inertias: Sequence[Inertia]) -> Transform:
+        size = max(*map(abs, X.r), radius_of_gyration(inertias[i]), radius_of_gyration(inertias[self.parent[i]]))
+        return Transform(rotation_from_matrix(X.E.matrix), Vector3(*(snapped(x, size) for x in X.r)))
+
+    def _refuse_limits_off_vector_joints(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        for i in self.outward():
+            joint, k = self.joints[i], self.v_slice[i]
+            if joint.nq != joint.nv and (np.any(np.isfinite(lower[k])) or np.any(np.isfinite(upper[k]))):
+                raise ModelError(
+                    f"joint {self.joint_names[i]!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not one per "
+                    f"velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
+                    joint=self.joint_names[i],
+                )
+
+    def _checked_reference(self, reference) -> np.ndarray:
+        if reference is None:
+            array = self._joint_neutral()
+        elif isinstance(reference, Mapping):
+            array = self._joint_neutral()
+            for joint, q_i in reference.items():
+                array[self.q_slice[self.joint(joint)]] = q_i
+        else:
+            array = np.array(reference, dtype=float)
+        if array.shape != (self.nq,):
+            raise ShapeError(
+                f"model {self.name!r}: spring_reference has shape {array.shape}, expected ({self.nq},): one entry per position",
+                shape=array.shape,
+            )
+        for label, x in zip(self.position_labels, array.tolist(), strict=True):
+            if not np.isfinite(x):
+                raise NonFiniteError(f"joint {label!r}: spring reference is {x}, expected a finite number", joint=label)
+        array.setflags(write=False)
+        return array
+
+    # Derived ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def total_mass(self) -> float:
+        """Mass of all moving bodies [kg]; what is fixed to the world does not count."""
+        return float(sum(body.m for body in self.I[1:]))
+
+    def neutral(self) -> np.ndarray:
+        """Position at which every joint's frames coincide, as far as possible; coupled joints follow their masters.
+
+        Returns
+        -------
+        (nq,) array
+            [rad or m; quaternions (1, 0, 0, 0)]. Limits are not considered.
+        """
+        return self._coupled(self._joint_neutral())
+
+    def random_q(self, rng: np.random.Generator) -> np.ndarray:
+        """A random position that respects limits and couplings.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        (nq,) array
+            [rad or m; quaternions of unit length]. Uniform between the limits where a coordinate has two.
+        """
+        q: list[float] = []
+        for i in self.outward():
+            q_i, k = self.joints[i].random(rng), self.v_slice[i]
+            if self.joints[i].nq == self.joints[i].nv:
+                bounds = zip(q_i, self.lower[k].tolist(), self.upper[k].tolist(), strict=True)
+                q_i = [_within(x, low, high, rng) for x, low, high in bounds]
+            q += q_i
+        return self._coupled(np.array(q, dtype=float))
+
+    def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A random position and velocity that respect limits and couplings.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        q : (nq,) array
+            [rad or m].
+        v : (nv,) array
+            Standard normal [rad/s or m/s].
+        """
+        q, v = self.random_q(rng), rng.standard_normal(self.nv)
+        for c in self.couplings:
+            v[self.v_slice[c.joint]] = c.ratio * v[self.v_slice[c.master]]
+        return q, v
+
+    def _joint_neutral(self) -> np.ndarray:
+        return np.array([x for i in self.outward() for x in self.joints[i].neutral()], dtype=float)
+
+    def _coupled(self, q: np.ndarray) -> np.ndarray:
+        for c in self.couplings:
+            q[self.q_slice[c.joint]] = c.ratio * q[self.q_slice[c.master]] + c.offset
+        return q
+
+    # Copies with changes -----------------------------------------------------------------------------------------------
+
+    def replace(self, **changes) -> Model:
+        """A validated copy with some of the data changed.
+
+        Parameters
+        ----------
+        **changes
+            ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report``. Arrays per velocity may be a number for all or a
+            mapping from joint names, which leaves the other joints as they are.
+
+        Raises
+        ------
+        UnknownNameError
+            For anything else; other changes need a ModelBuilder.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> moon = kt.models.pendulum().replace(gravity=(0.0, 0.0, -1.62))
+        >>> moon.gravity
+        Vector3(0.0, 0.0, -1.62)
+        """
+        for what, value in changes.items():
+            if what not in _CHANGEABLE:
+                raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
+            if isinstance(value, Mapping):
+                array = np.array(getattr(self, what))
+                slices = self.q_slice if what == "spring_reference" else self.v_slice
+                for joint, part in value.items():
+                    array[slices[self.joint(joint)]] = part
+                changes[what] = array
+        return Model(**{**self._arguments(), **changes})
+
+    def without_limits(self) -> Model:
+        """A copy whose joints have no position limits and no stops."""
+        return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)
+
+    def _arguments(self) -> dict[str, object]:
+        """The constructor's arguments that give this model again."""
+        names = (
+            "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS, "spring_reference",
+            "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "report", "source",
+            "accept_impossible_inertia",
+        )  # fmt: skip
+        return {**{what: getattr(self, what) for what in names}, "welded": self._welded}
+
+    def __reduce__(self):
+        return _from_arguments, (self._arguments(),)
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
+
+    # For the compiler ----------------------------------------------------------------------------------------------------
+
+    def numbers(self) -> Numbers:
+        """Names and values of every number that may be a run-time input of a compiled function.
+
+        Returns
+        -------
+        Numbers
+            Offsets, masses, first moments, inertias, gravity, and the data of the joints; see ``Numbers``.
+        """
+        if self._numbers is None:
+            self._set(_numbers=numbers_of(self))
+        return self._numbers
+
+    def number_values(self) -> np.ndarray:
+        """The values of ``numbers()``.
+
+        Returns
+        -------
+        (n,) array
+            In the units of each number [SI].
+        """
+        return self.numbers().values
+
+    def number_pattern(self) -> tuple[tuple[bool, float], ...]:
+        """(free, value) for each of ``numbers()``; exact 0, 1, -1 and infinite limits are not free."""
+        numbers = self.numbers()
+        return tuple(zip(numbers.free, numbers.values.tolist(), strict=True))
+
+    def with_numbers(self, values: Sequence) -> ScalarModel:
+        """The same structure over other numbers, of any scalar type.
+
+        Parameters
+        ----------
+        values : sequence of scalars
+            In the order of ``numbers()``.
+
+        Returns
+        -------
+        ScalarModel
+        """
+        return ScalarModel(self, values)
+
+    def structure(self) -> tuple:
+        """Everything that compiled code has baked in, as nested tuples of strings and numbers.
+
+        Returns
+        -------
+        tuple
+            Hashable; two models with equal structure share their compiled functions. It holds the tree, the joints, the
+            rotations, the couplings, the frames, and of every number whether it is 0, 1, -1, infinite or free ("x").
+        """
+        rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
+        pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
+        couplings = tuple((c.joint, c.master, c.ratio, c.offset) for c in self.couplings)
+        frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
+        return (
+            ("parent", self.parent),
+            ("joints", tuple(map(repr, self.joints))),
+            ("rotations", rotations),
+            ("numbers", pattern),
+            ("couplings", couplings),
+            ("frames", frames),
+        )
+
+    def reframed(self) -> Model:
+        """The equivalent model in which every joint has its cheapest axis, made once.
+
+        Returns
+        -------
+        Model
+            Its body coordinates are turned by constant rotations; ``frame(name)`` still is the frame of the original body,
+            and everything in joint coordinates is the same.
+        """
+        if self._reframed is None:
+            from kinetree.model.reframe import reframed
+
+            self._set(_reframed=reframed(self))
+        return self._reframed
+
+
+def _from_arguments(arguments: dict[str, object]) -> Model:
+    return Model(**arguments)
+
+
+def _all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """The frames of the bodies, then the others; a given frame with a body's number and name replaces that body's own."""
+    number = {name: i for i, name in enumerate(body_names)}
+    own: list[Frame | None] = [None] * len(body_names)
+    others = []
+    for frame in frames:
+        if not 0 <= frame.body < len(body_names):
+            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, but there are bodies 0 to {len(body_names) - 1}")
+        check.check_placement(f"frame {frame.name!r}", frame.X_FB)
+        if number.get(frame.name) == frame.body and own[frame.body] is None:
+            own[frame.body] = frame
+        else:
+            others.append(frame)
+    return (*(frame or Frame(name, i) for i, (name, frame) in enumerate(zip(body_names, own, strict=True))), *others)
+
+
+def _physics(arrays: Mapping[str, np.ndarray], k: int) -> frozenset[str]:
+    """Which passive forces act along velocity coordinate k."""
+    present = {
+        "damping": arrays["damping"][k] != 0.0,
+        "friction": arrays["dry_friction"][k] != 0.0,
+        "spring": arrays["stiffness"][k] != 0.0,
+        "limit": np.isfinite(arrays["lower"][k]) or np.isfinite(arrays["upper"][k]),
+        "stop": arrays["limit_stiffness"][k] != 0.0,
+    }
+    return frozenset(what for what, there in present.items() if there)
+
+
+def _within(x: float, low: float, high: float, rng: np.random.Generator) -> float:
+    """Uniform between two limits; x itself, moved inside, if there are fewer."""
+    if np.isfinite(low) and np.isfinite(high):
+        return float(rng.uniform(low, high))
+    return min(max(x, low), high)
+

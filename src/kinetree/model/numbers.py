@@ -1,0 +1,120 @@
+"""The numbers of a model in one order: which of them a compiled kernel takes at run time, and how they are put back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+
+# Per velocity coordinate, in this order.
+VELOCITY_ARRAYS = (
+    "armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping", "lower", "upper",
+)  # fmt: skip
+_INERTIA_NAMES = ("mass", "h.x", "h.y", "h.z", "I.xx", "I.xy", "I.yy", "I.xz", "I.yz", "I.zz")
+SNAP = 1e-13
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """Every number of a model that may be a run-time input of a kernel.
+
+    Attributes
+    ----------
+    names : tuple of str
+        "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset of the
+        joint in the parent body), "gravity.z", "elbow.armature".
+    values : (n,) array
+        In the units of each [SI].
+    free : tuple of bool
+        False for exact 0, 1 and -1 and for infinite limits: these are structure and are baked into kernels.
+    """
+
+    names: tuple[str, ...]
+    values: np.ndarray
+    free: tuple[bool, ...]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def as_dict(self) -> dict[str, float]:
+        """Name to value."""
+        return dict(zip(self.names, self.values.tolist(), strict=True))
+
+
+def entries(model) -> Iterator[tuple[str, object]]:
+    """(name, scalar) of every number of a Model or ScalarModel, in the order of ``Numbers``."""
+    for i in model.outward():
+        for axis, x in zip("xyz", model.X_T[i].r, strict=True):
+            yield f"{model.joint_names[i]}.r.{axis}", x
+        I = model.I[i]
+        for name, x in zip(_INERTIA_NAMES, (I.m, *I.h, *I.I), strict=True):
+            yield f"{model.body_names[i]}.{name}", x
+    for axis, x in zip("xyz", model.gravity, strict=True):
+        yield f"gravity.{axis}", x
+    for name in VELOCITY_ARRAYS:
+        for label, x in zip(model.velocity_labels, getattr(model, name), strict=True):
+            yield f"{label}.{name}", x
+    for label, x in zip(model.position_labels, model.spring_reference, strict=True):
+        yield f"{label}.spring_reference", x
+
+
+def numbers_of(model) -> Numbers:
+    """The numbers of a model of floats."""
+    names, values = zip(*entries(model), strict=True)
+    array = np.array(values, dtype=float)
+    array.setflags(write=False)
+    return Numbers(names, array, tuple(is_free(x) for x in array.tolist()))
+
+
+def is_free(x: float) -> bool:
+    """Whether a number may vary without changing the structure of the computation."""
+    return x not in (0.0, 1.0, -1.0) and not math.isinf(x)
+
+
+def rebuilt(model, values) -> dict[str, object]:
+    """The parts of a model over new scalars, by the names of its attributes; rotations and the world stay.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the structure.
+    values : iterable of scalars
+        In the order of ``numbers_of(model)``.
+    """
+    source = iter(values)
+
+    def take(count: int) -> list:
+        return [next(source) for _ in range(count)]
+
+    X_T, I = [model.X_T[0]], [model.I[0]]
+    for i in model.outward():
+        X_T.append(Transform(model.X_T[i].E, Vector3(*take(3))))
+        I.append(Inertia(*take(1), Vector3(*take(3)), Symmetric3(*take(6))))
+    parts = {"X_T": tuple(X_T), "I": tuple(I), "gravity": Vector3(*take(3))}
+    for name in VELOCITY_ARRAYS:
+        parts[name] = tuple(take(model.nv))
+    parts["spring_reference"] = tuple(take(model.nq))
+    return parts
+
+
+def snapped(x: float, scale: float) -> float:
+    """Exact zero for what is only a residue at this scale."""
+    return 0.0 if abs(x) <= SNAP * scale else float(x)
+
+
+def snapped_inertia(I: Inertia) -> Inertia:
+    """The inertia with exact zeros for entries below 1e-13 of what the body's mass and size allow."""
+    moments = max(map(abs, I.I))
+    first = math.sqrt(max(I.m, 0.0) * moments)  # |h|^2 <= m tr(I) / 2
+    return Inertia(
+        float(I.m), Vector3(*(snapped(x, first) for x in I.h)), Symmetric3(*(snapped(x, moments) for x in I.I))
+    )
+
+
+def radius_of_gyration(I: Inertia) -> float:
+    """A length that says how large a body is [m]; 0 for a body without mass."""
+    return math.sqrt(max(map(abs, I.I)) / I.m) if I.m > 0.0 else 0.0

@@ -1,0 +1,232 @@
+"""The small records that a model is made of: frames, shapes, couplings, and the report of what loading changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.spatial import Transform, Vector3, rotation_from_matrix
+
+SHAPES = {
+    "box": ("x", "y", "z"),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "ellipsoid": ("x", "y", "z"),
+    "plane": (),
+    "mesh": (),
+}
+
+
+def frozen_array(values, shape: tuple[int, ...]) -> np.ndarray:
+    """A read-only float64 copy of ``values`` with exactly this shape."""
+    array = np.array(values, dtype=float)
+    if array.shape != shape:
+        raise ValueError(f"has shape {array.shape}, expected {shape}")
+    array.setflags(write=False)
+    return array
+
+
+def transform_of_pose(R, p) -> Transform:
+    """The coordinate transform X_BA to a frame B at the pose (R_AB, p_AB) in A: E = R^T, r = p."""
+    return Transform(rotation_from_matrix(np.asarray(R, float).T.tolist()), Vector3(*map(float, p)))
+
+
+def pose_of_transform(X: Transform) -> tuple[np.ndarray, np.ndarray]:
+    """The pose (R_AB, p_AB) of frame B in A, from X_BA: R = E^T, p = r."""
+    return np.array(X.E.matrix.rows, dtype=float).T, np.array(list(X.r), dtype=float)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A named frame F fixed to a body B.
+
+    Parameters
+    ----------
+    name : str
+        Unique among the frames of a model.
+    body : int
+        Number of the body.
+    R_BF : (3, 3) array
+        Orientation of F in B [1].
+    p_BF : (3,) array
+        Position of F's origin in B [m].
+
+    Attributes
+    ----------
+    X_FB : Transform
+        From body to frame coordinates.
+    """
+
+    name: str
+    body: int
+    R_BF: np.ndarray = field(default=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), repr=False)
+    p_BF: np.ndarray = field(default=(0.0, 0.0, 0.0), repr=False)
+    X_FB: Transform = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        X_FB = transform_of_pose(self.R_BF, self.p_BF)
+        R_BF, p_BF = pose_of_transform(X_FB)  # so that the arrays and the transform agree to the last bit
+        object.__setattr__(self, "R_BF", frozen_array(R_BF, (3, 3)))
+        object.__setattr__(self, "p_BF", frozen_array(p_BF, (3,)))
+        object.__setattr__(self, "X_FB", X_FB)
+
+    def __getstate__(self):
+        return (self.name, self.body, np.array(self.R_BF), np.array(self.p_BF))
+
+    def __setstate__(self, state) -> None:
+        for name, value in zip(("name", "body", "R_BF", "p_BF"), state, strict=True):
+            object.__setattr__(self, name, value)
+        self.__post_init__()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geometry:
+    """A shape on a body, as data: kinetree draws and queries it elsewhere.
+
+    Parameters
+    ----------
+    kind : str
+        "box" (x, y, z edge lengths), "sphere" (radius), "cylinder" and "capsule" (radius, length along z, for the capsule
+        without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0), "mesh".
+    size : tuple of float
+        The lengths that the kind names [m].
+    R_BG : (3, 3) array
+        Orientation of the shape in the body [1].
+    p_BG : (3,) array
+        Position of the shape's origin in the body [m].
+    role : str
+        "visual", "collision" or "both".
+    name : str
+        For messages; may be empty.
+    mesh : str, optional
+        File of a mesh.
+    scale : tuple of 3 floats
+        Scale of a mesh along its axes.
+    color : tuple of 4 floats, optional
+        Red, green, blue, opacity, each from 0 to 1.
+    material : str
+        Name of the material; may be empty.
+    """
+
+    kind: str
+    size: tuple[float, ...] = ()
+    R_BG: np.ndarray = field(default=((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)), repr=False)
+    p_BG: np.ndarray = (0.0, 0.0, 0.0)
+    role: str = "both"
+    name: str = ""
+    mesh: str | None = None
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    color: tuple[float, float, float, float] | None = None
+    material: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in SHAPES:
+            raise ModelError(f"geometry {self.name!r}: unknown kind {self.kind!r}; known: {', '.join(SHAPES)}", kind=self.kind)
+        size = tuple(map(float, np.atleast_1d(self.size))) if np.size(self.size) else ()
+        names = SHAPES[self.kind]
+        if len(size) != len(names) or not all(x > 0.0 and np.isfinite(x) for x in size):
+            raise ModelError(
+                f"{self.kind} {self.name!r}: size {size}, expected {len(names)} positive lengths [m] "
+                f"({', '.join(names) or 'none'})",
+                size=size,
+            )
+        if self.role not in ("visual", "collision", "both"):
+            raise ModelError(
+                f"{self.kind} {self.name!r}: role {self.role!r}; known: visual, collision, both", role=self.role
+            )
+        if self.kind == "mesh" and not self.mesh:
+            raise ModelError(f"mesh {self.name!r}: no file; give mesh='path/to/file.stl'")
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "R_BG", frozen_array(self.R_BG, (3, 3)))
+        object.__setattr__(self, "p_BG", frozen_array(self.p_BG, (3,)))
+
+    def seen_from(self, X: Transform) -> Geometry:
+        """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates)."""
+        R_AB, p_AB = pose_of_transform(X)
+        changes = {"R_BG": R_AB @ self.R_BG, "p_BG": R_AB @ self.p_BG + p_AB}
+        values = {name: changes.get(name, getattr(self, name)) for name in self.__dataclass_fields__}
+        return Geometry(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class Coupling:
+    """One joint turns with another: ``q_joint = ratio q_master + offset`` (a gear, a URDF mimic joint).
+
+    Parameters
+    ----------
+    joint : int
+        Number of the joint that follows (of the body it moves).
+    master : int
+        Number of the joint that it follows; a master follows no other joint.
+    ratio : float
+    offset : float
+        [rad or m].
+    """
+
+    joint: int
+    master: int
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReportEntry:
+    """One line of a report.
+
+    Parameters
+    ----------
+    level : str
+        "info", "warning" or "dropped" (physics of the file that the model does not hold, left out at the user's request).
+    where : str
+        File and line, or the element.
+    message : str
+    """
+
+    level: str
+    where: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.level}: {self.where}: {self.message}" if self.where else f"{self.level}: {self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was ignored, assumed or changed while a model was built; immutable, printable.
+
+    Examples
+    --------
+    >>> report = Report().with_entry("warning", "robot.urdf:12", "link 'tool' has no inertia")
+    >>> print(report)
+    warning: robot.urdf:12: link 'tool' has no inertia
+    >>> len(report)
+    1
+    """
+
+    entries: tuple[ReportEntry, ...] = ()
+
+    def with_entry(self, level: str, where: str, message: str) -> Report:
+        """This report with one more entry."""
+        return Report((*self.entries, ReportEntry(level, where, message)))
+
+    def at_level(self, level: str) -> tuple[ReportEntry, ...]:
+        """The entries of one level."""
+        return tuple(entry for entry in self.entries if entry.level == level)
+
+    def to_json(self) -> str:
+        """The entries as a JSON list of objects."""
+        return json.dumps([{"level": e.level, "where": e.where, "message": e.message} for e in self.entries])
+
+    def __iter__(self) -> Iterator[ReportEntry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.entries)) or "nothing to report"

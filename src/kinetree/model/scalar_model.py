@@ -1,0 +1,42 @@
+"""A model whose numbers are any scalars: what an algorithm sees while it is traced, or run on a batch of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.errors import ShapeError
+from kinetree.model.numbers import VELOCITY_ARRAYS, numbers_of, rebuilt
+from kinetree.model.tree import Tree
+
+
+class ScalarModel(Tree):
+    """The structure of a Model with its numbers replaced by scalars of any kind.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the structure; rotations and couplings stay constant.
+    values : sequence of scalars
+        One for each of ``model.numbers()``, in that order.
+
+    Notes
+    -----
+    Algorithms run on it as on a Model. Which physics is present (``has_spring`` and the like) is structure: it is
+    that of the model, whatever the values.
+    """
+
+    __slots__ = ("X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS)
+
+    def __init__(self, model: Tree, values: Sequence) -> None:
+        values = list(values)
+        expected = len(numbers_of(model))
+        if len(values) != expected:
+            raise ShapeError(
+                f"with_numbers: {len(values)} values, expected {expected} for model {model.name!r}, in the order of "
+                "model.numbers().names"
+            )
+        self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
+        self._set(**rebuilt(model, values))
+
+    def __repr__(self) -> str:
+        return f"<ScalarModel of {self.name!r}>"

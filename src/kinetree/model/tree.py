@@ -1,0 +1,259 @@
+"""What a Model and a ScalarModel share: the structure, without the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
+
+from kinetree.errors import ShapeError, UnknownNameError, unknown_name
+from kinetree.model.parts import Frame
+from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
+
+
+class Tree:
+    """Bodies, joints and frames of a mechanism, numbered; body 0 is the world, joint i connects body i to its parent."""
+
+    STRUCTURE = (
+        "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf", "q_slice",
+        "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded", "_physics",
+    )  # fmt: skip
+    __slots__ = STRUCTURE
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"a {type(self).__name__} is immutable; model.replace({name}=...) gives a changed copy")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"a {type(self).__name__} is immutable")
+
+    def _set(self, **values: object) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def _set_structure(self, name, body_names, joint_names, parent, joints, frames, couplings, welded, physics) -> None:
+        q_slice, v_slice, nq, nv = [slice(0, 0)], [slice(0, 0)], 0, 0
+        for joint in joints[1:]:
+            q_slice.append(slice(nq, nq + joint.nq))
+            v_slice.append(slice(nv, nv + joint.nv))
+            nq, nv = nq + joint.nq, nv + joint.nv
+        self._set(
+            name=name,
+            body_names=body_names,
+            joint_names=joint_names,
+            parent=parent,
+            joints=joints,
+            frames=frames,
+            couplings=couplings,
+            nb=len(parent),
+            nq=nq,
+            nv=nv,
+            nf=len(frames),
+            q_slice=tuple(q_slice),
+            v_slice=tuple(v_slice),
+            depth=depths_of(parent),
+            _children=children_of(parent),
+            _body_numbers={n: i for i, n in enumerate(body_names)},
+            _joint_numbers={n: i for i, n in enumerate(joint_names) if i > 0},
+            _frame_numbers={frame.name: k for k, frame in enumerate(frames)},
+            _welded=welded,
+            _physics=physics,
+        )
+
+    # The tree ------------------------------------------------------------------------------------------------------
+
+    def outward(self) -> range:
+        """The moving bodies, every parent before its children."""
+        return range(1, self.nb)
+
+    def inward(self) -> range:
+        """The moving bodies, every child before its parent."""
+        return range(self.nb - 1, 0, -1)
+
+    def children(self, i: int) -> tuple[int, ...]:
+        """Children mu(i) of body i, ascending."""
+        return self._children[i]
+
+    def support(self, i: int) -> tuple[int, ...]:
+        """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
+        return support_of(self.parent, i)
+
+    def subtree(self, i: int) -> tuple[int, ...]:
+        """Body i and all bodies that it carries, nu(i), ascending."""
+        return subtree_of(self._children, i)
+
+    def common_ancestor(self, i: int, j: int) -> int:
+        """The outermost body that carries both i and j, or is one of them."""
+        return common_ancestor(self.parent, i, j)
+
+    def dof_parent(self) -> tuple[int, ...]:
+        """Parent of every velocity coordinate in the expanded tree, counted from 0; -1 is the world.
+
+        Notes
+        -----
+        Source: Featherstone, table 6.4 (there counted from 1).
+        """
+        expanded, _ = expanded_parent(self.parent, [0, *(joint.nv for joint in self.joints[1:])])
+        return tuple(k - 1 for k in expanded[1:])
+
+    # Coordinates ---------------------------------------------------------------------------------------------------
+
+    def q_of(self, i: int, q: Sequence) -> Sequence:
+        """The entries of q that belong to joint i."""
+        return q[self.q_slice[i]]
+
+    def v_of(self, i: int, v: Sequence) -> Sequence:
+        """The entries of v (or of a, tau) that belong to joint i."""
+        return v[self.v_slice[i]]
+
+    @property
+    def position_labels(self) -> tuple[str, ...]:
+        """A label for every entry of q: "knee", or "base.x" for joints with several coordinates."""
+        return self._labels("position_names")
+
+    @property
+    def velocity_labels(self) -> tuple[str, ...]:
+        """A label for every entry of v: "knee", or "base.wx" for joints with several coordinates."""
+        return self._labels("velocity_names")
+
+    @property
+    def position_units(self) -> tuple[str, ...]:
+        """The unit of every entry of q: "rad", "m", or "1"."""
+        return tuple(unit for joint in self.joints[1:] for unit in joint.position_units)
+
+    @property
+    def velocity_units(self) -> tuple[str, ...]:
+        """The unit of every entry of v: "rad/s" or "m/s"."""
+        return tuple(unit for joint in self.joints[1:] for unit in joint.velocity_units)
+
+    def _labels(self, member: str) -> tuple[str, ...]:
+        labels = []
+        for i in self.outward():
+            parts, name = getattr(self.joints[i], member), self.joint_names[i]
+            labels += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
+        return tuple(labels)
+
+    # Names ---------------------------------------------------------------------------------------------------------
+
+    def body(self, name: str | int) -> int:
+        """Number of the body with this name; a number is checked and returned.
+
+        Parameters
+        ----------
+        name : str or int
+            Bodies and joints have names of their own: a body and a joint may share one.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if isinstance(name, str):
+            if name in self._body_numbers:
+                return self._body_numbers[name]
+            if name in self._frame_numbers:
+                frame = self.frames[self._frame_numbers[name]]
+                raise UnknownNameError(
+                    f"no body named {name!r} in model {self.name!r}: it is a frame on body "
+                    f"{self.body_names[frame.body]!r} (bodies on fixed joints become frames). Use model.frame({name!r}), or "
+                    "build(merge_fixed=False).",
+                    kind="body",
+                    name=name,
+                    valid=list(self.body_names),
+                )
+            raise unknown_name("body", name, self.body_names, f"model {self.name!r}")
+        return self._number(name, 0, "body")
+
+    def joint(self, name: str | int) -> int:
+        """Number of the joint with this name, which is that of the body it moves; a number is checked and returned.
+
+        Parameters
+        ----------
+        name : str or int
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if isinstance(name, str):
+            if name in self._joint_numbers:
+                return self._joint_numbers[name]
+            if name in self._welded:
+                raise UnknownNameError(
+                    f"joint {name!r} of model {self.name!r} is fixed: what it carried became frame {self._welded[name]!r}. "
+                    "build(merge_fixed=False) keeps fixed joints.",
+                    kind="joint",
+                    name=name,
+                    valid=list(self.joint_names[1:]),
+                )
+            raise unknown_name("joint", name, self.joint_names[1:], f"model {self.name!r}")
+        return self._number(name, 1, "joint")
+
+    def frame(self, name: str | int | Frame) -> Frame:
+        """The frame with this name: every body is one, and any number of further frames may be fixed to a body.
+
+        Parameters
+        ----------
+        name : str or int
+            Name of a frame, or its number in ``frames``; frame i < nb is that of body i.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        if isinstance(name, Frame):
+            return name
+        if isinstance(name, str):
+            if name not in self._frame_numbers:
+                raise unknown_name("frame", name, self._frame_numbers, f"model {self.name!r}")
+            return self.frames[self._frame_numbers[name]]
+        if not 0 <= name < self.nf:
+            raise UnknownNameError(
+                f"no frame {name} in model {self.name!r}: frames are numbered 0 to {self.nf - 1}", kind="frame", name=name
+            )
+        return self.frames[name]
+
+    def _number(self, number: int, first: int, kind: str) -> int:
+        if not first <= number < self.nb:
+            raise UnknownNameError(
+                f"no {kind} {number} in model {self.name!r}: they are numbered {first} to {self.nb - 1}",
+                kind=kind,
+                name=number,
+            )
+        return int(number)
+
+    def coordinate(self, joint: str | int) -> int:
+        """The entry of v that belongs to a joint of one freedom.
+
+        Raises
+        ------
+        ShapeError
+            If the joint has more or fewer; use ``model.v_slice[model.joint(name)]``.
+        """
+        i = self.joint(joint)
+        if self.joints[i].nv != 1:
+            raise ShapeError(
+                f"joint {self.joint_names[i]!r} has {self.joints[i].nv} velocity coordinates, expected 1; "
+                "model.v_slice[model.joint(name)] gives them all",
+                joint=self.joint_names[i],
+            )
+        return self.v_slice[i].start
+
+    # Physics that is present: structure, so that absent physics costs nothing ------------------------------------------
+
+    def has_damping(self, k: int) -> bool:
+        """Whether velocity coordinate k has viscous damping."""
+        return "damping" in self._physics[k]
+
+    def has_friction(self, k: int) -> bool:
+        """Whether velocity coordinate k has dry friction."""
+        return "friction" in self._physics[k]
+
+    def has_spring(self, k: int) -> bool:
+        """Whether velocity coordinate k has a spring."""
+        return "spring" in self._physics[k]
+
+    def has_limit(self, k: int) -> bool:
+        """Whether velocity coordinate k has a lower or an upper position limit."""
+        return "limit" in self._physics[k]
+
+    def has_stop(self, k: int) -> bool:
+        """Whether a soft stop acts beyond the limits of velocity coordinate k."""
+        return "stop" in self._physics[k]
