@@ -37,30 +37,37 @@ def unit_axis(axis, kind: str) -> Axis:
     try:
         x, y, z = (float(component) for component in axis)
     except (TypeError, ValueError):
-        raise JointError(f"{kind} joint: axis must be three numbers, such as (0, 0, 1); got {axis!r}.", axis=axis) from None
+        raise JointError(f"{kind} joint: axis must be three numbers, as (0, 0, 1); got {axis!r}.", axis=axis) from None
     if not all(map(math.isfinite, (x, y, z))):
-        raise JointError(f"{kind} joint: axis {axis!r} is not finite; a direction such as (0, 0, 1) is needed.", axis=axis)
+        raise JointError(f"{kind} joint: axis {axis!r} is not finite; give a direction, as (0, 0, 1) is.", axis=axis)
     scale = max(abs(x), abs(y), abs(z))
     if scale == 0.0:
-        raise JointError(f"{kind} joint: axis {axis!r} has length zero, so it names no direction; (0, 0, 1) is z.", axis=axis)
-    scaled = (x / scale, y / scale, z / scale)  # tiny and huge axes keep their digits
-    exact = [0.0 if abs(component) < SNAP else component for component in scaled]
+        raise JointError(f"{kind} joint: axis {axis!r} has length zero; give a direction, as (0, 0, 1) is.", axis=axis)
+    exact = [0.0 if abs(component) < SNAP * scale else component for component in (x, y, z)]
+    if abs(math.hypot(*exact) - 1.0) < 1e-15:  # a unit axis stays as it is, so that a repr gives the same joint back
+        return tuple(exact)
+    exact = [component / scale for component in exact]  # tiny and huge axes keep their digits
     length = math.hypot(*exact)
     return tuple(component / length for component in exact)
 
 
 def cardinal(axis: Axis) -> tuple[int, float] | None:
     """The number (0, 1, 2) and sign of an axis along x, y or z; None for any other direction."""
-    along = [(index, component) for index, component in enumerate(axis) if component != 0.0]
-    return along[0] if len(along) == 1 else None
+    parts = [(index, component) for index, component in enumerate(axis) if component != 0.0]
+    return parts[0] if len(parts) == 1 else None
+
+
+def along(axis: Axis, x) -> Vector3:
+    """The vector of length x along a unit axis; its structural zeros stay floats, so that transforms can see them."""
+    return Vector3(*(0.0 if n == 0.0 else x if n == 1.0 else -x if n == -1.0 else n * x for n in axis))
 
 
 def rotation_about(axis: Axis, angle) -> Rotation:
     """Coordinate rotation E to a frame that has turned by ``angle`` [rad] about a unit axis (Rodrigues)."""
     s, c = sincos(angle)
-    along = cardinal(axis)
-    if along is not None:
-        index, sign = along
+    aligned = cardinal(axis)
+    if aligned is not None:
+        index, sign = aligned
         return AxialRotation(index, c, s if sign > 0.0 else -s)
     x, y, z = axis
     d = 1.0 - c
@@ -74,9 +81,9 @@ def rotation_about(axis: Axis, angle) -> Rotation:
 def transverse(axis: Axis) -> tuple[Vector3, Vector3]:
     """Constant unit vectors a, b that complete the axis n to a right-handed frame (a, b, n)."""
     n = Vector3(*axis)
-    along = cardinal(axis)
-    if along is not None:
-        index, sign = along
+    aligned = cardinal(axis)
+    if aligned is not None:
+        index, sign = aligned
         a, b = Vector3.unit((index + 1) % 3), Vector3.unit((index + 2) % 3)
         return (a, b) if sign > 0.0 else (b, a)
     if axis[1] == 0.0:  # keep y, or x, as it is: the alignment is then a rotation about that axis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kinetree.joints.axes import Axis, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, along, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.joints.revolute import canonical_about_z
 from kinetree.spatial import Force, Motion, Transform, Vector3
@@ -43,11 +43,14 @@ class Cylindrical(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis, "cylindrical"))
 
     def transform(self, q):
-        return Transform(rotation_about(self.axis, q[0]), Vector3(*self.axis) * q[1])
+        return Transform(rotation_about(self.axis, q[0]), along(self.axis, q[1]))
 
     def motion_subspace(self, q):
         n, zero = Vector3(*self.axis), Vector3.zero()
         return Motion(n, zero), Motion(zero, n)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), along(self.axis, v[1]))
 
     def random(self, rng):
         return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -10,15 +9,14 @@ from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.spherical import implicit_point
 from kinetree.spatial import AxialRotation, Force, IdentityRotation, Motion, Transform, Vector3
+from kinetree.spatial.rotations import EULER_SEQUENCES
 from kinetree.spatial.scalar import sincos
-
-SEQUENCES = tuple("".join(s) for s in itertools.product("xyz", repeat=3) if s[0] != s[1] != s[2])
 
 
 class _SuccessiveRotations(Joint):
     """Rotation about the first axis, then about the second of the turned frame, and so on; v = q_dot.
 
-    With coordinate rotations E_k about unit vectors e_k, E = E_n ... E_1, and column k of S is s_k = E_n ... E_{k+1} e_k:
+    With coordinate rotations E_k about unit vectors e_k, E = E_n ... E_1, and column k of S is E_n ... E_{k+1} e_k:
     outwards through the axes, every earlier column turns along.
     """
 
@@ -107,9 +105,9 @@ class SphericalEuler(_SuccessiveRotations):
     kind = "spherical_euler"
 
     def __post_init__(self) -> None:
-        if self.sequence not in SEQUENCES:
+        if self.sequence not in EULER_SEQUENCES:
             raise JointError(
-                f"spherical_euler joint: sequence {self.sequence!r} is not one of {', '.join(SEQUENCES)} "
+                f"spherical_euler joint: sequence {self.sequence!r} is not one of {', '.join(EULER_SEQUENCES)} "
                 "(lower case, rotations about the axes of the turning frame).",
                 sequence=self.sequence,
             )
@@ -138,7 +136,7 @@ class SphericalEuler(_SuccessiveRotations):
 
     @classmethod
     def examples(cls, rng):
-        yield from (cls(sequence) for sequence in SEQUENCES)
+        yield from (cls(sequence) for sequence in EULER_SEQUENCES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -38,6 +38,6 @@ class Fixed(Joint):
 
 
 def half_skew(X: Transform) -> Vector3:
-    """The rotation vector of a nearly identical E, to first order: half its skew-symmetric part (sin t about the axis)."""
+    """The rotation vector of a nearly identical E, to first order: half the skew-symmetric part of E."""
     E = X.E.matrix
     return Vector3(E[1, 2] - E[2, 1], E[2, 0] - E[0, 2], E[0, 1] - E[1, 0]) * 0.5

@@ -14,7 +14,12 @@ from kinetree.joints.spherical import (
     turned,
 )
 from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation
+from kinetree.spatial.rotations import (
+    left_jacobian_apply,
+    left_jacobian_solve,
+    quaternion_normalize,
+    quaternion_to_rotation,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +61,7 @@ class Free(Joint):
         return [*r_dot, *quaternion_rate(q[3:7], v[:3])]
 
     def integrate(self, q, dv):
-        # A constant twist draws a screw; its chord is that of the mean orientation: the left Jacobian of SO(3).
+        # A constant twist draws a screw, whose chord is the left Jacobian of SO(3) times the linear step.
         turn, step = Vector3(*dv[:3]), Vector3(*dv[3:])
         chord = left_jacobian_apply(turn, step)
         moved = Vector3(*q[:3]) + quaternion_to_rotation(q[3:7]).inverse_apply(chord)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kinetree.errors import JointError
-from kinetree.joints.axes import Axis, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, along, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.joints.revolute import canonical_about_z
 from kinetree.spatial import Force, Motion, Transform, Vector3
@@ -50,11 +50,14 @@ class Helical(Joint):
         object.__setattr__(self, "pitch", finite(self.pitch, "helical", "pitch", "m/rad"))
 
     def transform(self, q):
-        return Transform(rotation_about(self.axis, q[0]), Vector3(*self.axis) * (self.pitch * q[0]))
+        return Transform(rotation_about(self.axis, q[0]), along(self.axis, self.pitch * q[0]))
 
     def motion_subspace(self, q):
         n = Vector3(*self.axis)
         return (Motion(n, n * self.pitch),)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), along(self.axis, self.pitch * v[0]))
 
     def random(self, rng):
         return [float(rng.uniform(-math.pi, math.pi))]
@@ -63,10 +66,10 @@ class Helical(Joint):
         h, n, zero = self.pitch, Vector3(*self.axis), Vector3.zero()
         a, b = transverse(self.axis)
         u, m = X.E @ n, X.E @ n.cross(X.r)
-        along = n.dot(X.r)
+        travel = n.dot(X.r)
         if h != 0.0:  # h sin(displacement / h - angle): the displacement knows the number of turns, E does not
-            along = h * mismatch(X, a, b, along / h)
-        delta = [b.dot(u), -a.dot(u), b.dot(m), -a.dot(m), along]
+            travel = h * mismatch(X, a, b, travel / h)
+        delta = [b.dot(u), -a.dot(u), b.dot(m), -a.dot(m), travel]
         T = (Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b), Force(n * -h, n))
         return delta, T
 

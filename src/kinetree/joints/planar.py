@@ -20,7 +20,7 @@ class Planar(Joint):
 
     Notes
     -----
-    *Source* Featherstone, table 4.1 and example 4.5. *Differs*: with the printed r, the constant S = (e3, e4, e5) is not
+    *Source* Featherstone, table 4.1 and example 4.5. *Differs* With the printed r, the constant S = (e3, e4, e5) is not
     the subspace of q_dot, and the printed rate matrix belongs to other velocity variables; here (q2, q3)-dot =
     [[c, -s], [s, c]] (vx, vy), and a body that spins far from the origin has a slow position.
     ``integrate`` is the exponential of SE(2), exact for constant v; ``difference`` keeps whole turns of the angle.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetree.joints.axes import Axis, transverse, unit_axis
+from kinetree.joints.axes import Axis, along, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.joints.fixed import half_skew
 from kinetree.joints.revolute import canonical_about_z
@@ -42,10 +42,13 @@ class Prismatic(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis, "prismatic"))
 
     def transform(self, q):
-        return Transform(IdentityRotation(), Vector3(*self.axis) * q[0])
+        return Transform(IdentityRotation(), along(self.axis, q[0]))
 
     def motion_subspace(self, q):
         return (Motion(Vector3.zero(), Vector3(*self.axis)),)
+
+    def velocity(self, q, v):
+        return Motion(Vector3.zero(), along(self.axis, v[0]))
 
     def implicit(self, X):
         n, zero = Vector3(*self.axis), Vector3.zero()

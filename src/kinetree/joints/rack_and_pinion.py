@@ -29,8 +29,8 @@ class RackAndPinion(Joint):
 
     Examples
     --------
-    >>> [float(x) for x in RackAndPinion(0.5).bias([0.0], [2.0])]
-    [0.0, 0.0, 0.0, -0.0, -2.0, 0.0]
+    >>> RackAndPinion(0.5).bias([0.0], [2.0]).linear.y
+    -2.0
     """
 
     radius: float
@@ -55,10 +55,10 @@ class RackAndPinion(Joint):
     def implicit(self, X):
         x, y, z, zero = Vector3.unit(0), Vector3.unit(1), Vector3.unit(2), Vector3.zero()
         u = X.E @ z
-        along = X.r.x
+        travel = X.r.x
         if self.radius != 0.0:  # the travel knows the number of turns, E does not
-            along = self.radius * mismatch(X, x, y, along / self.radius)
-        delta = [u.y, -u.x, X.r.y, X.r.z, along]
+            travel = self.radius * mismatch(X, x, y, travel / self.radius)
+        delta = [u.y, -u.x, X.r.y, X.r.z, travel]
         T = (Force(x, zero), Force(y, zero), Force(zero, X.E @ y), Force(zero, u), Force(z * -self.radius, X.E @ x))
         return delta, T
 

@@ -25,8 +25,8 @@ class Reversed(Joint):
     Examples
     --------
     >>> from kinetree.joints import Prismatic
-    >>> [float(x) for x in Reversed(Prismatic()).motion_subspace([0.4])[0]]
-    [0.0, 0.0, 0.0, 0.0, 0.0, -1.0]
+    >>> Reversed(Prismatic()).motion_subspace([0.4])[0].linear.z
+    -1.0
     """
 
     joint: Joint

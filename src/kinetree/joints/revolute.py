@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kinetree.joints.axes import Axis, alignment, cardinal, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, alignment, along, cardinal, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.spatial import Force, Motion, Transform, Vector3
 
@@ -49,6 +49,9 @@ class Revolute(Joint):
 
     def motion_subspace(self, q):
         return (Motion(Vector3(*self.axis), Vector3.zero()),)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), Vector3.zero())
 
     def random(self, rng):
         return [float(rng.uniform(-math.pi, math.pi))]

@@ -8,6 +8,7 @@ from kinetree.joints.contract import Joint
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import (
     quaternion_exp,
+    quaternion_inverse,
     quaternion_log,
     quaternion_normalize,
     quaternion_product,
@@ -24,15 +25,16 @@ class Spherical(Joint):
     Notes
     -----
     *Source* Featherstone, table 4.1 and eqs. 4.12 (E) and 4.13 (quaternion rates).
-    ``integrate`` multiplies by the quaternion exponential, exact for constant v; it keeps the length of q, up to
-    round-off, so call ``normalize`` once in a while. q and -q are the same orientation; ``difference`` takes the shorter way.
+    ``integrate`` multiplies by the quaternion exponential, exact for constant v; it keeps the length of q up to
+    round-off, so call ``normalize`` once in a while. q and -q are the same orientation, and ``difference`` takes the
+    shorter way.
 
     Examples
     --------
     >>> Spherical().neutral()
     [1.0, 0.0, 0.0, 0.0]
-    >>> Spherical().q_dot([1.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0])
-    [0.0, 1.0, 0.0, 0.0]
+    >>> Spherical().q_dot([1.0, 0.0, 0.0, 0.0], [2.0, 0.0, 0.0])[1:]
+    [1.0, 0.0, 0.0]
     """
 
     kind = "spherical"
@@ -94,8 +96,7 @@ def turned(q, rotation) -> list:
 
 def turn_between(q0, q1) -> list:
     """The rotation vector of at most half a turn that takes q0 to q1, in the coordinates of q0."""
-    w, x, y, z = q0
-    return list(quaternion_log(quaternion_product([w, -x, -y, -z], q1)))
+    return list(quaternion_log(quaternion_product(quaternion_inverse(q0), q1)))
 
 
 def norm_defect(q):

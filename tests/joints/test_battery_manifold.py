@@ -1,0 +1,99 @@
+"""The manifold of positions: finite steps, their inverse, valid positions."""
+
+import numpy as np
+
+from .calculus import matrix
+
+
+def small_enough(joint, rng, length):
+    """A step whose rotations stay below half a turn, where difference is unique."""
+    dv = rng.normal(size=joint.nv)
+    return [float(x) for x in length * dv / max(np.linalg.norm(dv), 1e-300)]
+
+
+def test_difference_recovers_the_step(joint, q, rng):
+    """difference(q, integrate(q, dv)) = dv for steps below half a turn, also tiny and close to pi."""
+    for length in (0.0, 1e-12, 1e-7, 1e-4, 0.01, 1.0, 3.1, np.pi - 1e-6):
+        dv = small_enough(joint, rng, length)
+        back = joint.difference(q, joint.integrate(q, dv))
+        np.testing.assert_allclose(np.array(back, dtype=float), dv, rtol=0, atol=1e-13 + 1e-9 * (length > 3.14))
+
+
+def test_tiny_steps_keep_their_digits(joint, rng):
+    """From the neutral position, difference after a step of 1e-20 is exact to round-off, not merely zero."""
+    q = joint.neutral()
+    dv = small_enough(joint, rng, 1e-20)
+    back = np.array(joint.difference(q, joint.integrate(q, dv)), dtype=float)
+    np.testing.assert_allclose(back, dv, rtol=1e-14, atol=0)
+
+
+def test_integrate_reaches_the_difference(joint, rng):
+    """integrate(q0, difference(q0, q1)) is the position q1, compared as transforms."""
+    q0, q1 = joint.random(rng), joint.random(rng)
+    reached = joint.integrate(q0, joint.difference(q0, q1))
+    np.testing.assert_allclose(matrix(joint.transform(reached)), matrix(joint.transform(q1)), atol=1e-12)
+
+
+def test_constant_velocity_composes(joint, q, v):
+    """Two half steps with the same v are one step: the curve is the exact solution for constant v."""
+    half = [0.5 * x for x in v]
+    twice = joint.integrate(joint.integrate(q, half), half)
+    whole = joint.integrate(q, v)
+    np.testing.assert_allclose(np.array(twice, dtype=float), np.array(whole, dtype=float), atol=1e-13)
+
+
+def test_long_steps_compose(joint, q, v):
+    """The same over many turns, where an approximation of the exponential would fail."""
+    third = [10.0 * x for x in v]
+    thrice = joint.integrate(joint.integrate(joint.integrate(q, third), third), third)
+    whole = joint.integrate(q, [30.0 * x for x in v])
+    np.testing.assert_allclose(np.array(thrice, dtype=float), np.array(whole, dtype=float), atol=1e-11)
+
+
+def test_neutral_position_is_valid_and_aligns_the_frames(joint):
+    """At neutral the defect is zero and X_J = 1 (every built-in joint can align its frames)."""
+    q = joint.neutral()
+    assert len(q) == joint.nq
+    assert [float(x) for x in joint.defect(q)] == [0.0] * len(joint.defect(q))
+    np.testing.assert_allclose(matrix(joint.transform(q)), np.eye(6), atol=0)
+
+
+def test_random_positions_are_valid_floats_and_differ(joint, rng):
+    """random gives nq Python floats of zero defect, and not the same twice."""
+    q, other = joint.random(rng), joint.random(rng)
+    assert len(q) == joint.nq and all(type(x) is float for x in q)
+    assert all(abs(x) < 1e-14 for x in joint.defect(q))
+    assert not joint.nq or q != other
+
+
+def test_normalize_repairs_a_scaled_quaternion(joint, q):
+    """normalize brings the defect to zero and leaves a valid position alone."""
+    np.testing.assert_allclose(np.array(joint.normalize(q), dtype=float), q, atol=4e-15)
+    for defect in joint.defect(joint.normalize([1.5 * x for x in q])):
+        assert abs(defect) < 1e-14
+
+
+def test_defect_sees_an_invalid_quaternion(joint, q):
+    """A joint with nq != nv has one scalar that tells: |1.1 p|^2 - 1 = 0.21."""
+    defect = joint.defect([1.1 * x for x in q])
+    assert len(defect) == (1 if joint.nq == joint.nv + 1 else 0)
+    np.testing.assert_allclose(defect, [0.21] * len(defect), atol=1e-14)
+
+
+def test_names_and_units_cover_the_variables(joint):
+    """One label and unit per variable, and describe() shows them."""
+    for names in (joint.position_names, joint.position_units):
+        assert len(names) == joint.nq
+    for names in (joint.velocity_names, joint.velocity_units):
+        assert len(names) == joint.nv
+    assert len(set(joint.position_names)) == joint.nq
+    labels = zip(joint.position_names, joint.position_units, strict=True)
+    assert all(f"{name} [{unit}]" in joint.describe() for name, unit in labels)
+
+
+def test_joints_are_values(joint):
+    """Equal by content, hashable, immutable, and the repr rebuilds them."""
+    import kinetree.joints as namespace
+
+    twin = eval(repr(joint), vars(namespace).copy())
+    assert twin == joint and hash(twin) == hash(joint) and twin is not joint
