@@ -6,12 +6,12 @@ of the largest entry leaves four digits over the rounding of such sums.
 
 from __future__ import annotations
 
-import kinetree as kt
 import numpy as np
 import pinocchio as pin
 import pytest
-from kinetree import data
 
+import kinetree as kt
+from kinetree import data
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import ROBOTS, robot_path
 from tests.engines.rotation import rotation_matrix
