@@ -132,6 +132,8 @@ def _llvm():
 
 @functools.lru_cache(maxsize=8)
 def _machine(target: Target):
+    # The code model is the large one: the loader does not promise that code and constants lie within 2 GB. The small one
+    # gains nothing that could be measured.
     return (
         _llvm()
         .Target.from_triple(target.triple)

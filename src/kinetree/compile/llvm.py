@@ -81,7 +81,7 @@ class Module:
         if lanes.count not in self._sincos:
             self._sincos.add(lanes.count)
             self.intrinsic("fma", lanes)
-            self.parts.append(sincos_function(sincos_name(lanes), lanes))
+            self.parts.append(sincos_function(sincos_name(lanes), lanes, self.target.fma))
         return "@" + sincos_name(lanes)
 
     def masked_load(self, result: str, address: str, count: int) -> str:

@@ -105,8 +105,12 @@ def hexadecimal(x: float, element: str) -> str:
     return "0x" + struct.pack(">d", x).hex().upper()
 
 
-def sincos_function(name: str, lanes: Lanes) -> str:
-    """IR of ``{T, T} name(T x)``, the sine and cosine of each lane."""
+def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
+    """IR of ``{T, T} name(T x)``, the sine and cosine of each lane.
+
+    Without FMA in hardware (``fused`` false) only the reduction, whose accuracy rests on it, uses the C library's; the
+    rest is rounded twice.
+    """
     kind, whole, element, suffix = lanes.type, lanes.integer, lanes.element, lanes.suffix
     lines = [f"define internal fastcc {{ {kind}, {kind} }} @{name}({kind} %x) #0 {{"]
     emit = lines.append
@@ -114,28 +118,35 @@ def sincos_function(name: str, lanes: Lanes) -> str:
     def fma(result: str, a: str, b: str, c: str) -> None:
         emit(f"  {result} = call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {b}, {kind} {c})")
 
+    def multiply_add(result: str, a: str, b: str, c: str) -> None:
+        if fused:
+            fma(result, a, b, c)
+        else:
+            emit(f"  {result}product = fmul {kind} {a}, {b}")
+            emit(f"  {result} = fadd {kind} {result}product, {c}")
+
     def horner(prefix: str, coefficients: tuple[float, ...]) -> str:
         value = lanes.number(coefficients[0])
         for k, coefficient in enumerate(coefficients[1:]):
-            fma(f"%{prefix}{k}", "%z", value, lanes.number(coefficient))
+            multiply_add(f"%{prefix}{k}", "%z", value, lanes.number(coefficient))
             value = f"%{prefix}{k}"
         return value
 
     high, low = _HALF_PI[element]
-    fma("%shifted", "%x", lanes.number(2.0 / 3.141592653589793), lanes.number(_ROUNDER[element]))
+    multiply_add("%shifted", "%x", lanes.number(2.0 / 3.141592653589793), lanes.number(_ROUNDER[element]))
     emit(f"  %k = fsub {kind} %shifted, {lanes.number(_ROUNDER[element])}")
     emit(f"  %minus = fneg {kind} %k")
     fma("%r0", "%minus", lanes.number(high), "%x")
     fma("%r1", "%minus", lanes.number(low), "%r0")
     # x times a huge power of two is infinite beyond the limit, and infinity (or NaN) times zero is NaN.
     emit(f"  %huge = fmul {kind} %x, {lanes.number(_OVERFLOW[element])}")
-    fma("%r", "%huge", lanes.number(0.0), "%r1")
+    multiply_add("%r", "%huge", lanes.number(0.0), "%r1")
     emit(f"  %z = fmul {kind} %r, %r")
     emit(f"  %rz = fmul {kind} %r, %z")
     emit(f"  %zz = fmul {kind} %z, %z")
-    fma("%sine", "%rz", horner("s", _SIN[element]), "%r")
-    fma("%near1", "%z", lanes.number(-0.5), lanes.number(1.0))
-    fma("%cosine", "%zz", horner("c", _COS[element]), "%near1")
+    multiply_add("%sine", "%rz", horner("s", _SIN[element]), "%r")
+    multiply_add("%near1", "%z", lanes.number(-0.5), lanes.number(1.0))
+    multiply_add("%cosine", "%zz", horner("c", _COS[element]), "%near1")
     top = lanes.whole(lanes.bits - 2)
     for line in (
         f"%quadrant = bitcast {kind} %shifted to {whole}",
