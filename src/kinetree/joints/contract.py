@@ -132,6 +132,23 @@ class Joint:
         self._needs_own("difference", "q1 - q0")
         return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
 
+    def tangent_rate(self, xi: Sequence, v: Sequence) -> list:
+        """The rate of a step xi while the position integrate(q0, xi) moves with velocity v, whatever q0 is.
+
+        Notes
+        -----
+        The identity for joints that add (q + dv). For others the default differentiates ``difference`` at the step,
+        starting from the neutral position; it holds for steps below half a turn. Source: the inverse tangent map of
+        Munthe-Kaas' methods on Lie groups.
+        """
+        if type(self).integrate is Joint.integrate:
+            self._needs_own("tangent_rate", "v")
+            return list(v)
+        q0 = self.neutral()
+        q = self.integrate(q0, xi)
+        moving = [Dual(x, rate) for x, rate in zip(q, self.q_dot(q, v), strict=True)]
+        return [rate_of(x) for x in self.difference(q0, moving)]
+
     def neutral(self) -> list[float]:
         """The position at which the frames coincide, as far as possible; default zeros."""
         self._needs_own("neutral", "zeros")

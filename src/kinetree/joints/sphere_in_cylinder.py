@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kinetree.joints.contract import Joint
 from kinetree.joints.spherical import QUATERNION, norm_defect, quaternion_rate, random_quaternion, turn_between, turned
 from kinetree.spatial import Force, Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation
+from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation, right_jacobian_solve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +55,9 @@ class SphereInCylinder(Joint):
 
     def difference(self, q0, q1):
         return [q1[0] - q0[0], *turn_between(q0[1:5], q1[1:5])]
+
+    def tangent_rate(self, xi, v):
+        return [v[0], *right_jacobian_solve(Vector3(*xi[1:]), Vector3(*v[1:]))]
 
     def neutral(self):
         return [0.0, 1.0, 0.0, 0.0, 0.0]
