@@ -20,6 +20,7 @@ from kinetree.spatial.rotations import (
     quaternion_normalize,
     quaternion_to_rotation,
 )
+from kinetree.spatial.se3 import right_jacobian_solve
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +72,9 @@ class Free(Joint):
         turn = turn_between(q0[3:7], q1[3:7])
         chord = quaternion_to_rotation(q0[3:7]) @ (Vector3(*q1[:3]) - Vector3(*q0[:3]))
         return [*turn, *left_jacobian_solve(Vector3(*turn), chord)]
+
+    def tangent_rate(self, xi, v):
+        return list(right_jacobian_solve(Motion.of(xi), Motion.of(v)))
 
     def neutral(self):
         return [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]

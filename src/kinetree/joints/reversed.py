@@ -74,6 +74,9 @@ class Reversed(Joint):
     def difference(self, q0, q1):
         return self.joint.difference(q0, q1)
 
+    def tangent_rate(self, xi, v):
+        return self.joint.tangent_rate(xi, v)
+
     def neutral(self):
         return self.joint.neutral()
 

@@ -13,6 +13,7 @@ from kinetree.spatial.rotations import (
     quaternion_normalize,
     quaternion_product,
     quaternion_to_rotation,
+    right_jacobian_solve,
 )
 
 QUATERNION = ("quaternion w", "quaternion x", "quaternion y", "quaternion z")
@@ -60,6 +61,9 @@ class Spherical(Joint):
 
     def difference(self, q0, q1):
         return turn_between(q0, q1)
+
+    def tangent_rate(self, xi, v):
+        return list(right_jacobian_solve(Vector3(*xi), Vector3(*v)))
 
     def neutral(self):
         return [1.0, 0.0, 0.0, 0.0]
