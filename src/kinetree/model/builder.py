@@ -18,8 +18,8 @@ from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 
 WORLD = "world"
 _JOINT_DATA = (
-    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit", "effort_limit",
-    "limit_stiffness", "limit_damping",
+    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
+    "effort_limit", "limit_stiffness", "limit_damping",
 )  # fmt: skip
 
 
@@ -31,8 +31,8 @@ def as_transform(what: str, placement) -> Transform:
     what : str
         Opens the message of an error.
     placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
-        Nothing; X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll); rotation matrix
-        R_PJ and position p_PJ [m]; the homogeneous matrix that holds R_PJ and p_PJ.
+        Nothing; X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll); rotation
+        matrix R_PJ and position p_PJ [m]; the homogeneous matrix that holds R_PJ and p_PJ.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def as_transform(what: str, placement) -> Transform:
         X = placement
     elif isinstance(placement, np.ndarray) and placement.shape == (4, 4):
         if not np.array_equal(placement[3], (0.0, 0.0, 0.0, 1.0)):
-            raise ModelError(f"{what}: last row of the homogeneous matrix is {placement[3].tolist()}, expected [0, 0, 0, 1]")
+            raise ModelError(f"{what}: the homogeneous matrix ends in {placement[3].tolist()}, expected [0, 0, 0, 1]")
         X = transform_of_pose(placement[:3, :3], placement[:3, 3])
     else:
         try:
@@ -58,8 +58,8 @@ def as_transform(what: str, placement) -> Transform:
             X = transform_of_pose(first, second)
         else:
             raise ModelError(
-                f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, p) or a 4x4 "
-                "array",
+                f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, "
+                "p) or a 4x4 array",
                 placement=placement,
             )
     check.check_placement(what, X)
@@ -100,8 +100,8 @@ class ModelBuilder:
     gravity : (3,) array
         In world coordinates [m/s^2].
     accept_impossible_inertia : bool
-        Put inertias that no body can have into the report instead of refusing them. Negative masses, asymmetric tensors and
-        numbers that are not finite are refused anyway.
+        Put inertias that no body can have into the report instead of refusing them. Negative masses, asymmetric tensors
+        and numbers that are not finite are refused anyway.
 
     Attributes
     ----------
@@ -172,18 +172,19 @@ class ModelBuilder:
         joint_name : str, optional
             By default the name of the body.
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where the joint's predecessor frame is in the parent: position [m] and roll-pitch-yaw angles [rad], or rotation
-            matrix R_PJ and position p_PJ [m], or the homogeneous matrix of both, or the transform X_JP. By default the
-            parent's own frame.
+            Where the joint's predecessor frame is in the parent: position [m] and roll-pitch-yaw angles [rad], or
+            rotation matrix R_PJ and position p_PJ [m], or the homogeneous matrix of both, or the transform X_JP. By
+            default the parent's own frame.
         mass : float
             [kg]. Bodies without mass are allowed where something beyond them has inertia.
         com : (3,) array
             Center of mass in the body [m].
         inertia : (3, 3) or (3,) array, optional
-            Rotational inertia about the center of mass in body axes, or its diagonal [kg m^2]; zero by default (a point).
+            Rotational inertia about the center of mass in body axes, or its diagonal [kg m^2]; zero by default (a
+            point).
         armature, damping, dry_friction, stiffness : float or (nv,) array, optional
-            Of this joint: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry friction [N m or N],
-            spring [N m/rad or N/m]. Zero by default.
+            Of this joint: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry friction [N m
+            or N], spring [N m/rad or N/m]. Zero by default.
         spring_reference : float or (nq,) array, optional
             Position at which the spring is relaxed [rad or m].
         lower, upper : float or (nv,) array, optional
@@ -211,8 +212,8 @@ class ModelBuilder:
         check.check_joint(f"joint {joint_name!r} of body {name!r}", joint)
         if joint_name in self._joint_names:
             raise DuplicateNameError(
-                f"model {self.name!r}: two joints are named {joint_name!r}, those of bodies {self._joint_names[joint_name]!r} and "
-                f"{name!r}; names of joints must be different",
+                f"model {self.name!r}: two joints are named {joint_name!r}, those of bodies "
+                f"{self._joint_names[joint_name]!r} and {name!r}; names of joints must be different",
                 kind="joint",
                 name=joint_name,
             )
@@ -243,7 +244,9 @@ class ModelBuilder:
         """
         if name in self._frames:
             raise DuplicateNameError(
-                f"model {self.name!r}: two frames are named {name!r}; names of frames must be different", kind="frame", name=name
+                f"model {self.name!r}: two frames are named {name!r}; names of frames must be different",
+                kind="frame",
+                name=name,
             )
         self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
 
@@ -276,7 +279,7 @@ class ModelBuilder:
         self._couplings.append((joint, master, float(ratio), float(offset)))
 
     def note(self, level: str, where: str, message: str) -> None:
-        """Add an entry to the report of the model: level "info", "warning" or "dropped", the place, and what happened."""
+        """Add an entry to the report: level "info", "warning" or "dropped", the place, and what happened."""
         self.report = self.report.with_entry(level, where, message)
 
     def build(self, *, merge_fixed: bool = True) -> Model:
@@ -291,8 +294,8 @@ class ModelBuilder:
         Returns
         -------
         Model
-            Bodies are numbered in the order in which they were added if every parent was added before its children; else
-            depth first, so that subtrees are contiguous.
+            Bodies are numbered in the order in which they were added if every parent was added before its children;
+            else depth first, so that subtrees are contiguous.
 
         Raises
         ------
@@ -342,7 +345,8 @@ class _Assembly:
             if merge_fixed and body.joint.nq == body.joint.nv == 0:
                 if body.data:
                     raise ModelError(
-                        f"joint {body.joint_name!r} of body {name!r} is fixed, so it has no {', '.join(body.data)}; remove them"
+                        f"joint {body.joint_name!r} of body {name!r} is fixed, so it has no {', '.join(body.data)}; "
+                        "remove them"
                     )
                 parent, X_parent = self.host[body.parent]
                 self.host[name] = (parent, body.joint.transform(()) @ body.X @ X_parent)

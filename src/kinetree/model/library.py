@@ -157,8 +157,8 @@ def auto_tree(nb: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -
 
     Notes
     -----
-    Source: the family that Featherstone's package spatial_v2 calls autoTree. Link i has length l = taper^(i-1), mass l^3, center
-    of mass l/2 and central inertia m l^2 diag(0.0025, 1.015/12, 1.015/12).
+    Source: the family that Featherstone's package spatial_v2 calls autoTree. Link i has length l = taper^(i-1), mass
+    l^3, center of mass l/2 and central inertia m l^2 diag(0.0025, 1.015/12, 1.015/12).
     """
     b = ModelBuilder(f"auto_tree({nb}, {bf:g}, {skew:g}, {taper:g})")
     for i in range(1, nb + 1):
@@ -211,7 +211,8 @@ def n_pendulum(n: int = 3, length: float = 1.0, mass: float = 1.0) -> Model:
     mass : float
         Of each rod [kg].
     """
-    return _rods(f"n_pendulum({n})", [f"rod{i}" for i in range(1, n + 1)], [f"joint{i}" for i in range(1, n + 1)], length, mass)
+    numbers = range(1, n + 1)
+    return _rods(f"n_pendulum({n})", [f"rod{i}" for i in numbers], [f"joint{i}" for i in numbers], length, mass)
 
 
 def double_pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
@@ -286,8 +287,9 @@ def puma_like() -> Model:
 
     Notes
     -----
-    Source: the arrangement of Craig, Introduction to Robotics, section 3.7 (modified Denavit-Hartenberg parameters: twists 0,
-    -90, 0, -90, 90, -90 degrees, a2 = 0.4318 m, a3 = 0.0203 m, d3 = 0.15 m, d4 = 0.4318 m). The inertias are not measured ones.
+    Source: the arrangement of Craig, Introduction to Robotics, section 3.7 (modified Denavit-Hartenberg parameters:
+    twists 0, -90, 0, -90, 90, -90 degrees, a2 = 0.4318 m, a3 = 0.0203 m, d3 = 0.15 m, d4 = 0.4318 m). The inertias are
+    not measured ones.
     """
     right = math.pi / 2
     rows = (  # a [m], alpha [rad], d [m], mass [kg], center of mass [m], central inertia [kg m^2]

@@ -32,8 +32,8 @@ _CHANGEABLE = (
 class Model(Tree):
     """A mechanism: bodies with inertia, connected by joints into a tree that stands on the world.
 
-    Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is for
-    those. A model is immutable, hashed by identity, and safe to share between threads.
+    Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is
+    for those. A model is immutable, hashed by identity, and safe to share between threads.
 
     Parameters
     ----------
@@ -53,8 +53,9 @@ class Model(Tree):
     gravity : (3,) array
         In world coordinates [m/s^2].
     armature, damping, dry_friction, stiffness, limit_stiffness, limit_damping : float, (nv,) array or mapping, optional
-        Per velocity coordinate, or by joint name: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry
-        friction [N m or N], spring [N m/rad or N/m], stiffness and damping of the soft stops at the limits; all zero by default.
+        Per velocity coordinate, or by joint name: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N
+        s/m], dry friction [N m or N], spring [N m/rad or N/m], stiffness and damping of the soft stops at the limits;
+        all zero by default.
     lower, upper : float, (nv,) array or mapping, optional
         Position limits [rad or m], for joints with as many positions as velocities; infinite by default.
     spring_reference : (nq,) array, optional
@@ -85,8 +86,9 @@ class Model(Tree):
 
     Notes
     -----
-    Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of what the element's size allows) become
-    exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that compiled code leaves them out.
+    Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of what the element's size allows)
+    become exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that compiled code leaves
+    them out.
 
     Examples
     --------
@@ -99,8 +101,8 @@ class Model(Tree):
     """
 
     __slots__ = (
-        "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry", "report",
-        "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers", "__weakref__",
+        "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
+        "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -139,7 +141,7 @@ class Model(Tree):
         given = {"body_names": body_names, "joint_names": joint_names, "joints": joints, "X_T": X_T, "I": I}
         for what, values in given.items():
             if len(values) != nb:
-                raise ShapeError(f"model {name!r}: {what} has {len(values)} entries, expected {nb}, one per entry of parent")
+                raise ShapeError(f"model {name!r}: {what} has {len(values)} entries, expected {nb}, as many as parent")
         check.check_names("body", body_names, name)
         check.check_names("joint", joint_names[1:], name)
         for i in range(1, nb):
@@ -154,7 +156,9 @@ class Model(Tree):
             parent=parent,
             joints=(None, *joints[1:]),
             frames=_all_frames(tuple(body_names), frames),
-            couplings=check.resolve_couplings([(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names),
+            couplings=check.resolve_couplings(
+                [(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names
+            ),
             welded=dict(welded or {}),
             physics=(),
         )
@@ -162,8 +166,8 @@ class Model(Tree):
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
             ("armature", armature, 0.0), ("damping", damping, 0.0), ("dry_friction", dry_friction, 0.0),
-            ("stiffness", stiffness, 0.0), ("limit_stiffness", limit_stiffness, 0.0), ("limit_damping", limit_damping, 0.0),
-            ("lower", lower, -np.inf), ("upper", upper, np.inf),
+            ("stiffness", stiffness, 0.0), ("limit_stiffness", limit_stiffness, 0.0),
+            ("limit_damping", limit_damping, 0.0), ("lower", lower, -np.inf), ("upper", upper, np.inf),
             ("velocity_limit", velocity_limit, np.inf), ("effort_limit", effort_limit, np.inf),
         )}  # fmt: skip
         labels = self.velocity_labels
@@ -208,8 +212,8 @@ class Model(Tree):
             joint, k = self.joints[i], self.v_slice[i]
             if joint.nq != joint.nv and (np.any(np.isfinite(lower[k])) or np.any(np.isfinite(upper[k]))):
                 raise ModelError(
-                    f"joint {self.joint_names[i]!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not one per "
-                    f"velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
+                    f"joint {self.joint_names[i]!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not "
+                    f"one per velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
                     joint=self.joint_names[i],
                 )
 
@@ -224,7 +228,8 @@ class Model(Tree):
             array = np.array(reference, dtype=float)
         if array.shape != (self.nq,):
             raise ShapeError(
-                f"model {self.name!r}: spring_reference has shape {array.shape}, expected ({self.nq},): one entry per position",
+                f"model {self.name!r}: spring_reference has shape {array.shape}, expected ({self.nq},): one entry per "
+                "position",
                 shape=array.shape,
             )
         for label, x in zip(self.position_labels, array.tolist(), strict=True):
@@ -298,7 +303,7 @@ class Model(Tree):
             q[self.q_slice[c.joint]] = c.ratio * q[self.q_slice[c.master]] + c.offset
         return q
 
-    # Copies with changes -----------------------------------------------------------------------------------------------
+    # Copies with changes --------------------------------------------------------------------------------------------
 
     def replace(self, **changes) -> Model:
         """A validated copy with some of the data changed.
@@ -307,8 +312,8 @@ class Model(Tree):
         ----------
         **changes
             ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report``. Arrays per velocity may be a number for all or a
-            mapping from joint names, which leaves the other joints as they are.
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report``. Arrays per velocity may be a number for
+            all or a mapping from joint names, which leaves the other joints as they are.
 
         Raises
         ------
@@ -340,8 +345,8 @@ class Model(Tree):
     def _arguments(self) -> dict[str, object]:
         """The constructor's arguments that give this model again."""
         names = (
-            "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS, "spring_reference",
-            "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "report", "source",
+            "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
+            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "report", "source",
             "accept_impossible_inertia",
         )  # fmt: skip
         return {**{what: getattr(self, what) for what in names}, "welded": self._welded}
@@ -352,7 +357,7 @@ class Model(Tree):
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
 
-    # For the compiler ----------------------------------------------------------------------------------------------------
+    # For the compiler -----------------------------------------------------------------------------------------------
 
     def numbers(self) -> Numbers:
         """Names and values of every number that may be a run-time input of a compiled function.
@@ -423,8 +428,8 @@ class Model(Tree):
         Returns
         -------
         Model
-            Its body coordinates are turned by constant rotations; ``frame(name)`` still is the frame of the original body,
-            and everything in joint coordinates is the same.
+            Its body coordinates are turned by constant rotations; ``frame(name)`` still is the frame of the original
+            body, and everything in joint coordinates is the same.
         """
         if self._reframed is None:
             from kinetree.model.reframe import reframed
@@ -438,13 +443,13 @@ def _from_arguments(arguments: dict[str, object]) -> Model:
 
 
 def _all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Frame, ...]:
-    """The frames of the bodies, then the others; a given frame with a body's number and name replaces that body's own."""
+    """The frames of the bodies, then the others; a frame with a body's number and name replaces that body's own."""
     number = {name: i for i, name in enumerate(body_names)}
     own: list[Frame | None] = [None] * len(body_names)
     others = []
     for frame in frames:
         if not 0 <= frame.body < len(body_names):
-            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, but there are bodies 0 to {len(body_names) - 1}")
+            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, expected 0 to {len(body_names) - 1}")
         check.check_placement(f"frame {frame.name!r}", frame.X_FB)
         if number.get(frame.name) == frame.body and own[frame.body] is None:
             own[frame.body] = frame
@@ -470,4 +475,3 @@ def _within(x: float, low: float, high: float, rng: np.random.Generator) -> floa
     if np.isfinite(low) and np.isfinite(high):
         return float(rng.uniform(low, high))
     return min(max(x, low), high)
-

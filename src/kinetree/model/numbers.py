@@ -25,8 +25,8 @@ class Numbers:
     Attributes
     ----------
     names : tuple of str
-        "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset of the
-        joint in the parent body), "gravity.z", "elbow.armature".
+        "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset
+        of the joint in the parent body), "gravity.z", "elbow.armature".
     values : (n,) array
         In the units of each [SI].
     free : tuple of bool

@@ -91,8 +91,8 @@ class Geometry:
     Parameters
     ----------
     kind : str
-        "box" (x, y, z edge lengths), "sphere" (radius), "cylinder" and "capsule" (radius, length along z, for the capsule
-        without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0), "mesh".
+        "box" (x, y, z edge lengths), "sphere" (radius), "cylinder" and "capsule" (radius, length along z, for the
+        capsule without its caps), "ellipsoid" (x, y, z semi-axes), "plane" (z = 0), "mesh".
     size : tuple of float
         The lengths that the kind names [m].
     R_BG : (3, 3) array
@@ -126,7 +126,8 @@ class Geometry:
 
     def __post_init__(self) -> None:
         if self.kind not in SHAPES:
-            raise ModelError(f"geometry {self.name!r}: unknown kind {self.kind!r}; known: {', '.join(SHAPES)}", kind=self.kind)
+            known = ", ".join(SHAPES)
+            raise ModelError(f"geometry {self.name!r}: unknown kind {self.kind!r}; known: {known}", kind=self.kind)
         size = tuple(map(float, np.atleast_1d(self.size))) if np.size(self.size) else ()
         names = SHAPES[self.kind]
         if len(size) != len(names) or not all(x > 0.0 and np.isfinite(x) for x in size):
@@ -181,7 +182,7 @@ class ReportEntry:
     Parameters
     ----------
     level : str
-        "info", "warning" or "dropped" (physics of the file that the model does not hold, left out at the user's request).
+        "info", "warning" or "dropped" (physics of the file that the model does not hold, left out on request).
     where : str
         File and line, or the element.
     message : str

@@ -1,7 +1,8 @@
 """Pure graph code: everything about a rooted tree that follows from its parent array alone.
 
-Node 0 is the world, ``parent[0]`` is -1, and the numbering is *regular*: every node has a higher number than its parent.
-The book writes lambda(i) for ``parent[i]``, mu(i) for the children, kappa(i) for the support and nu(i) for the subtree.
+Node 0 is the world, ``parent[0]`` is -1, and the numbering is *regular*: every node has a higher number than its
+parent. The book writes lambda(i) for ``parent[i]``, mu(i) for the children, kappa(i) for the support and nu(i) for the
+subtree.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def check_regular(parent: Sequence[int]) -> None:
     for i, p in enumerate(parent[1:], start=1):
         if not 0 <= p < i:
             raise TopologyError(
-                f"parent[{i}] = {p}, expected a number from 0 to {i - 1}: in a regular numbering every node comes after "
-                "its parent. regular_order() renumbers a tree.",
+                f"parent[{i}] = {p}, expected a number from 0 to {i - 1}: in a regular numbering every node comes "
+                "after its parent. regular_order() renumbers a tree.",
                 node=i,
                 parent=p,
             )
@@ -202,9 +203,9 @@ def _raise_unreachable(lost: Iterable[Hashable], parent_of: Mapping[Hashable, Ha
         node = parent_of[node]
     if node not in parent_of:
         raise TopologyError(f"{path[-1]!r} hangs on {node!r}, which does not exist", node=path[-1], parent=node)
-    cycle = path[path.index(node):] + [node]
+    cycle = path[path.index(node) :] + [node]
     raise TopologyError(
-        f"bodies in a circle that is not connected to {root!r}: {' -> '.join(map(str, cycle))} (each hangs on the next). "
-        "A tree needs one of them on the world; a closed loop is a tree plus loop joints.",
+        f"bodies in a circle that is not connected to {root!r}: {' -> '.join(map(str, cycle))} (each hangs on the "
+        "next). A tree needs one of them on the world; a closed loop is a tree plus loop joints.",
         cycle=cycle,
     )

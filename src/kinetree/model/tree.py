@@ -11,16 +11,17 @@ from kinetree.model.topology import children_of, common_ancestor, depths_of, exp
 
 
 class Tree:
-    """Bodies, joints and frames of a mechanism, numbered; body 0 is the world, joint i connects body i to its parent."""
+    """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
-        "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf", "q_slice",
-        "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded", "_physics",
+        "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
+        "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
+        "_physics",
     )  # fmt: skip
     __slots__ = STRUCTURE
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise FrozenInstanceError(f"a {type(self).__name__} is immutable; model.replace({name}=...) gives a changed copy")
+        raise FrozenInstanceError(f"a {type(self).__name__} is immutable; replace({name}=...) gives a changed copy")
 
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"a {type(self).__name__} is immutable")
@@ -152,8 +153,8 @@ class Tree:
                 frame = self.frames[self._frame_numbers[name]]
                 raise UnknownNameError(
                     f"no body named {name!r} in model {self.name!r}: it is a frame on body "
-                    f"{self.body_names[frame.body]!r} (bodies on fixed joints become frames). Use model.frame({name!r}), or "
-                    "build(merge_fixed=False).",
+                    f"{self.body_names[frame.body]!r} (bodies on fixed joints become frames). Use "
+                    f"model.frame({name!r}), or build(merge_fixed=False).",
                     kind="body",
                     name=name,
                     valid=list(self.body_names),
@@ -177,8 +178,8 @@ class Tree:
                 return self._joint_numbers[name]
             if name in self._welded:
                 raise UnknownNameError(
-                    f"joint {name!r} of model {self.name!r} is fixed: what it carried became frame {self._welded[name]!r}. "
-                    "build(merge_fixed=False) keeps fixed joints.",
+                    f"joint {name!r} of model {self.name!r} is fixed: what it carried became frame "
+                    f"{self._welded[name]!r}. build(merge_fixed=False) keeps fixed joints.",
                     kind="joint",
                     name=name,
                     valid=list(self.joint_names[1:]),
@@ -206,7 +207,7 @@ class Tree:
             return self.frames[self._frame_numbers[name]]
         if not 0 <= name < self.nf:
             raise UnknownNameError(
-                f"no frame {name} in model {self.name!r}: frames are numbered 0 to {self.nf - 1}", kind="frame", name=name
+                f"no frame {name} in model {self.name!r}: they are numbered 0 to {self.nf - 1}", kind="frame", name=name
             )
         return self.frames[name]
 
@@ -236,7 +237,7 @@ class Tree:
             )
         return self.v_slice[i].start
 
-    # Physics that is present: structure, so that absent physics costs nothing ------------------------------------------
+    # Physics that is present: structure, so that absent physics costs nothing ---------------------------------------
 
     def has_damping(self, k: int) -> bool:
         """Whether velocity coordinate k has viscous damping."""

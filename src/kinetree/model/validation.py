@@ -62,7 +62,7 @@ def check_placement(what: str, X: Transform) -> None:
     check_finite(f"{what}: rotation", E)
     defect = float(np.abs(E @ E.T - np.eye(3)).max())
     if defect > ROTATION_TOLERANCE:
-        raise ModelError(f"{what}: rotation matrix is not orthonormal (R R^T - 1 has an entry {defect:.3g})", defect=defect)
+        raise ModelError(f"{what}: rotation is not orthonormal (R R^T - 1 has an entry {defect:.3g})", defect=defect)
     if np.linalg.det(E) < 0.0:
         raise ModelError(f"{what}: rotation matrix has determinant -1: it is a reflection (a left-handed frame)")
 
@@ -124,8 +124,8 @@ def check_inertia(what: str, mass: float, I_com: np.ndarray, rounding: float = 0
         largest = float(np.abs(I_com).max())
         if largest > rounding:
             raise InertiaError(
-                f"{what}: mass is 0, but the rotational inertia is not (largest entry {largest:.6g} kg m^2). A body without "
-                "mass has none; the inertia of a rotor belongs into armature=.",
+                f"{what}: mass is 0, but the rotational inertia is not (largest entry {largest:.6g} kg m^2). A body "
+                "without mass has none; the inertia of a rotor belongs into armature=.",
                 mass=mass,
                 inertia=I_com,
             )
@@ -136,14 +136,14 @@ def check_inertia(what: str, mass: float, I_com: np.ndarray, rounding: float = 0
     excess = float(moments[2] - moments[0] - moments[1])
     if moments[0] < -tolerance:
         raise InertiaError(
-            f"{what}: principal moments ({shown}) kg m^2 are not all positive; was the tensor given about another point than "
-            "the center of mass?",
+            f"{what}: principal moments ({shown}) kg m^2 are not all positive; was the tensor given about another "
+            "point than the center of mass?",
             moments=moments,
         )
     if excess > tolerance:
         raise InertiaError(
-            f"{what}: principal moments ({shown}) kg m^2 break I3 <= I1 + I2 by {excess:.6g} kg m^2; was the tensor given about "
-            "the wrong point, or with wrong signs of its products?",
+            f"{what}: principal moments ({shown}) kg m^2 break I3 <= I1 + I2 by {excess:.6g} kg m^2; was the tensor "
+            "given about the wrong point, or with wrong signs of its products?",
             moments=moments,
             excess=excess,
         )
@@ -173,7 +173,7 @@ def check_not_negative(what: str, labels: Sequence[str], values: np.ndarray) -> 
     """Damping, friction, armature and stiffness only oppose a motion; NaN and infinity are refused too."""
     for label, value in zip(labels, values.tolist(), strict=True):
         if not math.isfinite(value):
-            raise NonFiniteError(f"joint {label!r}: {what} is {value}, expected a finite number", joint=label, value=value)
+            raise NonFiniteError(f"joint {label!r}: {what} is {value}, expected a finite number", joint=label)
         if value < 0.0:
             raise ModelError(f"joint {label!r}: {what} {value:g} is negative, expected >= 0", joint=label, value=value)
 
@@ -182,7 +182,7 @@ def check_limits(labels: Sequence[str], lower: np.ndarray, upper: np.ndarray) ->
     """lower <= upper; infinite means no limit."""
     for label, low, high in zip(labels, lower.tolist(), upper.tolist(), strict=True):
         if math.isnan(low) or math.isnan(high):
-            raise NonFiniteError(f"joint {label!r}: limits [{low}, {high}] hold NaN; no limit is -inf or inf", joint=label)
+            raise NonFiniteError(f"joint {label!r}: limits [{low}, {high}] hold NaN; inf means no limit", joint=label)
         if low > high or low == math.inf or high == -math.inf:
             raise ModelError(
                 f"joint {label!r}: lower limit {low:g} is above the upper limit {high:g}; were they exchanged?",
@@ -220,15 +220,16 @@ def resolve_couplings(
         for i in (joint, master):
             if joints[i].nq != 1 or joints[i].nv != 1:
                 raise CouplingError(
-                    f"{shown}: joint {names[i]!r} ({joints[i]!r}) has nq={joints[i].nq} and nv={joints[i].nv}; only joints of "
-                    "one freedom can be coupled",
+                    f"{shown}: joint {names[i]!r} ({joints[i]!r}) has nq={joints[i].nq} and nv={joints[i].nv}; only "
+                    "joints of one freedom can be coupled",
                     joint=names[i],
                 )
         if not (math.isfinite(ratio) and math.isfinite(offset)):
-            raise CouplingError(f"{shown}: ratio {ratio} and offset {offset} must be finite", ratio=ratio, offset=offset)
+            raise CouplingError(f"{shown}: ratio {ratio} and offset {offset} must be finite", joint=names[joint])
         if joint in followed:
             raise CouplingError(
-                f"joint {names[joint]!r} follows both {names[followed[joint][0]]!r} and {names[master]!r}; it can follow one",
+                f"joint {names[joint]!r} follows both {names[followed[joint][0]]!r} and {names[master]!r}; it can "
+                "follow one",
                 joint=names[joint],
             )
         followed[joint] = (master, float(ratio), float(offset))
@@ -239,7 +240,7 @@ def resolve_couplings(
         while master in followed:
             path.append(master)
             if master in path[:-1]:
-                circle = " -> ".join(names[i] for i in path[path.index(master):])
+                circle = " -> ".join(names[i] for i in path[path.index(master) :])
                 raise CouplingError(f"joints follow each other in a circle: {circle}", joints=[names[i] for i in path])
             master, r, o = followed[master]
             ratio, offset = ratio * r, ratio * o + offset
@@ -253,7 +254,8 @@ def check_moving_inertia(model) -> None:
     Parameters
     ----------
     model : Model
-        Massless bodies are allowed between others (the links of a universal joint), but not at the end of a moving chain.
+        Massless bodies are allowed between others (the links of a universal joint), but not at the end of a moving
+        chain.
 
     Raises
     ------
@@ -279,9 +281,9 @@ def check_moving_inertia(model) -> None:
         carried = ", ".join(map(repr, bodies[:4])) + (f" and {len(bodies) - 4} more" if len(bodies) > 4 else "")
         label = model.velocity_labels[model.v_slice[i].start + weakest]
         raise ModelError(
-            f"massless moving leaf: joint {label!r} ({model.joints[i]!r}) moves {carried} with mass {composite[i].m:g} kg, which "
-            "has no inertia about it, so no force could hold it; give the body mass and inertia, give the joint an armature, or "
-            "make the joint fixed",
+            f"massless moving leaf: joint {label!r} ({model.joints[i]!r}) moves {carried} with mass "
+            f"{composite[i].m:g} kg, which has no inertia about it, so no force could hold it; give the body mass and "
+            "inertia, give the joint an armature, or make the joint fixed",
             joint=model.joint_names[i],
             bodies=bodies,
         )
@@ -301,7 +303,8 @@ def _inertia_about_joint(model, i: int, q: Sequence, I: Inertia) -> tuple[np.nda
     D = np.array([[float(column.dot(I @ other)) for other in S] for column in S])
     rotational = float(np.abs(list(I.I)).max())
     bound = np.array([
-        rotational * float(column.angular.dot(column.angular)) + I.m * float(column.linear.dot(column.linear)) for column in S
+        rotational * float(column.angular.dot(column.angular)) + I.m * float(column.linear.dot(column.linear)) for
+        column in S
     ])  # fmt: skip
     armature = np.asarray(model.armature[k : k + len(S)], dtype=float)
     return D + np.diag(armature), bound + armature
@@ -341,8 +344,8 @@ def per_velocity(what: str, value, model, default: float) -> np.ndarray:
         return np.full(model.nv, float(array))
     if array.shape != (model.nv,):
         raise ModelError(
-            f"model {model.name!r}: {what} has shape {array.shape}, expected ({model.nv},), a number for all, or a mapping of "
-            "joint names",
+            f"model {model.name!r}: {what} has shape {array.shape}, expected ({model.nv},), a number for all, or a "
+            "mapping of joint names",
             shape=array.shape,
         )
     return array
