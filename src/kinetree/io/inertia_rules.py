@@ -42,7 +42,9 @@ def violation(mass: float, I: np.ndarray) -> str | None:
     tolerance = RELATIVE * np.abs(moments).max() + GYRATION**2 * mass
     if mass == 0.0:
         return None if not I.any() else f"mass is 0, but the inertia is not (largest moment {moments[2]:g} kg m^2)"
-    shown = ", ".join(f"{moment:.6g}" for moment in moments)
+    # Adding 0.0 turns a rounded -0.0 into 0.
+    rounded = np.where(np.abs(moments) < 1e-12 * np.abs(moments).max(), 0.0, moments) + 0.0
+    shown = ", ".join(f"{moment:.6g}" for moment in rounded)
     if moments[0] < -tolerance:
         return f"principal moments ({shown}) are not all positive"
     excess = moments[2] - moments[0] - moments[1]
@@ -96,18 +98,18 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
     rule = violation(mass, I)
     if rule is None:
         return I, None
-    if choice == "accept":
+    if choice == "accept" and mass >= 0.0:
         return I, f"impossible inertia taken as it is: {rule}"
     if choice == "diagonal" and violation(mass, np.diag(np.diag(I))) is None:
         return np.diag(np.diag(I)), f"{rule}; the products of inertia were dropped"
     if choice == "project" and mass >= 0.0:
         return project(mass, I), f"{rule}; replaced by the nearest possible tensor"
-    hint = {
+    hints = {
         "raise": "Was the tensor given about another point, or with a wrong sign? To load anyway, choose a repair: "
         "inertia='project' takes the nearest possible tensor, 'diagonal' drops the products of inertia, 'accept' "
         "takes it as it is",
         "diagonal": "Without its products of inertia it is still impossible; inertia='project' takes the nearest "
         "possible tensor",
-        "project": "No repair exists for a negative mass",
-    }[choice]
+    }
+    hint = "No repair exists for a negative mass" if mass < 0.0 else hints[choice]
     raise InertiaError(f"{who}: {rule}. {hint}.", mass=mass, inertia=I, rule=rule)

@@ -51,6 +51,7 @@ class ShapeRecord:
     size: tuple[float, ...]
     filename: str | None
     color: tuple[float, float, float, float] | None
+    material: str | None
     node: Node
 
 
@@ -209,11 +210,11 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
         size = (body.number("radius", required=True), body.number("length", required=True))
     if shape != "mesh" and min(size) < 0.0:
         raise body.fail(f"{body.path} has the size {size}; lengths are not negative")
-    material = node.child("material")
-    color = None
-    if material is not None:
-        color = _color(material) or colors.get(material.text("name"))
-    return ShapeRecord(role, node.text("name"), _origin(node), shape, size, filename, color, node)
+    color = material = None
+    if (used := node.child("material")) is not None:
+        material = used.text("name")
+        color = _color(used) or colors.get(material)
+    return ShapeRecord(role, node.text("name"), _origin(node), shape, size, filename, color, material, node)
 
 
 def _joint(node: Node) -> JointRecord:

@@ -1,0 +1,104 @@
+"""``load_urdf``: a Model from a URDF file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from kinetree.errors import URDFError, unknown_name
+from kinetree.io import inertia_rules, urdf_massless, urdf_model
+from kinetree.io.urdf_records import read_robot
+from kinetree.io.xml_reader import Document
+
+
+def load_urdf(
+    source: str | PathLike,
+    *,
+    name: str | None = None,
+    floating_base: bool = False,
+    base_joint: str = "root_joint",
+    merge_fixed: bool = True,
+    package_dirs: Iterable[str | PathLike] = (),
+    unsupported: str = "raise",
+    inertia: str = "raise",
+    massless: str = "raise",
+):
+    """Load a robot from a URDF file.
+
+    Parameters
+    ----------
+    source : str or path
+        The file, or the text of one (it begins with ``<``).
+    name : str, optional
+        Name of the model; default: the one in the file.
+    floating_base : bool
+        False: the root link is welded to the world. True: it moves freely, by a free joint named ``base_joint``.
+    base_joint : str
+        Name of the free joint of a floating base.
+    merge_fixed : bool
+        True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
+        False: they stay bodies, with joints of no freedom.
+    package_dirs : iterable of paths
+        Folders in which ``package://`` mesh names are looked up, before ``ROS_PACKAGE_PATH``.
+    unsupported : {"raise", "drop"}
+        What to do with physics in the file that the model cannot hold.
+    inertia : {"raise", "project", "diagonal", "accept"}
+        What to do with a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
+        inertia, or take it as it is. The report lists each link that was changed.
+    massless : {"raise", "lock"}
+        What to do with a joint that moves nothing that resists it (no mass beyond it, or only on its axis), so that its
+        acceleration is undefined: refuse it, or make it fixed at zero.
+
+    Returns
+    -------
+    Model
+        Bodies in depth-first order, siblings in the order of the file's joints; ``model.report`` lists what was
+        ignored, assumed or changed.
+
+    Raises
+    ------
+    URDFError
+        If the file breaks the format; the message opens with file and line.
+    InertiaError
+        If a link has an impossible inertia.
+    ModelError
+        If a joint moves no inertia.
+    UnsupportedError
+        If the file holds physics that the model cannot.
+
+    Notes
+    -----
+    Orientations are fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A continuous joint has one position
+    variable, its angle. Mimic joints stay variables, tied by ``model.couplings``. Damping and friction of
+    ``<dynamics>`` become ``model.damping`` and ``model.dry_friction``. A planar joint moves in the plane normal to its
+    axis. A ``<limit>`` without lower and upper, or a missing one, means no limit, and the report says so.
+
+    *Source* the URDF specification (wiki.ros.org/urdf/XML).
+
+    Examples
+    --------
+    >>> from kinetree import data
+    >>> model = load_urdf(data.path("quadruped"), floating_base=True)
+    >>> model.nq, model.nv
+    (19, 18)
+    """
+    for option, value, choices in (
+        ("unsupported", unsupported, urdf_model.UNSUPPORTED),
+        ("inertia", inertia, inertia_rules.CHOICES),
+        ("massless", massless, urdf_massless.CHOICES),
+    ):
+        if value not in choices:
+            raise unknown_name("choice", value, choices, f"load_urdf(..., {option}=...)")
+    document = Document(source if isinstance(source, str) else Path(source), URDFError)
+    return urdf_model.build(
+        read_robot(document),
+        name=name,
+        floating_base=floating_base,
+        base_joint=base_joint,
+        merge_fixed=merge_fixed,
+        package_dirs=tuple(package_dirs),
+        drop=unsupported == "drop",
+        inertia=inertia,
+        massless=massless,
+    )

@@ -1,0 +1,82 @@
+"""URDF links as bodies: inertias in the axes of the link, and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import InertiaError
+from kinetree.io.inertia_rules import settle
+from kinetree.io.mesh_paths import resolve
+from kinetree.io.urdf_notes import Notes
+from kinetree.io.urdf_records import LinkRecord, ShapeRecord
+from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.parts import Geometry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mass:
+    """Mass [kg], center of mass [m] and tensor about it [kg m^2], in the frame of the link."""
+
+    mass: float
+    com: np.ndarray
+    I: np.ndarray
+
+
+def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
+    """Return the mass properties of a link, zero without ``<inertial>``; see `inertia_rules.settle` for the choice.
+
+    Raises
+    ------
+    InertiaError
+        If no body can have them; ``file``, ``line`` and ``link`` are attributes.
+    """
+    record = link.inertial
+    if record is None:
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    ixx, ixy, ixz, iyy, iyz, izz = record.tensor
+    I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    node = record.node.child("inertia")
+    try:
+        I, change = settle(record.mass, I, choice, f"link '{link.name}'")
+    except InertiaError as error:
+        raise node.fail(
+            error.message, InertiaError, link=link.name, mass=error.mass, inertia=error.inertia, rule=error.rule
+        ) from None
+    if change is not None:
+        notes.warning(node, f"link '{link.name}': {change}")
+    if record.origin.rpy != (0.0, 0.0, 0.0):
+        R = rotation_of_rpy(*record.origin.rpy)
+        I = R @ I @ R.T
+        I = 0.5 * (I + I.T)
+    return Mass(record.mass, np.array(record.origin.xyz), I)
+
+
+def shapes_of(link: LinkRecord, base: Path | None, package_dirs: Iterable, notes: Notes) -> list[Geometry]:
+    """Return the shapes of a link; meshes that are not found keep the name in the file and are reported."""
+    return [
+        _geometry(shape, base, package_dirs, notes)
+        for shape in link.shapes
+        if shape.shape == "mesh" or _has_size(shape, notes)
+    ]
+
+
+def _has_size(shape: ShapeRecord, notes: Notes) -> bool:
+    if min(shape.size) > 0.0:
+        return True
+    notes.info(shape.node, f"{shape.node.path} ignored: a {shape.shape} of size {shape.size}")
+    return False
+
+
+def _geometry(shape: ShapeRecord, base: Path | None, package_dirs: Iterable, notes: Notes) -> Geometry:
+    R, p = rotation_of_rpy(*shape.origin.rpy), np.array(shape.origin.xyz)
+    common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
+    if shape.shape != "mesh":
+        return Geometry(shape.shape, shape.size, R, p, **common)
+    path = resolve(shape.filename, base, package_dirs)
+    if path is None:
+        notes.info(shape.node, f"mesh '{shape.filename}' not found; package_dirs= says where packages lie")
+    return Geometry("mesh", (), R, p, mesh=shape.filename if path is None else str(path), scale=shape.size, **common)

@@ -1,0 +1,52 @@
+"""What a URDF joint says about its limits, with what it leaves out made explicit."""
+
+from __future__ import annotations
+
+import math
+
+from kinetree.io.urdf_notes import Notes
+from kinetree.io.urdf_records import JointRecord
+
+Limits = tuple[float, float, float, float]
+
+
+def limits(joint: JointRecord, notes: Notes) -> Limits:
+    """Return (lower, upper, effort, velocity); infinite where there is no limit.
+
+    Parameters
+    ----------
+    joint : JointRecord
+    notes : Notes
+        Gets what the file leaves out.
+
+    Raises
+    ------
+    URDFError
+        If the lower limit is above the upper one.
+
+    Notes
+    -----
+    The format requires ``<limit>`` with effort and velocity of revolute and prismatic joints, and gives lower and upper
+    the default 0. Taken literally, a wheel whose limit states effort and velocity alone would be locked, so without
+    both the range is unlimited.
+    """
+    lower, upper, effort, velocity = joint.limit
+    node = joint.node.child("limit") or joint.node
+    if joint.type in ("revolute", "prismatic"):
+        if joint.limit == (None, None, None, None):
+            notes.warning(node, f"joint '{joint.name}' has no limits, though the format requires them: unlimited")
+        elif lower is None and upper is None:
+            notes.warning(node, f"joint '{joint.name}' states no range: unlimited, although the format's default is 0")
+        elif lower is None or upper is None:
+            which = "lower" if lower is None else "upper"
+            notes.warning(node, f"joint '{joint.name}' states no {which} limit: 0, the format's default")
+            lower, upper = lower or 0.0, upper or 0.0
+    elif lower is not None or upper is not None:
+        if (lower or 0.0, upper or 0.0) != (0.0, 0.0):
+            notes.info(node, f"joint '{joint.name}' is {joint.type}: its lower and upper limits have no meaning")
+        lower = upper = None
+    low = -math.inf if lower is None else lower
+    high = math.inf if upper is None else upper
+    if low > high:
+        raise node.fail(f"joint '{joint.name}' has lower limit {low} above its upper limit {high}", joint=joint.name)
+    return (low, high, math.inf if effort is None else effort, math.inf if velocity is None else velocity)
