@@ -92,7 +92,8 @@ class AccelerationField(Quantity):
 
         Notes
         -----
-        ``w' = w + w_J``, ``dw' = dw + A_J.angular + w x w_J``, ``a' = a + A_J.linear + (2 w + w_J) x v_J``. Equal to the book's ``A + S a + c_J + V x V_J`` (table 5.1).
+        ``w' = w + w_J``, ``dw' = dw + A_J.angular + w x w_J``, ``a' = a + A_J.linear + (2 w + w_J) x v_J``.
+        Equal to the book's ``A + S a + c_J + V x V_J`` (table 5.1).
         """
         w, w_J, v_J = self.w, V_J.angular, V_J.linear
         moving, turning = not v_J.is_zero, not w_J.is_zero

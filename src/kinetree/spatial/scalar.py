@@ -1,8 +1,8 @@
 """Elementary functions over any scalar: a float, a NumPy array (one entry per state), or a traced expression.
 
 A float goes to :mod:`math`; an object with a method of the function's name is asked for it (``x.sincos()``,
-``x.sqrt()``, ``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would raise, the floating
-point answer (NaN or infinity) is returned instead, so that all kinds of scalars agree.
+``x.sqrt()``, ``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would
+raise, the floating point answer (NaN or infinity) is returned instead, so that all kinds of scalars agree.
 
 Nothing here branches on a value for arrays and expressions: use :func:`where`, and make both of its arguments finite.
 """
