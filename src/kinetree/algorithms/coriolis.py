@@ -83,11 +83,8 @@ class BodyCoriolis:
     @classmethod
     def of(cls, I, V):
         """From a rigid-body inertia and a twist in the same coordinates."""
-        half_trace = I.I.trace * 0.5
-        P = Matrix3.identity() * half_trace - I.I.matrix
-        G = Matrix3.outer(V.linear, I.h) + Matrix3.cross(V.angular) @ P
-        trace = G[0, 0] + G[1, 1] + G[2, 2]
-        return cls(Matrix3.identity() * trace - G, (I @ V).linear)
+        G = V.linear.outer(I.h) + Matrix3.cross(V.angular) @ I.second_moments.matrix
+        return cls(Matrix3.identity() * G.trace - G, (I @ V).linear)
 
     def __add__(self, other):
         return BodyCoriolis(self.K + other.K, self.l + other.l)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import express, frame_twist, link_transform
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Motion
+from kinetree.spatial import Motion, Vector3
 
 
 def columns_to_rows(columns, nv):
@@ -154,6 +154,6 @@ def _expressed_rate(S, rate, V_F, X_FW, reference):
     if reference == "world":
         return X_FW.inverse_apply(rate + V_F.cross(S))
     if reference == "local_world_aligned":
-        turning = Motion(V_F.angular, V_F.linear * 0.0)
+        turning = Motion(V_F.angular, Vector3.zero())
         return express(rate + turning.cross(S), X_FW, reference)
     return rate

@@ -103,7 +103,6 @@ def assemble(ir: str, target: Target) -> bytes:
     allocation at level 2 do the rest. Passes cost time and gain nothing on straight-line code.
     """
     llvm = _llvm()
-    llvm.initialize_native_asmprinter()
     module = _parse(ir)
     return _machine(target).emit_object(module)
 
@@ -111,7 +110,6 @@ def assemble(ir: str, target: Target) -> bytes:
 def assembly(ir: str, target: Target) -> str:
     """The assembler text of the same code, for inspection."""
     llvm = _llvm()
-    llvm.initialize_native_asmprinter()
     return _machine(target).emit_assembly(_parse(ir))
 
 
@@ -127,6 +125,7 @@ def _llvm():
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()  # loading an object needs it too
     return llvm
 
 

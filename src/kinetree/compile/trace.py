@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 
-from kinetree.compile.graph import Graph, lower
+from kinetree.compile.graph import Graph
+from kinetree.compile.lowering import lower
 from kinetree.compile.program import Program
 
 
@@ -34,7 +35,8 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     """
     basis = numbers_model(spec, model)
     graph = Graph()
-    smodel = basis.with_numbers(symbolic_numbers(graph, basis))
+    numbers = symbolic_numbers(graph, basis)
+    smodel = basis.with_numbers(numbers)
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
     arrays = {
@@ -52,7 +54,7 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
         for domain in spec.domains
         for violated in domain.violations(smodel, {name: arrays[name] for name in domain.needs if name in arrays})
     ]
-    return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks)
+    return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers))
 
 
 def numbers_model(spec, model):
