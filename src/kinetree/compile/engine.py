@@ -125,6 +125,7 @@ def _llvm():
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()  # also to load objects: a process whose kernels all come from the cache
     llvm.initialize_native_asmprinter()  # loading an object needs it too
     return llvm
 
