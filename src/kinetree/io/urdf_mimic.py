@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kinetree.errors import UnsupportedError
 from kinetree.io.urdf_notes import Notes
-from kinetree.io.urdf_records import JOINT_TYPES, JointRecord
+from kinetree.io.urdf_records import JOINT_TYPES, JointRecord, known
 
 # follower, leader, ratio, offset: q[follower] = ratio q[leader] + offset
 Coupling = tuple[str, str, float, float]
@@ -28,7 +28,8 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
     Raises
     ------
     URDFError
-        If joints mimic each other in a ring, or a joint mimics one that cannot move.
+        If joints mimic each other in a ring, or a joint mimics one that cannot move, or one that does not exist and
+        ``drop`` is False.
     UnsupportedError
         If a follower or a leader has more than one variable and ``drop`` is False.
     """
@@ -39,6 +40,13 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
             continue
         if joint.type == "fixed" or joint.name in locked:
             notes.info(mimic.node, f"fixed joint '{joint.name}' mimics '{mimic.joint}': it cannot move")
+            continue
+        if mimic.joint not in joints:
+            message = f"joint '{joint.name}' mimics '{mimic.joint}', and there is no such joint"
+            if not drop:
+                hint = f"{known(mimic.joint, joints)}. unsupported='drop' leaves '{joint.name}' free"
+                raise mimic.node.fail(message + hint, joint=joint.name)
+            notes.dropped(mimic.node, f"dropped: {message}")
             continue
         leader, ratio, offset = _first_leader(joint, joints)
         if leader.type == "fixed" or leader.name in locked:
@@ -66,7 +74,7 @@ def _first_leader(joint: JointRecord, joints: Mapping[str, JointRecord]) -> tupl
     """Follow a chain of mimics: q = m1 (m2 q2 + o2) + o1 = (m1 m2) q2 + (m1 o2 + o1)."""
     ratio, offset, chain = joint.mimic.multiplier, joint.mimic.offset, [joint.name]
     leader = joints[joint.mimic.joint]
-    while leader.mimic is not None and leader.type != "fixed":
+    while leader.mimic is not None and leader.mimic.joint in joints and leader.type != "fixed":
         if leader.name in chain:
             ring = ", ".join(repr(name) for name in chain[chain.index(leader.name) :])
             raise joint.mimic.node.fail(f"the joints {ring} mimic each other; one of them must lead", joint=joint.name)

@@ -6,10 +6,11 @@ are roll, pitch and yaw.
 
 from __future__ import annotations
 
+import difflib
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kinetree.errors import URDFError
 from kinetree.io.xml_reader import Document, Node
 
 # Velocity variables of each joint type.
@@ -103,8 +104,8 @@ def read_robot(document: Document) -> RobotRecord:
     root = document.root
     _refuse_xacro(document)
     if root.tag != "robot":
-        known = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
-        raise root.fail(f"the root element is <{root.tag}>{known}, expected <robot>: this is not a URDF file")
+        other = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
+        raise root.fail(f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file")
     root.text("version")
     colors = _materials(root)
     links: dict[str, LinkRecord] = {}
@@ -122,10 +123,10 @@ def read_robot(document: Document) -> RobotRecord:
     for joint in joints.values():
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
-                raise _unknown(joint.node.child(role), f"the {role} of joint '{joint.name}'", "link", link, links)
-        if joint.mimic is not None and joint.mimic.joint not in joints:
-            what = f"the joint that '{joint.name}' mimics"
-            raise _unknown(joint.mimic.node, what, "joint", joint.mimic.joint, joints)
+                raise joint.node.child(role).fail(
+                    f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{known(link, links)}",
+                    name=link,
+                )
     return RobotRecord(root.text("name"), links, joints, document)
 
 
@@ -147,13 +148,12 @@ def _unique(kind: str, name: str, node: Node, earlier: dict) -> None:
         )
 
 
-def _unknown(node: Node, what: str, kind: str, name: str, valid: dict) -> URDFError:
-    import difflib
-
-    close = difflib.get_close_matches(name, valid, n=1)
+def known(name: str, valid: Iterable[str]) -> str:
+    """Return how a message about an unknown name goes on: the closest valid one, and all of them."""
+    names = list(valid)
+    close = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else "."
-    shown = ", ".join(list(valid)[:12]) + (", ..." if len(valid) > 12 else "")
-    return node.fail(f"{what} is '{name}', and there is no such {kind}{hint} Known: {shown}.", name=name)
+    return f"{hint} Known: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
 
 def _materials(root: Node) -> dict[str, tuple[float, ...] | None]:
