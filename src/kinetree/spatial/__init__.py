@@ -4,6 +4,15 @@ from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion
+from kinetree.spatial.planar import (
+    PlanarAccelerationField,
+    PlanarArticulatedInertia,
+    PlanarForce,
+    PlanarInertia,
+    PlanarMotion,
+    PlanarTransform,
+    Vector2,
+)
 from kinetree.spatial.rotation import (
     AxialRotation,
     GeneralRotation,
@@ -16,6 +25,7 @@ from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
 
 __all__ = [
     "AccelerationField", "ArticulatedInertia", "AxialRotation", "FactoredTransform", "Force", "GeneralRotation",
-    "IdentityRotation", "Inertia", "Matrix3", "Motion", "Quantity", "Rotation", "Symmetric3", "Transform", "Vector3",
-    "rotation_from_matrix",
+    "IdentityRotation", "Inertia", "Matrix3", "Motion", "PlanarAccelerationField", "PlanarArticulatedInertia",
+    "PlanarForce", "PlanarInertia", "PlanarMotion", "PlanarTransform", "Quantity", "Rotation", "Symmetric3",
+    "Transform", "Vector2", "Vector3", "rotation_from_matrix",
 ]  # fmt: skip

@@ -1,8 +1,8 @@
 """Spatial and planar arithmetic with NumPy matrices: the book's simple functions (Featherstone, tables A.1 and A.2).
 
-For tests and teaching: the algorithms use the compact classes. Where the book has a planar and a spatial function of one
-name, the length of the argument decides: six numbers are spatial, three planar. Frame B is described relative to A, and
-transforms go from A to B.
+For tests and teaching: the algorithms use the compact classes. Where the book has a planar and a spatial function of
+one name, the length of the argument decides: six numbers are spatial, three planar. Frame B is described relative to
+A, and transforms go from A to B.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def crm(v) -> np.ndarray:
         return np.array([[0.0, 0.0, 0.0], [y, 0.0, -w], [-x, w, 0.0]])
     if v.shape == (6,):
         return np.block([[skew(v[:3]), np.zeros((3, 3))], [skew(v[3:]), skew(v[:3])]])
-    raise ShapeError(f"crm: v has shape {v.shape}, expected (6,) for a spatial or (3,) for a planar motion.", shape=v.shape)
+    raise ShapeError(f"crm: v has shape {v.shape}, expected (6,) or, for a planar motion, (3,).", shape=v.shape)
 
 
 def crf(v) -> np.ndarray:
@@ -92,7 +92,7 @@ def crf(v) -> np.ndarray:
 
 
 def mcI(m: float, c, I_c) -> np.ndarray:
-    """Inertia matrix from mass [kg], centre of mass [m] and rotational inertia about it [kg m^2] (eq. 2.63, 2.78).
+    """Inertia matrix from mass [kg], center of mass [m] and rotational inertia about it [kg m^2] (eq. 2.63, 2.78).
 
     Parameters
     ----------

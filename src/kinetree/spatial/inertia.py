@@ -16,7 +16,7 @@ class Inertia(Quantity):
     m : scalar
         Mass [kg].
     h : Vector3
-        First moment of mass ``m c`` [kg m], c the centre of mass.
+        First moment of mass ``m c`` [kg m], c the center of mass.
     I : Symmetric3
         Rotational inertia about the frame's origin (not about c) [kg m^2].
 
@@ -46,14 +46,14 @@ class Inertia(Quantity):
 
     @classmethod
     def from_com(cls, m, c: Vector3, I_c: Symmetric3) -> Inertia:
-        """Inertia about the origin of a body given at its centre of mass (Featherstone eq. 2.63).
+        """Inertia about the origin of a body given at its center of mass (Featherstone eq. 2.63).
 
         Parameters
         ----------
         m : scalar
             Mass [kg].
         c : Vector3
-            Centre of mass [m].
+            Center of mass [m].
         I_c : Symmetric3
             Rotational inertia about c [kg m^2].
         """
@@ -64,7 +64,7 @@ class Inertia(Quantity):
 
     @property
     def com(self) -> Vector3:
-        """Centre of mass [m]; not defined for a massless body."""
+        """Center of mass [m]; not defined for a massless body."""
         return self.h / self.m
 
     @property

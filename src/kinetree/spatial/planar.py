@@ -1,7 +1,7 @@
 """Planar vector algebra: the spatial one without the coordinates that planar motion does not use (Featherstone, 2.16).
 
-Motions are (w, v_x, v_y), forces (n, f_x, f_y). The operators are those of the spatial classes, so that code written for
-the one runs on the other; every class gives its spatial counterpart in the x-y plane by ``.spatial()``.
+Motions are (w, v_x, v_y), forces (n, f_x, f_y). The operators are those of the spatial classes, so that code written
+for the one runs on the other; every class gives its spatial counterpart in the x-y plane by ``.spatial()``.
 """
 
 from __future__ import annotations
@@ -197,13 +197,13 @@ class PlanarInertia(Quantity):
 
     @classmethod
     def from_com(cls, m, c: Vector2, I_c) -> PlanarInertia:
-        """From mass [kg], centre of mass [m] and rotational inertia about it [kg m^2]."""
+        """From mass [kg], center of mass [m] and rotational inertia about it [kg m^2]."""
         h = c * m
         return cls(m, h, I_c + h.dot(c))
 
     @property
     def com(self) -> Vector2:
-        """Centre of mass [m]."""
+        """Center of mass [m]."""
         return self.h / self.m
 
     def __add__(self, other):

@@ -247,7 +247,7 @@ class GeneralRotation(Rotation):
     -----
     Rotating a symmetric matrix costs 28m + 29a, a general one 40m + 39a, a product of rotations 24m + 15a
     (Featherstone, section A.5). If an entry is the Python float +-1.0, with structural zeros in its row and column, the
-    rotation is an axial one after a signed permutation of the axes, and matrices are rotated in these two steps: 8m + 7a
+    rotation is an axial one after a signed permutation of the axes, and matrices are rotated in two steps, for 8m + 7a
     and 12m + 12a, or nothing at all for a pure permutation.
     """
 
