@@ -102,14 +102,11 @@ def assemble(ir: str, target: Target) -> bytes:
     No optimisation passes: the program is simplified before it becomes IR, and instruction selection and register
     allocation at level 2 do the rest. Passes cost time and gain nothing on straight-line code.
     """
-    llvm = _llvm()
-    module = _parse(ir)
-    return _machine(target).emit_object(module)
+    return _machine(target).emit_object(_parse(ir))
 
 
 def assembly(ir: str, target: Target) -> str:
     """The assembler text of the same code, for inspection."""
-    llvm = _llvm()
     return _machine(target).emit_assembly(_parse(ir))
 
 
@@ -125,15 +122,14 @@ def _llvm():
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()  # also to load objects: a process whose kernels all come from the cache
-    llvm.initialize_native_asmprinter()  # loading an object needs it too
+    llvm.initialize_native_asmprinter()  # to load objects too: a process may find all its kernels in the cache
     return llvm
 
 
 @functools.lru_cache(maxsize=8)
 def _machine(target: Target):
-    # The code model is the large one: the loader does not promise that code and constants lie within 2 GB. The small one
-    # gains nothing that could be measured.
+    # The code model is the large one: the loader does not promise that code and constants lie within 2 GB. The small
+    # one gains nothing that could be measured.
     return (
         _llvm()
         .Target.from_triple(target.triple)
