@@ -15,24 +15,25 @@ def plain_call(spec: Spec):
 
     It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in ``model.functions``.
     """
-    inputs, optional, static = tuple(spec.inputs), tuple(spec.optional), spec.static
+    name, inputs, optional, static = spec.name, tuple(spec.inputs), tuple(spec.optional), spec.static
     count = len(inputs)
 
     def call(model, *args, out=None, **named):
-        if not named and len(args) == count:  # the common case, kept short
-            f = model.functions.get(spec.name)
+        if not named and out is None and len(args) == count:  # the common case, kept short
+            f = model.functions.get(name)
             if f is not None and not is_interpreted():
-                return f(*args, out=out)
+                result = f.single(*args)
+                return f(*args) if result is NotImplemented else result
         return general(model, args, out, named)
 
     def general(model, args, out, named):
-        choices = {name: named.pop(name) for name in static if name in named}
+        choices = {key: named.pop(key) for key in static if key in named}
         bound = signature.bind_partial(model, *args, **named, **choices)
         given = {n: x for n, x in bound.arguments.items() if n in inputs or (n in optional and x is not None)}
-        missing = [name for name in inputs if name not in given]
+        missing = [entry for entry in inputs if entry not in given]
         if missing:
             raise TypeError(f"{spec.name}: missing {', '.join(missing)}")
-        present = tuple(name for name in optional if name in given)
+        present = tuple(entry for entry in optional if entry in given)
         if is_interpreted():
             check_static(spec, model, choices)
             return _interpreted(spec, model, given, out, present, choices)
@@ -41,7 +42,7 @@ def plain_call(spec: Spec):
         if f is None:
             check_static(spec, model, choices)
             f = model.functions.setdefault(key, Function(spec, model, present, choices, checks=True))
-        return f(*(given[name] for name in (*inputs, *present)), out=out)
+        return f(*(given[entry] for entry in (*inputs, *present)), out=out)
 
     signature = _public_signature(spec)
     call.__name__ = call.__qualname__ = spec.name

@@ -34,6 +34,9 @@ class Function:
         The model it was compiled for.
     input_names, output_names : tuple of str
         In the order of arguments and results.
+    single : callable
+        The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs, *outputs)``;
+        it returns ``NotImplemented`` for everything that it does not take, where a call of the Function explains.
     """
 
     def __init__(self, spec: Spec, model, present: tuple[str, ...], static: Mapping[str, object], checks: bool):
@@ -50,18 +53,18 @@ class Function:
         self._result = namedtuple(f"{spec.name}_result", self.output_names) if len(self.output_names) > 1 else None
         self._kernels = {}
         self._lock = threading.Lock()
-        self._single = self._build_single
+        self.single = self._build_single
         self._traced = None
 
     # Calling -------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args, out=None, **named):
         if out is None and not named:
-            result = self._single(*args)
+            result = self.single(*args)
             if result is not NotImplemented:
                 return result
         elif not named:
-            result = self._single(*args, *out) if type(out) is tuple else self._single(*args, out)
+            result = self.single(*args, *out) if type(out) is tuple else self.single(*args, out)
             if result is not NotImplemented:
                 return result
         return self._general(self._bound(args, named), out)
@@ -149,8 +152,8 @@ class Function:
 
     def _build_single(self, *args):
         """Stands for the single-call entry until it is first needed."""
-        self._single = self._entry(self._kernel("float64"))
-        return self._single(*args)
+        self.single = self._entry(self._kernel("float64"))
+        return self.single(*args)
 
     def _entry(self, kernel):
         entry = kernel.entry

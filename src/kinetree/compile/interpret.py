@@ -37,9 +37,7 @@ def interpreted() -> Iterator[None]:
         _interpreted.reset(token)
 
 
-def is_interpreted() -> bool:
-    """Whether this context asked for interpretation."""
-    return _interpreted.get()
+is_interpreted = _interpreted.get  # whether this context asked for interpretation; read at every plain call
 
 
 def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, static, checks=True) -> list[np.ndarray]:
