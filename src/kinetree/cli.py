@@ -13,6 +13,8 @@ import typer
 
 from kinetree.errors import KinetreeError, ShapeError
 
+NOTES_SHOWN = 3
+
 app = typer.Typer(
     help="Rigid-body dynamics, compiled for your own robot.",
     no_args_is_help=True,
@@ -188,23 +190,20 @@ def _version() -> str:
 
 
 def _summary(run, written: list[Path]):
-    from rich.table import Table
+    from rich.text import Text
 
-    def joules(x: float) -> str:
-        return f"{x:.6g} J"
-
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("robot", run.model_name)
     steps = f", {run.steps} steps of {run.dt:g} s" if run.steps is not None else f", a sample every {run.dt:g} s"
-    table.add_row("integrator", f"{run.integrator}{steps}")
-    table.add_row("simulated", f"{run.duration:g} s, {len(run)} samples")
-    table.add_row("wall time", f"{run.wall_time:.3g} s, {run.real_time_factor:.3g} x real time")
-    table.add_row("energy", f"{joules(run.energy[0])} at the start, {joules(run.energy[-1])} at the end")
-    table.add_row("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy")
-    for note in run.notes:
-        table.add_row("note", note)
-    for path in written:
-        table.add_row("written", str(path))
-    return table
+    rows = [
+        ("robot", run.model_name),
+        ("integrator", f"{run.integrator}{steps}"),
+        ("simulated", f"{run.duration:g} s, {len(run)} samples"),
+        ("wall time", f"{run.wall_time:.3g} s, {run.real_time_factor:.3g} x real time"),
+        ("energy", f"{run.energy[0]:.6g} J at the start, {run.energy[-1]:.6g} J at the end"),
+        ("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy"),
+        *(("note", note) for note in run.notes[:NOTES_SHOWN]),
+        *(("written", str(path)) for path in written),
+    ]
+    if (hidden := len(run.notes) - NOTES_SHOWN) > 0:
+        rows.insert(len(rows) - len(written), ("note", f"{hidden} more like these"))
+    lines = [Text.assemble((f"{label:<14}", "bold"), value) for label, value in rows]
+    return Text("\n").join(lines)

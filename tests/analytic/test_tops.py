@@ -14,20 +14,23 @@ def free_start(omega):
     return np.concatenate((omega, np.zeros(3)))
 
 
-@pytest.mark.parametrize("dt", [2e-3])
-def test_asymmetric_top_keeps_energy_and_angular_momentum(dt):
-    """I = (1, 2, 3)e-2 spinning at 10 rad/s about its intermediate axis: RK4 keeps E and the world's L to 1e-9.
+def test_asymmetric_top_keeps_energy_and_angular_momentum():
+    """I = (1, 2, 3)e-2 at 10 rad/s about its intermediate axis: 10 s of RK4 at 2 ms, errors of 1e-9 and of order 4.
 
-    RK4's error per unit time is of order (h w)^4 w / 120, here 1.3e-8 x 10 s x (deviation from the steady spin), and
-    the tumbling takes most of the time near the steady states.
+    RK4 keeps energy and the world's angular momentum only to its order: (h w)^4 w / 120 = 1.3e-8 per second while the
+    top flips, much less in the steady spin between. L is 6e-10 off at the end, and 1.5e-9 during a flip.
     """
     moments = np.array([0.01, 0.02, 0.03])
     model = rigid_body(moments)
-    run = kt.simulate(model, v0=free_start([0.01, 10.0, 0.01]), duration=10.0, dt=dt, integrator="rk4")
-    L = np.einsum("tij,tj->ti", rotation_matrix(run.q[:, 3:]), moments * run.v[:, :3])
-    assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-9
-    assert np.max(np.abs(L - L[0])) < 1e-9 * np.linalg.norm(L[0])
-    assert np.ptp(run.v[:, 1]) > 19.0  # the axis did flip
+    errors = []
+    for dt in (2e-3, 1e-3):
+        run = kt.simulate(model, v0=free_start([0.01, 10.0, 0.01]), duration=10.0, dt=dt, integrator="rk4")
+        L = np.einsum("tij,tj->ti", rotation_matrix(run.q[:, 3:]), moments * run.v[:, :3])
+        off = np.linalg.norm(L - L[0], axis=1) / np.linalg.norm(L[0])
+        errors.append((np.max(np.abs(run.energy / run.energy[0] - 1.0)), off.max(), off[-1]))
+        assert np.ptp(run.v[:, 1]) > 19.0  # the axis did flip
+    assert np.all(np.array(errors[0]) < (1e-9, 2e-9, 1e-9))
+    assert np.all(np.array(errors[1])[:2] < np.array(errors[0])[:2] / 12.0)
 
 
 @pytest.mark.parametrize("integrator, tolerance", [("rk4", 1e-9), ("adaptive", 1e-8)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -91,7 +92,7 @@ def solve_adaptive(
     rate = np.empty(nq + len(v0))
 
     def right_hand_side(t, y):
-        if not np.isfinite(y.dot(y)):
+        if not all(map(math.isfinite, y.tolist())):
             raise _not_finite(system, t, y, method)
         q, v = normalize(y[:nq]), y[nq:]
         if tick is not None:
@@ -101,7 +102,7 @@ def solve_adaptive(
             rate[nq:] = forward_dynamics(q, v, tau(t, q, v), *f_ext(t))
         except NonFiniteError as error:
             raise _not_finite(system, t, rate, method) from error
-        if not np.isfinite(rate.dot(rate)):
+        if not all(map(math.isfinite, rate.tolist())):
             raise _not_finite(system, t, rate, method)
         return rate.copy()
 

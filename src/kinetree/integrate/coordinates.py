@@ -33,18 +33,15 @@ class Coordinates:
     @classmethod
     def of(cls, model) -> Coordinates:
         """The coordinates of a model."""
-        tables: tuple[list, ...] = ([], [], [], [], [], [])
-        for i in model.outward():
-            joint, name = model.joints[i], model.joint_names[i]
-            sides = (
-                (joint.position_names, joint.position_units, tables[0], tables[1], tables[4]),
-                (joint.velocity_names, joint.velocity_units, tables[2], tables[3], tables[5]),
-            )
-            for names, units, all_labels, all_units, all_joints in sides:
-                all_labels += [name] if len(names) == 1 else [f"{name}.{part}" for part in names]
-                all_units += units
-                all_joints += [name] * len(names)
-        return cls(*(tuple(table) for table in tables))
+        joints = [(model.joints[i], model.joint_names[i]) for i in model.outward()]
+        return cls(
+            position_labels=tuple(model.position_labels),
+            position_units=tuple(model.position_units),
+            velocity_labels=tuple(model.velocity_labels),
+            velocity_units=tuple(model.velocity_units),
+            position_joints=tuple(name for joint, name in joints for _ in range(joint.nq)),
+            velocity_joints=tuple(name for joint, name in joints for _ in range(joint.nv)),
+        )
 
     @property
     def acceleration_units(self) -> tuple[str, ...]:

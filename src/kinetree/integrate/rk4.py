@@ -27,7 +27,7 @@ class RungeKutta4:
     Cost: four forward dynamics per step.
     """
 
-    __slots__ = ("_rest", "_stage", "_sum")
+    __slots__ = ("_h", "_h_arrays", "_rest", "_stage", "_sum")
 
     name = "rk4"
     order = 4
@@ -36,13 +36,17 @@ class RungeKutta4:
         self._stage = system.function(RUNGE_KUTTA_STAGE, checks=False)
         self._sum = system.function(RUNGE_KUTTA_SUM, checks=False)
         self._rest = np.zeros(system.model.nv)
+        self._h, self._h_arrays = None, None
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_arrays = h, (np.array(0.0), np.array(h / 2), np.array(h))
+        none, half, full = self._h_arrays
         middle, end = t + h / 2, t + h
         tau_middle, f_middle = tau(middle), f_ext(middle)
-        x1, a1 = self._stage(q, v, self._rest, self._rest, tau(t), 0.0, *f_ext(t))
-        x2, a2 = self._stage(q, v, x1, a1, tau_middle, h / 2, *f_middle)
-        x3, a3 = self._stage(q, v, x2, a2, tau_middle, h / 2, *f_middle)
-        x4, a4 = self._stage(q, v, x3, a3, tau(end), h, *f_ext(end))
-        return self._sum(q, v, h, x1, a1, x2, a2, x3, a3, x4, a4)
+        x1, a1 = self._stage(q, v, self._rest, self._rest, tau(t), none, *f_ext(t))
+        x2, a2 = self._stage(q, v, x1, a1, tau_middle, half, *f_middle)
+        x3, a3 = self._stage(q, v, x2, a2, tau_middle, half, *f_middle)
+        x4, a4 = self._stage(q, v, x3, a3, tau(end), full, *f_ext(end))
+        return self._sum(q, v, full, x1, a1, x2, a2, x3, a3, x4, a4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinetree.integrate import kernels  # noqa: F401  (registers the step)
 
 
@@ -21,14 +23,17 @@ class SemiImplicitEuler:
     Source: Sueda et al., eq. 1.28-1.29 and 2.19-2.20 (semi-implicit Euler with the exponential update of rotations).
     """
 
-    __slots__ = ("_step",)
+    __slots__ = ("_h", "_h_array", "_step")
 
     name = "semi_implicit"
     order = 1
 
     def __init__(self, system) -> None:
         self._step = system.function("semi_implicit_step", checks=False)
+        self._h, self._h_array = None, None
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
-        return self._step(q, v, tau(t), h, *f_ext(t))
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_array = h, np.array(h)
+        return self._step(q, v, tau(t), self._h_array, *f_ext(t))

@@ -18,7 +18,8 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     q0 : array_like or None
         Positions, shape (nq,) [rad or m]; None for the neutral ones, or random ones if there is a seed.
     v0 : array_like or None
-        Velocities, shape (nv,) [rad/s or m/s]; None for rest, or random ones in [-1, 1) if there is a seed and no q0.
+        Velocities, shape (nv,) [rad/s or m/s]; None for rest, or random ones if there is a seed
+        and no q0.
     seed : int or None
     limits : str
         "ignore" lets the state be outside the limits.
@@ -34,20 +35,23 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     rng = None if seed is None else np.random.default_rng(seed)
     chosen = q0 is None
     if chosen:
-        q, source = (model.neutral(), "neutral") if rng is None else (model.random(rng), "random")
-        q, moved = _inside_limits(model, np.array(q, dtype=float), limits)
-        notes += [f"the {source} position of joint {name} is outside its limits: it starts {at}" for name, at in moved]
-        if rng is not None:
+        if rng is None:
+            q, moved = _inside_limits(model, model.neutral(), limits)
+            notes += [
+                f"the neutral position of joint {name} is outside its limits: it starts {at}" for name, at in moved
+            ]
+        else:
+            q, random_v = model.random_state(rng)
             notes.append(f"random initial position, seed {seed}")
     else:
         q = _vector(model, q0, "q0", "nq")
     if v0 is None and chosen and rng is not None:
-        v = rng.uniform(-1.0, 1.0, model.nv)
-        notes.append(f"random initial velocity in [-1, 1), seed {seed}")
+        v = random_v
+        notes.append(f"random initial velocity, standard normal, seed {seed}")
     else:
         v = np.zeros(model.nv) if v0 is None else _vector(model, v0, "v0", "nv")
 
-    if chosen and model.couplings:
+    if chosen and rng is None and model.couplings:
         q_coupled, v_coupled = free.function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     if limits != "ignore":

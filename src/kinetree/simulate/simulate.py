@@ -17,6 +17,7 @@ from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.trajectory import Trajectory
 
+RUNAWAY = 1e50  # [rad, m, per second] no mechanism is there: the numbers are about to overflow
 CHECK_EVERY = 64  # steps between looks at the state: often enough to name the time, too rarely to cost any
 
 
@@ -83,7 +84,7 @@ def simulate(
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     seed : int, optional
-        Without q0: start from random positions and velocities drawn with this seed.
+        Without q0: start from a random state drawn with this seed, ``model.random_state``.
 
     Returns
     -------
@@ -126,6 +127,7 @@ def simulate(
     times = np.append(np.arange(0, steps, every) * dt, duration)
 
     stepper = FIXED_STEP[integrator](system) if integrator in FIXED_STEP else None
+    _compile_ahead(system, stepper, drive, q, v, dt)
     bar = Progress(duration, progress)
     start = clock.perf_counter()
     try:
@@ -159,6 +161,17 @@ def simulate(
     )
 
 
+def _compile_ahead(system, stepper, drive, q, v, dt) -> None:
+    """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
+    rest, wrenches = np.zeros(system.model.nv), drive.f_ext(0.0)
+    system.function("normalize")(q)
+    if stepper is not None:
+        stepper.step(0.0, dt, q, v, lambda t: rest, lambda t: wrenches)
+    else:
+        system.function("q_dot")(q, v)
+        system.function("forward_dynamics")(q, v, rest, *wrenches)
+
+
 def _march(system, stepper, drive, guard, q, v, times, schedule, bar):
     """Fixed steps; the recorded rows of q, v and tau."""
     duration, dt, steps, every = schedule
@@ -170,7 +183,12 @@ def _march(system, stepper, drive, guard, q, v, times, schedule, bar):
     for n in range(steps):
         t = n * dt
         if drive.controlled:
-            drive.command(t, q, v)
+            try:
+                drive.command(t, q, v)
+            except SimulationError as error:  # a runaway state makes controllers overflow: the state is to blame then
+                if max(np.abs(q).max(), np.abs(v).max()) < RUNAWAY:
+                    raise
+                raise _blown_up(system, t, q, v, dt, stepper.name) from error
         if n % every == 0:
             Q[row], V[row], TAU[row] = q, v, held(t)
             row += 1
@@ -179,7 +197,7 @@ def _march(system, stepper, drive, guard, q, v, times, schedule, bar):
         if guard is not None:
             guard.check(t + h, q)
         if n % CHECK_EVERY == CHECK_EVERY - 1 or n + 1 == steps:
-            if not math.isfinite(q.dot(q) + v.dot(v)):
+            if not (np.isfinite(q).all() and np.isfinite(v).all()):
                 raise _blown_up(system, t + h, q, v, dt, stepper.name)
             q, v = tidy(q, v)
             bar.tick(t + h)

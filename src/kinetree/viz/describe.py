@@ -124,7 +124,7 @@ def _body(model, i: int) -> dict:
 
 
 def _total_mass(model) -> float:
-    return math.fsum(float(model.I[i].m) for i in model.outward())
+    return model.total_mass
 
 
 def _report(model) -> list:
