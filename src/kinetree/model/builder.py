@@ -42,28 +42,26 @@ def as_transform(what: str, placement) -> Transform:
     if placement is None:
         return Transform.identity()
     if isinstance(placement, Transform):
-        X = placement
-    elif isinstance(placement, np.ndarray) and placement.shape == (4, 4):
+        check.check_placement(what, placement)
+        return placement
+    if isinstance(placement, np.ndarray) and placement.shape == (4, 4):
         if not np.array_equal(placement[3], (0.0, 0.0, 0.0, 1.0)):
             raise ModelError(f"{what}: the homogeneous matrix ends in {placement[3].tolist()}, expected [0, 0, 0, 1]")
-        X = transform_of_pose(placement[:3, :3], placement[:3, 3])
-    else:
-        try:
-            first, second = (np.array(part, dtype=float) for part in placement)
-        except (TypeError, ValueError):
-            first = second = np.empty(0)
-        if first.shape == (3,) and second.shape == (3,):
-            X = transform_of_pose(rotation_of_rpy(*second.tolist()), first)
-        elif first.shape == (3, 3) and second.shape == (3,):
-            X = transform_of_pose(first, second)
-        else:
-            raise ModelError(
-                f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, "
-                "p) or a 4x4 array",
-                placement=placement,
-            )
-    check.check_placement(what, X)
-    return X
+        return transform_of_pose(placement[:3, :3], placement[:3, 3], what)
+    try:
+        first, second = (np.array(part, dtype=float) for part in placement)
+    except (TypeError, ValueError):
+        first = second = np.empty(0)
+    if first.shape == (3,) and second.shape == (3,):
+        check.check_finite(f"{what}: roll-pitch-yaw", second, "rad")
+        return transform_of_pose(rotation_of_rpy(*second.tolist()), first, what)
+    if first.shape == (3, 3) and second.shape == (3,):
+        return transform_of_pose(first, second, what)
+    raise ModelError(
+        f"{what}: placement {placement!r} is not understood; give a Transform, a pair (xyz, rpy), a pair (R, p) or a "
+        "4x4 array",
+        placement=placement,
+    )
 
 
 def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:

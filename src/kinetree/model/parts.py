@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import ModelError, NonFiniteError
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 
+ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
+
+# What the lengths of a shape are.
 SHAPES = {
     "box": ("x", "y", "z"),
     "sphere": ("radius",),
@@ -22,18 +25,43 @@ SHAPES = {
 }
 
 
-def frozen_array(values, shape: tuple[int, ...]) -> np.ndarray:
-    """A read-only float64 copy of ``values`` with exactly this shape."""
-    array = np.array(values, dtype=float)
-    if array.shape != shape:
-        raise ValueError(f"has shape {array.shape}, expected {shape}")
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array itself, from now on read-only."""
     array.setflags(write=False)
     return array
 
 
-def transform_of_pose(R, p) -> Transform:
+def check_rotation(what: str, R) -> np.ndarray:
+    """Refuse a matrix that is not finite, not orthonormal, or a reflection."""
+    R = np.array(R, dtype=float)
+    if R.shape != (3, 3):
+        raise ModelError(f"{what}: rotation has shape {R.shape}, expected (3, 3)", rotation=R)
+    if not np.all(np.isfinite(R)):
+        raise NonFiniteError(f"{what}: rotation is {R.tolist()}, expected finite numbers", rotation=R)
+    defect = float(np.abs(R @ R.T - np.eye(3)).max())
+    if defect > ROTATION_TOLERANCE:
+        raise ModelError(f"{what}: rotation is not orthonormal (R R^T - 1 has an entry {defect:.3g})", defect=defect)
+    if np.linalg.det(R) < 0.0:
+        raise ModelError(
+            f"{what}: rotation has determinant -1, so it is a reflection (a left-handed frame)", rotation=R
+        )
+    return R
+
+
+def check_position(what: str, p) -> np.ndarray:
+    """Refuse what is not three finite numbers."""
+    p = np.array(p, dtype=float)
+    if p.shape != (3,):
+        raise ModelError(f"{what}: position has shape {p.shape}, expected (3,) [m]", position=p)
+    if not np.all(np.isfinite(p)):
+        raise NonFiniteError(f"{what}: position is {p.tolist()} m, expected finite numbers", position=p)
+    return p
+
+
+def transform_of_pose(R, p, what: str = "pose") -> Transform:
     """The coordinate transform X_BA to a frame B at the pose (R_AB, p_AB) in A: E = R^T, r = p."""
-    return Transform(rotation_from_matrix(np.asarray(R, float).T.tolist()), Vector3(*map(float, p)))
+    E = rotation_from_matrix(check_rotation(what, R).T.tolist())
+    return Transform(E, Vector3(*check_position(what, p).tolist()))
 
 
 def pose_of_transform(X: Transform) -> tuple[np.ndarray, np.ndarray]:
@@ -69,10 +97,10 @@ class Frame:
     X_FB: Transform = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        X_FB = transform_of_pose(self.R_BF, self.p_BF)
+        X_FB = transform_of_pose(self.R_BF, self.p_BF, f"frame {self.name!r}")
         R_BF, p_BF = pose_of_transform(X_FB)  # so that the arrays and the transform agree to the last bit
-        object.__setattr__(self, "R_BF", frozen_array(R_BF, (3, 3)))
-        object.__setattr__(self, "p_BF", frozen_array(p_BF, (3,)))
+        object.__setattr__(self, "R_BF", read_only(R_BF))
+        object.__setattr__(self, "p_BF", read_only(p_BF))
         object.__setattr__(self, "X_FB", X_FB)
 
     def __getstate__(self):
@@ -143,8 +171,9 @@ class Geometry:
         if self.kind == "mesh" and not self.mesh:
             raise ModelError(f"mesh {self.name!r}: no file; give mesh='path/to/file.stl'")
         object.__setattr__(self, "size", size)
-        object.__setattr__(self, "R_BG", frozen_array(self.R_BG, (3, 3)))
-        object.__setattr__(self, "p_BG", frozen_array(self.p_BG, (3,)))
+        what = f"{self.kind} {self.name!r}"
+        object.__setattr__(self, "R_BG", read_only(check_rotation(what, self.R_BG)))
+        object.__setattr__(self, "p_BG", read_only(check_position(what, self.p_BG)))
 
     def seen_from(self, X: Transform) -> Geometry:
         """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates)."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import CouplingError, DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
-from kinetree.model.parts import Coupling
+from kinetree.model.parts import Coupling, check_position, check_rotation
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -17,7 +17,6 @@ from kinetree.spatial import Inertia, Transform
 INERTIA_TOLERANCE = 1e-6
 GYRATION_TOLERANCE = 1e-6  # [m]
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry of a rotational inertia
-ROTATION_TOLERANCE = 1e-8  # of E E^T - 1
 SINGULAR = 1e-13  # of the largest value that this inertia about the joint could have
 
 
@@ -57,14 +56,8 @@ def check_joint(what: str, joint: object) -> None:
 
 def check_placement(what: str, X: Transform) -> None:
     """A placement must be finite and its rotation proper and orthonormal."""
-    E = np.array(X.E.matrix.rows, dtype=float)
-    check_finite(f"{what}: position", list(X.r), "m")
-    check_finite(f"{what}: rotation", E)
-    defect = float(np.abs(E @ E.T - np.eye(3)).max())
-    if defect > ROTATION_TOLERANCE:
-        raise ModelError(f"{what}: rotation is not orthonormal (R R^T - 1 has an entry {defect:.3g})", defect=defect)
-    if np.linalg.det(E) < 0.0:
-        raise ModelError(f"{what}: rotation matrix has determinant -1: it is a reflection (a left-handed frame)")
+    check_position(what, list(X.r))
+    check_rotation(what, X.E.matrix.rows)
 
 
 def as_rotational_inertia(what: str, inertia) -> np.ndarray:
