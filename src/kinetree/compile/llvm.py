@@ -33,6 +33,10 @@ STACK = 0 if sys.platform == "win32" else 256 * 1024
 STATUS_BITS = 31
 """Check k sets bit 1 + k; those beyond share the last bit."""
 
+FENCE = 25
+"""Stores between compiler barriers, which cost no instruction. LLVM looks for stores to merge and to reorder in time that
+grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier."""
+
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
 
@@ -157,6 +161,7 @@ class Block:
         self.names: dict[int, str] = {}
         self.prefix = "%t"
         self._count = 0
+        self._stores = 0
 
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
         """Base pointer and byte offset of an input entry."""
@@ -192,6 +197,9 @@ class Block:
         """Store all lanes."""
         pointer = self.pointer(*address)
         self.lines.append(f"  store {self.lanes.type} {text}, ptr {pointer}")
+        self._stores += 1
+        if self._stores % FENCE == 0:
+            self.lines.append('  fence syncscope("singlethread") acq_rel')
 
     def emit(self, chunk: tuple[int, ...]) -> None:
         """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
