@@ -238,7 +238,7 @@ class ModelBuilder:
             Names of frames are different from each other and from those of bodies.
         body : str
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
-            Where the frame is in the body; as for ``add_body``.
+            Where the frame is in the body [m, rad]; as for ``add_body``.
         """
         if name in self._frames:
             raise DuplicateNameError(
