@@ -148,6 +148,26 @@ class Function:
             results = [r if r.ndim else r[()] for r in results]
         return results[0] if self._result is None else self._result(*results)
 
+    def for_model(self, model) -> Function:
+        """This function for another model of the same structure: the same code with other numbers, at no cost.
+
+        Parameters
+        ----------
+        model : Model
+            ``model.structure()`` equals that of this function's model.
+
+        Returns
+        -------
+        Function
+        """
+        from kinetree.compile.trace import numbers_model
+
+        other = Function(self.spec, model, self.input_names[len(self.spec.inputs) :], self.static, self.checks)
+        other._traced = self.program
+        numbers = numbers_model(self.spec, model).number_values()
+        other._kernels = {dtype: kernel.with_numbers(numbers) for dtype, kernel in self._kernels.items()}
+        return other
+
     # Building ------------------------------------------------------------------------------------------------------
 
     def _build_single(self, *args):
@@ -195,10 +215,11 @@ class Function:
     def program(self):
         """The straight-line program that is compiled."""
         if self._traced is None:
-            from kinetree.compile.trace import trace
+            from kinetree.compile.stored import stored_program
 
             start = time.perf_counter()
-            self._traced = trace(self.spec, self.model, self.input_names[len(self.spec.inputs) :], self.static)
+            present = self.input_names[len(self.spec.inputs) :]
+            self._traced = stored_program(self.spec, self.model, present, self.static)
             self.seconds["trace"] = time.perf_counter() - start
         return self._traced
 
