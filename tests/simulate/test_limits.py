@@ -93,3 +93,18 @@ def test_coupled_motion_keeps_its_energy():
     """The forces of couplings do no work: the adaptive solution keeps the energy to its tolerance."""
     run = kt.simulate(gripper(), duration=1.0, dt=1e-2, integrator="adaptive")
     assert run.energy_drift < 1e-8
+
+
+def test_stops_of_a_second_start_have_their_own_numbers():
+    """Runs whose stops differ in numbers share machine code, not numbers: each pushes as its own model says."""
+    b = kt.ModelBuilder("arm")
+    inertia = np.diag([0.02, 0.03, 0.04])
+    for name, parent in (("upper", "world"), ("lower", "upper")):
+        b.add_body(name, parent=parent, joint=Revolute((0, 1, 0)), placement=((0, 0, 0.5), (0, 0, 0)), mass=2.0,
+                   com=(0, 0, 0.3), inertia=inertia, lower=-1.5, upper=1.5)  # fmt: skip
+    model, outside, zero = b.build(), np.array([1.6, -1.6]), np.zeros(2)
+    runs = [kt.simulate(model, [0.0, bend], duration=0.01) for bend in (0.0, 1.4)]
+    assert runs[0].model.limit_stiffness[0] > 1.4 * runs[1].model.limit_stiffness[0]  # a bent arm is easier to turn
+    for run in runs:
+        fresh = kt.compile(run.model, "forward_dynamics")
+        assert np.array_equal(kt.forward_dynamics(run.model, outside, zero, zero), fresh(outside, zero, zero))
