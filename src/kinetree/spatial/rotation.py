@@ -437,13 +437,19 @@ def rotation_from_matrix(matrix) -> Rotation:
     if not E.factors:
         return E
     rows = E.matrix.rows
-    fixed = [k for k in range(3) if isinstance(rows[k][k], float) and rows[k][k] == 1.0]
+    # The cosine of an angle of 1e-7 is an exact 1 already: an axis is fixed only if its sines vanish too.
+    fixed = [k for k in range(3) if _is_unit(rows[k], k) and _is_unit([row[k] for row in rows], k)]
     if len(fixed) == 3:
         return IdentityRotation()
     if not fixed:
         return E
     k = fixed[0]
     return AxialRotation(k, rows[(k + 1) % 3][(k + 1) % 3], rows[(k + 1) % 3][(k + 2) % 3])
+
+
+def _is_unit(entries, k):
+    """Whether three entries are exactly those of the unit vector along axis k."""
+    return all(isinstance(x, float) and x == float(i == k) for i, x in enumerate(entries))
 
 
 def _snapped(x):
