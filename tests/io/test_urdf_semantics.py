@@ -8,6 +8,7 @@ import pytest
 from kinetree.errors import ModelError, UnsupportedError, URDFError
 from kinetree.io import load, load_urdf
 from kinetree.joints import Fixed, Free, Planar, Prismatic, Revolute
+from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import pose_of_transform
 
 
@@ -61,6 +62,15 @@ def test_origin_is_roll_pitch_yaw_about_fixed_axes():
     model = one("revolute", f'<origin xyz="1 2 3" rpy="{math.pi / 2} 0 {math.pi / 2}"/>')
     R, p = pose_of_transform(model.X_T[1])
     assert R @ [0, 0, 1] == pytest.approx([1, 0, 0], abs=1e-15) and p.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "rpy", [(1e-7, 0, 0), (0, 1e-11, 0), (1e-7, -2e-7, 3e-7), (math.pi / 2, 1e-7, 0), (3.14159265359,) * 3]
+)
+def test_small_angles_survive(rpy):
+    """The cosine of a small angle is 1 in floating point; its sine stays (Talos' gripper is turned by 1e-11)."""
+    model = one("revolute", '<origin rpy="{!r} {!r} {!r}"/>'.format(*rpy))
+    assert np.allclose(pose_of_transform(model.X_T[1])[0], rotation_of_rpy(*rpy), rtol=0, atol=1.01e-13)  # the snapping
 
 
 def test_inertia_turns_with_its_origin():

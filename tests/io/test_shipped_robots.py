@@ -1,0 +1,112 @@
+"""The robots that ship with kinetree: homogeneous bodies, complete files, and the poses they promise."""
+
+import math
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree import data
+from kinetree.errors import UnknownNameError, URDFError
+from kinetree.io.urdf_records import read_robot
+from kinetree.io.xml_reader import Document
+from kinetree.model.builder import rotation_of_rpy
+
+SIZES = {"arm7": 9, "cart_pole": 2, "double_pendulum": 2, "humanoid": 27, "quadruped": 12}
+FREE = ("humanoid", "quadruped")
+
+
+def solid(shape, size):
+    """Volume, and second moments about the center per unit of mass, of a homogeneous shape."""
+    if shape == "box":
+        x, y, z = size
+        return x * y * z, np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) / 12
+    if shape == "cylinder":
+        r, h = size
+        return math.pi * r * r * h, np.diag([3 * r * r + h * h, 3 * r * r + h * h, 6 * r * r]) / 12
+    (r,) = size
+    return 4 / 3 * math.pi * r**3, 0.4 * r * r * np.eye(3)
+
+
+def homogeneous(shapes, mass):
+    """Center of mass and tensor about it of a mass spread over shapes by volume."""
+    parts = []
+    for shape in shapes:
+        volume, I = solid(shape.shape, shape.size)
+        R = rotation_of_rpy(*shape.origin.rpy)
+        parts.append((volume, np.array(shape.origin.xyz), R @ I @ R.T))
+    total = sum(volume for volume, _, _ in parts)
+    com = sum(volume * p for volume, p, _ in parts) / total
+    I = np.zeros((3, 3))
+    for volume, p, I_part in parts:
+        d = p - com
+        I += mass * volume / total * (I_part + (d @ d) * np.eye(3) - np.outer(d, d))
+    return com, I
+
+
+@pytest.mark.parametrize("name", data.robots())
+def test_inertias_follow_from_the_geometry(name):
+    """Each link is homogeneous: center of mass and tensor are those of its visual shapes (ten digits in the file)."""
+    robot = read_robot(Document(data.path(name), URDFError))
+    for link in robot.links.values():
+        if link.inertial is None:
+            assert not link.shapes
+            continue
+        com, I = homogeneous([s for s in link.shapes if s.role == "visual"], link.inertial.mass)
+        ixx, ixy, ixz, iyy, iyz, izz = link.inertial.tensor
+        written = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+        assert np.allclose(link.inertial.origin.xyz, com, rtol=1e-9, atol=1e-12)
+        assert np.allclose(written, I, rtol=1e-9, atol=1e-12 * np.abs(I).max())
+
+
+@pytest.mark.parametrize("name", data.robots())
+def test_sizes_and_empty_reports(name):
+    """Every robot loads without a word in its report; it has as many joints as promised."""
+    model = kt.load(name, floating_base=name in FREE)
+    assert len(model.report) == 0
+    assert model.nv == SIZES[name] + 6 * (name in FREE)
+
+
+def test_unknown_robot_lists_the_shipped_ones():
+    """path() of a wrong name says which there are."""
+    with pytest.raises(UnknownNameError, match="Did you mean 'quadruped'.*arm7, cart_pole"):
+        data.path("quadrupet")
+
+
+def place(model, q, frame):
+    with kt.interpreted():
+        return np.array(kt.frame_pose(model, q, frame=frame)[1])
+
+
+def test_arm7_stands_upright():
+    """At q = 0 the tool is 1.28 m above the base; its fingers are coupled."""
+    arm = kt.load("arm7")
+    assert np.allclose(place(arm, arm.neutral(), "tool"), [0, 0, 1.28], atol=1e-14)
+    (coupling,) = arm.couplings
+    assert (arm.joint_names[coupling.joint], arm.joint_names[coupling.master], coupling.ratio, coupling.offset) == (
+        "right_finger_slide", "left_finger_slide", 1.0, 0.0,
+    )  # fmt: skip
+
+
+def test_quadruped_stands_on_its_feet():
+    """With hips at 0.8 and knees at -1.6 rad all feet are below their hips at 2 * 0.22 cos 0.8."""
+    dog = kt.load("quadruped")
+    q = np.array([{"roll": 0.0, "itch": 0.8, "knee": -1.6}[name[-4:]] for name in dog.joint_names[1:]])
+    for leg, x, y in (("FL", 1, 1), ("FR", 1, -1), ("RL", -1, 1), ("RR", -1, -1)):
+        expected = [0.19 * x, 0.145 * y, -0.44 * math.cos(0.8)]
+        assert np.allclose(place(dog, q, f"{leg}_foot"), expected, atol=1e-14)
+
+
+def test_double_pendulum_hangs_and_pole_stands():
+    """Both tips are where the comments of the files say."""
+    pendulum, cart = kt.load("double_pendulum"), kt.load("cart_pole")
+    assert np.allclose(place(pendulum, pendulum.neutral(), "tip"), [0, 0, -2], atol=1e-14)
+    assert np.allclose(place(cart, np.array([0.5, 0.0]), "pole_tip"), [0.5, 0, 1.14], atol=1e-14)
+
+
+def test_humanoid_is_symmetric():
+    """At q = 0 the left side mirrors the right one, so the center of mass is in the plane y = 0."""
+    human = kt.load("humanoid", floating_base=True)
+    left, right = place(human, human.neutral(), "left_sole"), place(human, human.neutral(), "right_sole")
+    assert np.allclose(left, right * [1, -1, 1], atol=1e-14)
+    assert math.isclose(human.total_mass, 66.3, rel_tol=1e-12)
