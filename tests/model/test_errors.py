@@ -245,6 +245,7 @@ def test_a_coordinate_belongs_to_a_joint_of_one_freedom():
     [
         ({"damping": [1.0, 2.0]}, errors.ModelError, r"damping has shape \(2,\), expected \(1,\), a number for all"),
         ({"gravity": (0, 0, math.nan)}, errors.NonFiniteError, "model 'pendulum': gravity is"),
+        ({"gravity": (0, -9.81)}, errors.ShapeError, "model 'pendulum': gravity has 2 entries, expected 3"),
         ({"dampng": 1.0}, errors.UnknownNameError, "Did you mean 'damping'"),
         ({"damping": {"pvot": 1.0}}, errors.UnknownNameError, "no joint named 'pvot'.*Did you mean 'pivot'"),
         ({"spring_reference": [0.0, 1.0]}, errors.ShapeError, r"spring_reference has shape \(2,\), expected \(1,\)"),

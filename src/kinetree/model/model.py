@@ -182,7 +182,10 @@ class Model(Tree):
         for array in arrays.values():
             array.setflags(write=False)
 
-        check.check_finite(f"model {name!r}: gravity", [*gravity], "m/s^2")
+        gravity = tuple(gravity)
+        if len(gravity) != 3:
+            raise ShapeError(f"model {name!r}: gravity has {len(gravity)} entries, expected 3 [m/s^2]", gravity=gravity)
+        check.check_finite(f"model {name!r}: gravity", gravity, "m/s^2")
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
             X_T=(Transform.identity(), *(self._snapped_placement(i, X_T[i], inertias) for i in self.outward())),
