@@ -3,7 +3,8 @@
 A body is a distribution of mass, so the second moments about its center of mass, Sigma = integral of x x^T dm, form a
 positive semidefinite matrix, and I = tr(Sigma) 1 - Sigma. Equivalently the principal moments are not negative and none
 exceeds the sum of the other two. Files break this rule often: tensors typed in by hand, taken about another point, or
-with the signs of products and moments mixed up.
+with the signs of products and moments mixed up. The tolerances are the model's: in public robots violations are either
+below 1e-18 m^2 times the mass, which is rounding, or above 1e-3 of the largest moment.
 """
 
 from __future__ import annotations
@@ -11,11 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import InertiaError
-
-# Beyond these a violation is no rounding of the file's decimals: a share of the largest moment, and the moment of the
-# whole mass at a micrometre. (In public robots violations are either below 1e-18 m^2 m or above 1e-3 of the moment.)
-RELATIVE = 1e-6
-GYRATION = 1e-6
+from kinetree.model.validation import GYRATION_TOLERANCE, INERTIA_TOLERANCE
 
 CHOICES = ("raise", "project", "diagonal", "accept")
 
@@ -39,7 +36,7 @@ def violation(mass: float, I: np.ndarray) -> str | None:
     if mass < 0.0:
         return f"mass {mass:g} kg is negative"
     moments = np.linalg.eigvalsh(I)
-    tolerance = RELATIVE * np.abs(moments).max() + GYRATION**2 * mass
+    tolerance = INERTIA_TOLERANCE * np.abs(moments).max() + GYRATION_TOLERANCE**2 * mass
     if mass == 0.0:
         return None if not I.any() else f"mass is 0, but the inertia is not (largest moment {moments[2]:g} kg m^2)"
     # Adding 0.0 turns a rounded -0.0 into 0.
