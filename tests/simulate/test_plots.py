@@ -58,7 +58,7 @@ def test_free_joint_has_rows_for_translation_and_rotation():
     """Metres and quaternions do not share an axis."""
     run = kt.simulate(rigid_body((1, 2, 2.5)), v0=[1, 0, 0, 0, 0, 1], duration=0.05)
     labels = y_labels(run.plot(what=("q", "v")))
-    assert labels == ["$q$ [m]", "$v$ [m/s]", "$q$", "$v$ [rad/s]"]
+    assert labels == ["$q$ [m]", "$v$ [m/s]", "quaternion", "$v$ [rad/s]"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

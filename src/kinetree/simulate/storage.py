@@ -123,7 +123,7 @@ def _save_netcdf(trajectory, path: Path) -> None:
         if isinstance(error, ValueError) and "engine" not in str(error) and "backend" not in str(error):
             raise
         raise MissingDependencyError(
-            "writing NetCDF files needs a backend of xarray: pip install h5netcdf", package="h5netcdf"
+            "writing NetCDF files needs a backend of xarray: pip install h5netcdf h5py", package="h5netcdf"
         ) from error
 
 
@@ -132,6 +132,7 @@ def _xarray():
         import xarray
     except ImportError as error:
         raise MissingDependencyError(
-            "labeled trajectories (to_xarray and .nc files) need xarray: pip install xarray h5netcdf", package="xarray"
+            "labeled trajectories (to_xarray and .nc files) need xarray: pip install xarray h5netcdf h5py",
+            package="xarray",
         ) from error
     return xarray

@@ -218,7 +218,7 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
             table = getattr(trajectory, quantity)
             for n, (k, label) in enumerate(zip(panel.entries, panel.labels, strict=True)):
                 axes.plot(trajectory.time, table[:, k], color=COLORS[n % len(COLORS)], label=label)
-            axes.set_ylabel(_axis_label(quantity, panel.unit))
+            axes.set_ylabel(_axis_label(quantity, panel))
             _at_least(axes, table[:, list(panel.entries)])
             if r == 0:
                 axes.set_title(TITLES[quantity])
@@ -226,7 +226,7 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
                 axes.set_xlabel("time [s]")
                 axes.tick_params(labelbottom=True)
             if not shared:
-                short = [label.rsplit(".", 1)[-1] for label in panel.labels]
+                short = [label.rsplit(".", 1)[-1].split()[-1] for label in panel.labels]
                 axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncol=len(short),
                             handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
                 if r == 0:
@@ -240,9 +240,11 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
     part.align_ylabels(grid)
 
 
-def _axis_label(quantity: str, unit: str) -> str:
+def _axis_label(quantity: str, panel: Panel) -> str:
+    if panel.unit == "1":  # "base.quaternion w" and its like: the legend says w, the axis says quaternion
+        return panel.labels[0].rsplit(".", 1)[-1].rsplit(" ", 1)[0]
     symbol = {"tau": r"$\tau$"}.get(quantity, f"${quantity}$")
-    return symbol if unit == "1" else f"{symbol} [{_pretty(unit)}]"
+    return f"{symbol} [{_pretty(panel.unit)}]"
 
 
 def _pretty(unit: str) -> str:
@@ -260,7 +262,7 @@ def _at_least(axes, values) -> None:
 def _draw_energies(part, trajectory) -> None:
     left, right = part.subplots(1, 2, sharex=True)
     curves = [("kinetic", trajectory.kinetic_energy), ("gravity", trajectory.potential_energy)]
-    if np.any(trajectory.elastic_energy):
+    if np.max(trajectory.elastic_energy) > 1e-3 * np.max(np.abs([values for _, values in curves])):
         curves.append(("elastic", trajectory.elastic_energy))
     for color, (label, values) in zip(COLORS, curves, strict=False):
         left.plot(trajectory.time, values, color=color, label=label)
