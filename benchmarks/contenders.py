@@ -17,6 +17,7 @@ from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import ROBOTS, robot_path
 
 ALGORITHMS = {"rnea": ("q", "v", "a"), "crba": ("q",), "aba": ("q", "v", "tau")}
+Runner = Callable[[int], None]
 CALL_STATES = 64  # states a single-call block walks through: no call sees the state of the one before
 BATCH_STATES = 4096
 SEED = 20080101
@@ -82,22 +83,22 @@ class Task:
 
     # --- single calls -------------------------------------------------------------------------------------------
 
-    def calls(self, algorithm: str) -> dict[str, Callable[[int], None]]:
+    def calls(self, algorithm: str) -> dict[str, Runner]:
         """Contenders for one state per call from Python."""
         names = ALGORITHMS[algorithm]
         rows = list(zip(*([row.copy() for row in self.states[name]] for name in names), strict=True))
         model, plain, f = self.model, getattr(self.kt, algorithm), self.kt.compile(self.model, algorithm)
         out = np.empty(self.shapes[algorithm])
         contenders = {
-            "kinetree out=": _loop_out(f, rows, out),
-            "kinetree": _loop(f, (), rows),
-            "kinetree plain": _loop(plain, (model,), rows),
+            "kinetree out=": _loop(f, rows, out=out),
+            "kinetree": _loop(f, rows),
+            "kinetree plain": _loop(plain, rows, (model,)),
         }
         pin_rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
         call = getattr(pin, algorithm)
         for name, convention in self._conventions(algorithm).items():
             rows_of_one = [row + convention for row in pin_rows]
-            contenders[name] = _loop(call, (self.pin_model, self.bridge.data), rows_of_one)
+            contenders[name] = _loop(call, rows_of_one, (self.pin_model, self.bridge.data))
         return contenders
 
     @staticmethod
@@ -109,7 +110,7 @@ class Task:
 
     # --- batches ------------------------------------------------------------------------------------------------
 
-    def batches(self, algorithm: str) -> dict[str, Callable[[int], None]]:
+    def batches(self, algorithm: str) -> dict[str, Runner]:
         """Contenders for all states at once, on one core."""
         names = ALGORITHMS[algorithm]
         arguments = [np.ascontiguousarray(self.states[name]) for name in names]
@@ -117,52 +118,48 @@ class Task:
         f = self.kt.compile(self.model, algorithm)
         out = np.empty((count,) + self.shapes[algorithm])
         contenders = {
-            "kinetree out=": _loop_out(f, [tuple(arguments)], out),
-            "kinetree": _loop(f, (), [tuple(arguments)]),
+            "kinetree out=": _loop(f, [tuple(arguments)], out=out),
+            "kinetree": _loop(f, [tuple(arguments)]),
         }
         rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
         call, pin_model = getattr(pin, algorithm), self.pin_model
         pin_out = np.empty_like(out)
         for name, convention in self._conventions(algorithm).items():
             rows_of_one = [row + convention for row in rows]
-            contenders[f"{name} loop"] = _fill(call, (pin_model, self.bridge.data), rows_of_one, pin_out)
+            contenders[f"{name} loop"] = _loop(
+                call, rows_of_one, (pin_model, self.bridge.data), pin_out, store="out[k] = "
+            )
         parallel = getattr(pin, f"{algorithm}InParallel", None)
         if parallel is not None:
             pool = pin.ModelPool(pin_model, 1)
             columns = [np.asfortranarray(self.pin_states[name].T) for name in names]
             result = np.empty((self.model.nv, count), order="F")
-            contenders["pinocchio pool of 1"] = _loop(parallel, (1, pool), [tuple(columns)])
-            contenders["pinocchio pool of 1, out"] = _loop(parallel, (1, pool), [(*columns, result)])
+            contenders["pinocchio pool of 1"] = _loop(parallel, [tuple(columns)], (1, pool))
+            contenders["pinocchio pool of 1, out"] = _loop(parallel, [(*columns, result)], (1, pool))
         return contenders
 
 
-def _loop(call: Callable, prefix: tuple, rows: list[tuple]) -> Callable[[int], None]:
-    """Calls ``call(*prefix, *row)`` for every row, with as little of Python's own time as its syntax allows."""
-    full = [prefix + row for row in rows]
+def _loop(
+    call: Callable, rows: list[tuple], prefix: tuple = (), out: np.ndarray | None = None, store: str = ""
+) -> Runner:
+    """``run(n)``: n times, ``call(*prefix, *row)`` for every row, written as a user writes it: ``f(q, v, out=out)``.
 
-    def run(n: int) -> None:
-        for _ in repeat(None, n):
-            for arguments in full:
-                call(*arguments)
-
-    return run
-
-
-def _loop_out(call: Callable, rows: list[tuple], out: np.ndarray) -> Callable[[int], None]:
-    def run(n: int) -> None:
-        for _ in repeat(None, n):
-            for arguments in rows:
-                call(*arguments, out=out)
-
-    return run
-
-
-def _fill(call: Callable, prefix: tuple, rows: list[tuple], out: np.ndarray) -> Callable[[int], None]:
-    full = [prefix + row for row in rows]
-
-    def run(n: int) -> None:
-        for _ in repeat(None, n):
-            for k, arguments in enumerate(full):
-                out[k] = call(*arguments)
-
-    return run
+    With ``store`` the result is used: "out[k] = " stores it in row k of out.
+    """
+    given = [f"p{k}" for k in range(len(prefix))] + [f"x{k}" for k in range(len(rows[0]))]
+    names = ", ".join(given[len(prefix) :]) + ","
+    if store:
+        loop, statement = f"for k, ({names}) in enumerate(rows)", f"{store}call({', '.join(given)})"
+    else:
+        keyword = ["out=out"] if out is not None else []
+        loop, statement = f"for {names} in rows", f"call({', '.join(given + keyword)})"
+    # Local variables throughout: what is timed is the call.
+    source = f"""
+def run(n, call=call, rows=rows, out=out, repeat=repeat{"".join(f", p{k}=prefix[{k}]" for k in range(len(prefix)))}):
+    for _ in repeat(None, n):
+        {loop}:
+            {statement}
+"""
+    scope = {"call": call, "rows": rows, "out": out, "repeat": repeat, "prefix": prefix}
+    exec(source, scope)
+    return scope["run"]
