@@ -381,6 +381,21 @@ def test_frames_too_large_for_the_stack():
     assert np.abs(results[0] - program.interpret([x])[0]).max() < 1e-14
 
 
+def test_no_frame_on_the_stack(case, monkeypatch):
+    """On platforms where frames must not be on the stack all calls work in given memory, with the same bits."""
+    from kinetree.compile import llvm, llvm_batch, llvm_state
+
+    program, arrays, numbers, kernel = case
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+    for module in (llvm, llvm_batch, llvm_state, llvm_builtin):
+        monkeypatch.setattr(module, "STACK", 0)
+    other = Kernel(program, numbers=numbers, checks=False)
+    assert min(other._heap_bytes) > 0
+    expected = run_batch(kernel, arrays, 21)[1]
+    assert [y.tobytes() for y in run_batch(other, arrays, 21)[1]] == [y.tobytes() for y in expected]
+    assert [y.tobytes() for y in other.entry(*states(arrays, 3))] == [y[3].tobytes() for y in expected]
+
+
 def test_threads_share_a_kernel(case):
     """Two threads on two halves, again and again: the bits of a single thread."""
     program, arrays, numbers, kernel = case

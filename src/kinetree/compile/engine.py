@@ -121,6 +121,10 @@ def _parse(ir: str):
 def _llvm():
     import llvmlite.binding as llvm
 
+    try:
+        llvm.check_jit_execution()
+    except OSError as error:
+        raise CompilationError(f"{error}. Run uncompiled: with kinetree.interpreted(): ...") from error
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()  # to load objects too: a process may find all its kernels in the cache
     return llvm

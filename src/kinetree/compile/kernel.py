@@ -22,7 +22,9 @@ from .llvm import emit
 from .llvm_plan import CHUNK
 from .program import Program
 
-_SOURCES = ("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py")
+_SOURCES = (
+    *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py", "llvm_state.py"),
+)
 
 
 class Kernel:

@@ -20,7 +20,7 @@ SIMD form also the tiles of inputs and results. Frames live on the stack up to `
 from __future__ import annotations
 
 import sys
-from math import copysign, prod
+from math import prod
 
 from .engine import Target
 from .llvm_math import Lanes, sincos_function, sincos_name
@@ -34,8 +34,8 @@ STATUS_BITS = 31
 """Check k sets bit 1 + k; those beyond share the last bit."""
 
 FENCE = 25
-"""Stores between compiler barriers, which cost no instruction. LLVM looks for stores to merge and to reorder in time that
-grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier."""
+"""Stores between compiler barriers, which cost no instruction. LLVM looks for stores to merge and to reorder in time
+that grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier."""
 
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
@@ -137,6 +137,7 @@ def emit(
     """
     from .llvm_batch import emit_batch
     from .llvm_builtin import emit_builtin
+    from .llvm_state import emit_state
 
     module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
     emit_state(module)
@@ -149,7 +150,8 @@ def emit(
 class Block:
     """Straight-line code of some chunks: where operands live, and one line or a few for every operation.
 
-    The two forms differ in their memory only; `ScalarBlock` and `TileBlock` (in `llvm_batch`) say where things are.
+    The two forms differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) say
+    where things are.
     """
 
     def __init__(self, module: Module, lanes: Lanes) -> None:
@@ -393,108 +395,6 @@ class Block:
         )
 
 
-class ScalarBlock(Block):
-    """Code over one state: inputs and results are the caller's arrays, ``%in0``, ``%out0`` and so on."""
-
-    def __init__(self, module: Module) -> None:
-        super().__init__(module, module.scalar)
-        self.cleared = [
-            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= 8 for result in module.program.results
-        ]
-
-    def _is_zero(self, value: int) -> bool:
-        operation = self.code[value]
-        return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
-
-    def input_address(self, array: int, entry: int) -> tuple[str, int]:
-        return f"%in{array}", entry * self.lanes.size
-
-    def result_addresses(self, value: int) -> list[tuple[str, int]]:
-        return [(f"%out{output}", entry * self.lanes.size) for output, entry in self.plan.stored[value]]
-
-    def begin(self) -> None:
-        """What comes before the chunks: status, finiteness, sines and cosines, structural zeros."""
-        self.lines.append("  store i32 0, ptr %frame")
-        if self.module.checks:
-            self._test_inputs()
-        self._compute_trigonometry()
-        for output, cleared in enumerate(self.cleared):
-            if cleared:
-                size = self.module.output_sizes[output] * self.lanes.size
-                self.lines.append(f"  call fastcc void @clear(ptr %out{output}, i64 {size})")
-
-    def end(self) -> None:
-        """Results that no chunk computes: entries of the inputs, params, constants, sines and cosines of angles."""
-        for value in self.plan.stored:
-            if self.code[value][0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
-                continue
-            zero = self._is_zero(value)
-            text = self.operand(value)
-            for base, offset in self.result_addresses(value):
-                if not (zero and self.cleared[int(base.removeprefix("%out"))]):
-                    self.store(text, (base, offset))
-
-    def _test_inputs(self) -> None:
-        """x * 0 is NaN for NaN and infinity, and NaN stays in a sum."""
-        module, lanes = self.module, self.module.vector
-        total = lanes.number(0.0)
-        for array, size in enumerate(module.input_sizes):
-            starts = list(range(0, size - lanes.count + 1, lanes.count))
-            if starts and size % lanes.count:
-                starts.append(size - lanes.count)
-            for start in starts or [0] * bool(size):
-                address = self.pointer(f"%in{array}", start * self.lanes.size)
-                entries, total_before, total = self.fresh(), total, self.fresh()
-                if size >= lanes.count:
-                    self.lines.append(f"  {entries} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
-                else:
-                    self.lines.append(module.masked_load(entries, address, size))
-                self.lines += accumulate(lanes, total, entries, total_before, self.fresh())
-        wide = Block(module, lanes)
-        wide.lines, wide.fresh = self.lines, self.fresh
-        bad = self.fresh()
-        self.lines.append(f"  {bad} = fcmp uno {lanes.type} {total}, {total}")
-        wide.report(wide.any(bad), 0)
-
-    def _compute_trigonometry(self) -> None:
-        """Sines and cosines of the joint angles, several at a time in the lanes of vectors."""
-        plan_, lanes = self.plan, self.module.vector
-        if len(plan_.angles) == 1:
-            lanes = self.lanes
-        for first in range(0, len(plan_.angles), lanes.count):
-            group = plan_.angles[first : first + lanes.count]
-            angles = self._gather(group, lanes)
-            function = self.module.sincos(lanes)
-            pair = self.fresh()
-            kind = lanes.type
-            self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angles})")
-            for k, slot in enumerate((first, plan_.stride + first)):
-                part, address = self.fresh(), self.pointer(*self.slot_address(slot))
-                self.lines.append(f"  {part} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
-                self.lines.append(f"  store {kind} {part}, ptr {address}, align {self.lanes.size}")
-
-    def _gather(self, group: tuple[int, ...], lanes: Lanes) -> str:
-        entries = [self.code[value][1:] for value in group]
-        if lanes.count == 1:
-            return self.operand(group[0])
-        array, start = entries[0]
-        if entries == [(array, start + k) for k in range(len(group))]:
-            address, whole = self.pointer(*self.input_address(array, start)), self.fresh()
-            if len(group) == lanes.count:
-                self.lines.append(f"  {whole} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
-            else:
-                self.lines.append(self.module.masked_load(whole, address, len(group)))
-            return whole
-        whole = lanes.number(0.0)
-        for lane, (array, entry) in enumerate(entries):
-            one, before, whole = self.fresh(), whole, self.fresh()
-            self.load(self.input_address(array, entry), one)
-            self.lines.append(
-                f"  {whole} = insertelement {lanes.type} {before}, {self.lanes.type} {one}, i32 {lane}"
-            )
-        return whole
-
-
 def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -> tuple[str, str]:
     """IR lines of ``result = before + 0 x``: NaN once any x was not finite."""
     zero = lanes.number(0.0)
@@ -504,85 +404,8 @@ def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -
     )
 
 
-CLEAR = """define internal fastcc void @clear(ptr %start, i64 %bytes) #0 {
-entry:
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %place = getelementptr inbounds i8, ptr %start, i64 %k
-  store ELEMENT 0.0, ptr %place
-  %next = add i64 %k, SIZE
-  %more = icmp ult i64 %next, %bytes
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}"""
-
-
-def state_arguments(module: Module, attributes: bool) -> str:
-    """The parameter list of ``@state``, with attributes for its definition."""
-    read, written = ("noalias readonly ", "noalias ") if attributes else ("", "")
-    arrays = [f"ptr {read}%in{k}" for k in range(len(module.input_sizes))]
-    arrays += [f"ptr {written}%out{k}" for k in range(len(module.output_sizes))]
-    return ", ".join([*arrays, f"ptr {read}%params"])
-
-
-def emit_state(module: Module) -> None:
-    """The scalar form: ``@state``, its chunks, and the entry that takes arrays of pointers."""
-    block = ScalarBlock(module)
-    plan_ = module.plan
-    frame = HEAD + plan_.slot_count * module.scalar.size
-    definition, call = state_arguments(module, True), state_arguments(module, False)
-    block.begin()
-    if any(block.cleared):
-        kind = module.element
-        module.parts.append(CLEAR.replace("ELEMENT", kind).replace("SIZE", str(module.scalar.size)))
-    if len(plan_.chunks) == 1:
-        block.emit(plan_.chunks[0])
-        block.end()
-    else:
-        for number, chunk in enumerate(plan_.chunks):
-            body = ScalarBlock(module)
-            body.emit(chunk)
-            if number == len(plan_.chunks) - 1:
-                body.end()
-            lines = "\n".join(body.lines)
-            module.parts.append(
-                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n"
-                f"{lines}\n  ret void\n}}"
-            )
-            block.lines.append(f"  call fastcc void @state{number}({call}, ptr %frame)")
-    lines = "\n".join(block.lines)
-    module.parts.append(
-        f"define internal fastcc i32 @state({definition}, ptr noalias %frame) #0 {{\n{lines}\n"
-        "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
-    )
-    module.state_frame = frame
-    module.layout[0] = frame if frame > STACK else 0
-    loads, names = load_pointers(module)
-    module.parts.append(
-        "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"
-        + "\n".join([frame_line(frame), *loads, f"  %status = call fastcc i32 @state({names}, ptr %frame)"])
-        + "\n  ret i32 %status\n}"
-    )
-
-
 def frame_line(size: int) -> str:
     """IR line that makes ``%frame``: on the stack if it is small, else in the memory that the caller gives."""
     if size > STACK:
         return "  %frame = getelementptr inbounds i8, ptr %heap, i64 0"
     return f"  %frame = alloca [{size} x i8], align 64"
-
-
-def load_pointers(module: Module) -> tuple[list[str], str]:
-    """IR lines that read the arrays of pointers ``%inputs`` and ``%outputs``, and the arguments for ``@state``."""
-    lines = []
-    for kind, table, count in (
-        ("in", "%inputs", len(module.input_sizes)),
-        ("out", "%outputs", len(module.output_sizes)),
-    ):
-        for k in range(count):
-            lines.append(f"  %{kind}{k}at = getelementptr inbounds i8, ptr {table}, i64 {8 * k}")
-            lines.append(f"  %{kind}{k} = load ptr, ptr %{kind}{k}at")
-    return lines, state_arguments(module, False)
-

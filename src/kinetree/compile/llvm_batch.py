@@ -11,6 +11,8 @@ The frame stays in the first-level cache. When the number of states is not a mul
 again, so outputs must not overlap inputs; fewer than W states are done one by one. A row stride of zero is an input
 that all states share.
 
+All-zero blocks are written like others: leaving out their shuffles gains nothing, since the stores take the time.
+
 Where a row has fewer than W entries, vectors reach into the next row: loads are masked, and stores go in ascending
 order, so that the next row overwrites the excess, with shorter stores at the end of the tile. Nothing outside the
 tile's own rows is ever written: other threads may be at work there.
@@ -18,8 +20,9 @@ tile's own rows is ever written: other threads may be at work there.
 
 from __future__ import annotations
 
-from .llvm import HEAD, STACK, Block, Module, accumulate, frame_line, load_pointers, state_arguments
+from .llvm import HEAD, STACK, Block, Module, accumulate, frame_line
 from .llvm_math import Lanes, hexadecimal
+from .llvm_state import load_pointers, state_arguments
 
 
 class TileBlock(Block):

@@ -24,7 +24,8 @@ import sysconfig
 
 import numpy as np
 
-from .llvm import STACK, Module, frame_line, state_arguments
+from .llvm import STACK, Module, frame_line
+from .llvm_state import state_arguments
 
 CONTEXT = (
     *("params", "heap", "array_type", "descr", "not_implemented"),

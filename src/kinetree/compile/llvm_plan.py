@@ -1,7 +1,7 @@
 """What is computed where: live values, chunks of operations, and the memory slots of values that cross a chunk.
 
-LLVM's time and its register allocator suffer from very long blocks, so a program is cut into functions of about a
-thousand operations. A value that is used in a later chunk goes through a *slot* of the frame, a small array that one
+LLVM's time and its register allocator suffer from very long blocks, so a program is cut into functions of some hundred
+operations. A value that is used in a later chunk goes through a *slot* of the frame, a small array that one
 evaluation works in; a slot is used again once its value is dead. Leaves (constants, inputs, params) are read where they
 are needed and cross nothing.
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from .program import SIGNATURES, Program
 
-CHUNK = 1000
-"""Operations per function; below about 3000 one function is as fast, above it the compile time grows."""
+CHUNK = 400
+"""Operations per function. From 200 to 1000 the speed is the same within 5 %; compiling is fastest around 400."""
 
 
 @dataclass(frozen=True, slots=True)
