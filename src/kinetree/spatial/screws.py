@@ -96,10 +96,10 @@ def screw(vector: Motion | Force) -> Screw:
     0.5
     """
     s, s_O = resultant(vector), field_at_origin(vector)
+    size = max(_norm(s), _norm(s_O))
+    if not (size > 0.0 and math.isfinite(_norm(s) + _norm(s_O))):
+        raise ModelError(f"{vector!r} has no screw axis; expected a vector that is finite and not zero.")
     if is_free(vector):
-        size = _norm(s_O)
-        if not size > 0.0:
-            raise ModelError(f"{vector!r} has no screw axis; expected a vector that is finite and not zero.")
         return Screw(s_O / size, None, math.inf, size)
     size = _norm(s)
     u = s / size

@@ -91,6 +91,10 @@ class Vector3(Quantity):
         yield self.y
         yield self.z
 
+    def __array__(self, dtype=None, copy=None):
+        """The components along the last axis: ``np.asarray(model.gravity)``, ``np.cross(p, model.gravity)``."""
+        return assemble(list(self)).astype(dtype, copy=False)
+
     def __repr__(self):
         return f"Vector3({self.x!r}, {self.y!r}, {self.z!r})"
 
