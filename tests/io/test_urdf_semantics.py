@@ -287,3 +287,21 @@ def test_other_formats_are_named(tmp_path, name, text, form):
         load(tmp_path / name)
     (tmp_path / "b.xml").write_text(robot(link("a")))
     assert load(tmp_path / "b.xml").nv == 0
+
+
+WORLD_ROOT = """<robot name="r"><link name="world"/>
+<link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="weld" type="{type}"><parent link="world"/><child link="base"/><origin xyz="0 0 1"/></joint></robot>"""
+
+
+def test_floating_base_frees_the_weld_of_a_root_called_world():
+    """The link 'world' stays the fixed frame; the one fixed joint that holds the robot there becomes free, reported."""
+    model = load(WORLD_ROOT.format(type="fixed"), floating_base=True)
+    assert model.joint_names[1:] == ("root_joint",) and (model.nq, model.nv) == (7, 6)
+    assert "'weld'" in str(model.report)
+
+
+def test_floating_base_refuses_a_root_called_world_that_carries_a_moving_joint():
+    """A joint that already moves is not replaced in silence."""
+    with pytest.raises(URDFError, match=r"frees the one fixed joint .* 'weld' \(continuous\)"):
+        load(WORLD_ROOT.format(type="continuous"), floating_base=True)

@@ -65,22 +65,23 @@ def build(
         geometry = shapes_of(link, base, package_dirs, notes)
         builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **joint)
 
-    if WORLD in robot.links and (root != WORLD or floating_base):
+    if WORLD in robot.links and root != WORLD:
         raise robot.links[WORLD].node.fail(
-            f"a link is named '{WORLD}', the name of the fixed frame, "
-            + ("and floating_base=True would let it move" if root == WORLD else f"but it is carried by '{root}'")
-            + "; rename the link"
+            f"a link is named '{WORLD}', the name of the fixed frame, but it is carried by '{root}'; rename the link"
         )
-    if floating_base:
-        add(robot.links[root], joint=Free(), joint_name=base_joint)
-    elif root == WORLD:
+    freed = _joint_to_free(robot, order, notes) if floating_base and root == WORLD else None
+    if root == WORLD:
         for shape in shapes_of(robot.links[root], base, package_dirs, notes):
             builder.add_geometry(WORLD, shape)
+    elif floating_base:
+        add(robot.links[root], joint=Free(), joint_name=base_joint)
     else:
         add(robot.links[root], joint=Fixed(), joint_name=f"{root}_to_world")
     for joint in order:
         link = robot.links[joint.child]
         settings = _joint_settings(joint, joint.name in locked, drop, notes)
+        if joint is freed:
+            settings |= {"joint": Free(), "joint_name": base_joint}
         normal = _plane_normal(joint)
         if normal is not None:
             # Our planar joint moves in its own xy plane: a massless body with z along the normal carries the link.
@@ -103,6 +104,19 @@ def build(
         # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
         joint = robot.joints.get(getattr(error, "joint", None))
         raise robot.document.fail(joint and joint.node, error.message, type(error), **_values(error)) from error
+
+
+def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -> JointRecord:
+    """The fixed joint between a root link called 'world' and the robot, which floating_base=True replaces."""
+    carried = [joint for joint in order if joint.parent == WORLD]
+    if len(carried) != 1 or carried[0].type != "fixed":
+        found = ", ".join(f"'{joint.name}' ({joint.type})" for joint in carried) or "no joint"
+        raise robot.links[WORLD].node.fail(
+            f"the root link is '{WORLD}', the fixed frame; floating_base=True frees the one fixed joint that holds the "
+            f"robot there, but it carries {found}. Load it without floating_base, or rename the link"
+        )
+    notes.info(carried[0].node, f"fixed joint '{carried[0].name}' to '{WORLD}' replaced by a free one (floating_base)")
+    return carried[0]
 
 
 def _values(error: ModelError) -> dict[str, object]:
