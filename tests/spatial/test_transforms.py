@@ -221,3 +221,17 @@ def test_uniform_rotation_has_no_spatial_acceleration():
     field = AccelerationField.from_spatial(V, Motion.zero())
     assert close(field.at(Vector3(1.0, 0.0, 0.0)), np.zeros(3))
     assert close(field.at(Vector3(2.0, 0.0, 0.0)), np.array([-4.0, 0.0, 0.0]))
+
+
+@pytest.mark.parametrize("angle", [1e-7, 1e-9, 1e-12])
+def test_small_angles_are_not_lost(angle):
+    """The cosine of 1e-8 is an exact 1.0: the rotation is about its axis, not the identity."""
+    for axis in range(3):
+        E = AxialRotation(axis, float(np.cos(angle)), float(np.sin(angle)))
+        found = rotation_from_matrix(E.matrix)
+        assert isinstance(found, AxialRotation) and (found.axis, found.s) == (axis, E.s)
+    both = (AxialRotation(0, 1.0, angle) @ AxialRotation(1, 1.0, angle)).matrix
+    kept, S = rotation_from_matrix(both), samples.symmetric(RNG)
+    e = kept.matrix.array()
+    assert np.allclose(e, both.array(), rtol=0.0, atol=1e-13)  # what counts as a residue
+    assert close(kept.congruence(S), e @ S.array() @ e.T)
