@@ -1,7 +1,8 @@
 """Golden values of small chains from the unit tests of RBDL and Pinocchio.
 
-RBDL: gravity (0, -9.81, 0); all bodies 1 kg; q = v = tau = 0 unless stated. Pinocchio: gravity (0, 0, -9.81); one body of 1 kg with
-center of mass (0.5, 0, 0) and unit inertia about it. The numbers were recomputed independently to the digits printed.
+RBDL: gravity (0, -9.81, 0); all bodies 1 kg; q = v = tau = 0 unless stated. Pinocchio: gravity (0, 0, -9.81);
+one body of 1 kg, its center of mass at (0.5, 0, 0), unit inertia about it. The numbers were recomputed independently to
+the digits printed.
 """
 
 from __future__ import annotations
@@ -79,7 +80,11 @@ def test_inverse_dynamics_of_euler_angles(ball, q, v, expected):
 
 @pytest.mark.parametrize(
     ("q", "corner", "coupling"),
-    [((0, 0, 0), 1.25, 0.0), ((1, 1, 1), 1.0729816454316, -0.8414709848079), ((3, 2, 1), 1.043294547392, -0.90929742682568)],
+    [
+        ((0, 0, 0), 1.25, 0.0),
+        ((1, 1, 1), 1.0729816454316, -0.8414709848079),
+        ((3, 2, 1), 1.043294547392, -0.90929742682568),
+    ],
 )
 def test_mass_matrix_of_euler_angles(ball, q, corner, coupling):
     """M = [[corner, 0, -sin q2], [0, 1.25, 0], [-sin q2, 0, 1]], printed with 13 digits."""
