@@ -9,8 +9,8 @@
 
 from __future__ import annotations
 
-from kinetree import data, errors, joints, spatial
 from kinetree import algorithms as _algorithms  # registers every algorithm
+from kinetree import data, errors, joints, spatial
 from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted

@@ -1,8 +1,8 @@
 """Every quantity of the tree against Pinocchio on six public robots, fixed and floating base.
 
-Fifty random states each; errors are relative to the largest entry of the quantity. The forward dynamics' error grows with the
-condition of M, which reaches 1e12 on iCub: there the tolerance is scaled, and the extended-precision run of our own source says
-who is off.
+Fifty random states each; errors are relative to the largest entry of the quantity. The forward dynamics' error grows
+with the condition of M, which reaches 1e12 on iCub: there the tolerance is scaled, and the extended-precision run of
+our own source says who is off.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def test_crba(name, floating):
 def test_aba(name, floating):
     """Forward dynamics, within the error that the condition of M explains, and as close to the truth as Pinocchio.
 
-    Truth: the same source in extended precision. A backward stable solve is off by about eps cond(M) relative; 1e-10 is asked
-    for wherever that is smaller.
+    Truth: the same source in extended precision. A backward stable solve is off by about eps cond(M) relative; 1e-10
+    is asked for wherever that is smaller.
     """
     model, bridge, (q, v, _, tau) = case(name, floating)
     found = kt.aba(model, q, v, tau)
@@ -88,7 +88,9 @@ def test_bias_and_gravity_forces(name, floating):
     """Nonlinear effects and generalized gravity."""
     model, bridge, (q, v, *_) = case(name, floating)
     p, d = bridge.pin_model, bridge.data
-    expected = [pin.nonLinearEffects(p, d, bridge.q_to_pin(a), bridge.v_to_pin(b)).copy() for a, b in zip(q, v, strict=True)]
+    expected = [
+        pin.nonLinearEffects(p, d, bridge.q_to_pin(a), bridge.v_to_pin(b)).copy() for a, b in zip(q, v, strict=True)
+    ]
     agree(kt.bias_forces(model, q, v), bridge.tau_from_pin(expected))
     expected = [pin.computeGeneralizedGravity(p, d, bridge.q_to_pin(a)).copy() for a in q]
     agree(kt.gravity_forces(model, q), bridge.tau_from_pin(expected))
@@ -112,7 +114,9 @@ def test_energies(name, floating):
     """Kinetic and potential energy."""
     model, bridge, (q, v, *_) = case(name, floating)
     p, d = bridge.pin_model, bridge.data
-    expected = [pin.computeKineticEnergy(p, d, bridge.q_to_pin(a), bridge.v_to_pin(b)) for a, b in zip(q, v, strict=True)]
+    expected = [
+        pin.computeKineticEnergy(p, d, bridge.q_to_pin(a), bridge.v_to_pin(b)) for a, b in zip(q, v, strict=True)
+    ]
     agree(kt.kinetic_energy(model, q, v), expected)
     if not floating:  # a fixed base's own mass lies in Pinocchio's world, ours has none: compare differences
         expected = np.array([pin.computePotentialEnergy(p, d, bridge.q_to_pin(a)) for a in q])
@@ -180,7 +184,9 @@ def test_frame_poses_velocities_and_accelerations(name, floating):
         pin.updateFramePlacements(p, d)
         for n in common:
             M, k = d.oMf[bridge.frame_id(n)], names.index(n)
-            assert np.max(np.abs(R_WF[s, k] - M.rotation)) < 1e-12 and np.max(np.abs(p_WF[s, k] - M.translation)) < 1e-12
+            assert (
+                np.max(np.abs(R_WF[s, k] - M.rotation)) < 1e-12 and np.max(np.abs(p_WF[s, k] - M.translation)) < 1e-12
+            )
         local = pin.ReferenceFrame.LOCAL
         twists.append(pin.getFrameVelocity(p, d, f, local).vector[_SWAP])
         spatial.append(pin.getFrameAcceleration(p, d, f, local).vector[_SWAP])

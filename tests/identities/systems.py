@@ -37,7 +37,8 @@ def close(found, expected, scale: float = 1.0, ulps: float = 1e4) -> None:
 def along(model, q, v, function, h: float = 2e-4):
     """Derivative of ``function(q)`` while q moves with velocity v: central differences of fourth order.
 
-    The truncation error is O(h^4), the rounding error eps / h times the size of the function: about 1e-12 relative here.
+    The truncation error is O(h^4), the rounding error eps / h times the size of the function: about 1e-12 relative
+    here.
     """
     f = [np.asarray(function(kt.integrate(model, q, k * h * v))) for k in (-2, -1, 1, 2)]
     return (f[0] - 8.0 * f[1] + 8.0 * f[2] - f[3]) / (12.0 * h)

@@ -34,9 +34,7 @@ def test_passive_forces_are_their_laws():
     """-k (q - q_ref) - d v - tau_c sign(v), above the rounding speed."""
     model = chain(dry_friction=[0.3, 0.2, 0.1, 0.4])
     q, v, *_ = state(model, 2)
-    expected = (
-        -model.stiffness * (q - model.spring_reference) - model.damping * v - model.dry_friction * np.sign(v)
-    )
+    expected = -model.stiffness * (q - model.spring_reference) - model.damping * v - model.dry_friction * np.sign(v)
     close(kt.passive_joint_forces(model, q, v), expected)
 
 
@@ -102,11 +100,27 @@ def coupled():
     b = kt.ModelBuilder("coupled")
     inertia = np.diag([0.02, 0.03, 0.04])
     b.add_body("upper", joint=Revolute((0, 1, 0)), joint_name="shoulder", mass=2.0, com=(0.1, 0, 0.2), inertia=inertia)
-    b.add_body("lower", parent="upper", joint=Revolute((0, 1, 0)), joint_name="elbow", placement=((0, 0, 0.5), (0.1, 0.2, 0.3)),
-               mass=1.5, com=(0, 0.1, 0.2), inertia=inertia, damping=0.2)
+    b.add_body(
+        "lower",
+        parent="upper",
+        joint=Revolute((0, 1, 0)),
+        joint_name="elbow",
+        placement=((0, 0, 0.5), (0.1, 0.2, 0.3)),
+        mass=1.5,
+        com=(0, 0.1, 0.2),
+        inertia=inertia,
+        damping=0.2,
+    )
     for name, side in (("left", 1.0), ("right", -1.0)):
-        b.add_body(name, parent="lower", joint=Prismatic((0, side, 0)), joint_name=name, placement=((0, 0, 0.4), (0, 0, 0)),
-                   mass=0.2, inertia=0.01 * inertia)
+        b.add_body(
+            name,
+            parent="lower",
+            joint=Prismatic((0, side, 0)),
+            joint_name=name,
+            placement=((0, 0, 0.4), (0, 0, 0)),
+            mass=0.2,
+            inertia=0.01 * inertia,
+        )
     b.add_coupling("elbow", "shoulder", ratio=-2.0, offset=0.3)
     b.add_coupling("right", "left", ratio=1.0)
     return b.build()

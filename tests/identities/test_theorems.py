@@ -1,6 +1,7 @@
 """The theorems of rigid-body dynamics on random trees with joints of every kind, evaluated by the interpreted source.
 
-A plain run takes some trees; `-m sweep` takes 200. That the compiled functions give the same is tested in tests/compile.
+A plain run takes some trees; `-m sweep` takes 200. That the compiled functions give the same is tested in
+tests/compile.
 """
 
 from __future__ import annotations

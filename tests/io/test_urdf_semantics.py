@@ -290,7 +290,8 @@ def test_other_formats_are_named(tmp_path, name, text, form):
 
 
 WORLD_ROOT = """<robot name="r"><link name="world"/>
-<link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0"
+iyz="0"/></inertial></link>
 <joint name="weld" type="{type}"><parent link="world"/><child link="base"/><origin xyz="0 0 1"/></joint></robot>"""
 
 

@@ -5,10 +5,10 @@ Book (table 7.1)      here
 ``U_i, D_i, u_i``     ``U[i], D[i]`` (factorized), ``u[i]``
 ``a_i``               ``A[i]``, the part of the acceleration that the joint accelerations cause
 
-The book carries the velocity-product accelerations c_i through all three passes. Here the first pass is that of `rnea` with
-zero joint accelerations: it gives the force that each body needs for its gravity-offset velocity-product acceleration, and
-``pA`` starts with that force. The two later passes then solve for the rest, in which no c_i appears (same equations, the
-variable a_i replaced by a_i minus its value for zero joint accelerations).
+The book carries the velocity-product accelerations c_i through all three passes. Here the first pass is that of
+`rnea` with zero joint accelerations: it gives the force that each body needs for its gravity-offset velocity-product
+acceleration, and ``pA`` starts with that force. The two later passes then solve for the rest, in which no c_i appears
+(same equations, the variable a_i replaced by a_i minus its value for zero joint accelerations).
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def aba(model, q, v, tau, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), table 7.1. Differs: the velocity-product terms enter through the first pass of `rnea`, and
-    the armature is added to D. Passive joint forces and couplings are not included: see `forward_dynamics`.
-    The error grows with the condition of M: humanoids with light hands reach 1e8 and more.
+    Source: Featherstone (2008), table 7.1. Differs: the velocity-product terms enter through the first pass of
+    `rnea`, and the armature is added to D. Passive joint forces and couplings are not included: see
+    `forward_dynamics`. The error grows with the condition of M: humanoids with light hands reach 1e8 and more.
     Cost: O(nb). Identity: ``aba(q, v, rnea(q, v, a)) = a``.
 
     See Also
@@ -84,9 +84,7 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = SmallLDL(
-            [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], diagonal[slot]
-        )
+        D[i] = SmallLDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], diagonal[slot])
         u[i] = [tau_k - S_k.dot(pA[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u

@@ -138,8 +138,8 @@ def momentum(model, q, v):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.61. Its rate is the sum of all external wrenches. The armature's momentum is internal to
-    the joints and not counted.
+    Source: Featherstone (2008), eq. 2.61. Its rate is the sum of all external wrenches. The armature's momentum is
+    internal to the joints and not counted.
     """
     return list(world_momentum(model, q, v)[0])
 
@@ -186,7 +186,8 @@ def centroidal_momentum_matrix(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), section 6.3: column k is the momentum ``I^c_i S_k`` of the subtree that joint velocity k moves.
+    Source: Featherstone (2008), section 6.3: column k is the momentum ``I^c_i S_k`` of the subtree that joint
+    velocity k moves.
     """
     columns, X_0 = composite_forces(model, q)
     center = first_moment(model, X_0) / total_mass(model)

@@ -1,7 +1,8 @@
 """The complete dynamics of a model: the tree, its passive joint forces and its couplings.
 
-With couplings ``q = gamma(y)``, ``v = G ydot`` (G constant: each coupled joint turns with its master), the equation of motion
-of the tree is projected on the independent velocities: ``G^T M G ydd = G^T (tau - c)`` (book, eq. 3.20-3.21).
+With couplings ``q = gamma(y)``, ``v = G ydot`` (G constant: each coupled joint turns with its master), the equation
+of motion of the tree is projected on the independent velocities: ``G^T M G ydd = G^T (tau - c)`` (book, eq.
+3.20-3.21).
 """
 
 from __future__ import annotations
@@ -41,8 +42,9 @@ def passive_joint_forces(model, q, v):
 
     Notes
     -----
-    Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v`` beyond a limit
-    by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly instead of sticking.
+    Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v``
+    beyond a limit by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly
+    instead of sticking.
     """
     return passive_forces(model, q, v)
 
@@ -82,7 +84,8 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings; `passive_joint_forces` for the joints.
+    Source: Featherstone (2008), table 5.1 for the tree, eq. 3.20 for the couplings; `passive_joint_forces` for the
+    joints.
     Identity: ``forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a`` for accelerations that respect the couplings.
 
     See Also
@@ -169,9 +172,9 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
 
     Notes
     -----
-    Source: Sueda, eq. 1.30 and 2.72-2.79 for the joints: ``(M + h D + h^2 K) a = tau - c + elastic - (D + h K) v`` with the
-    diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|, v_s)``, so it can stop
-    a motion but never reverse it. Stable for any damping and stiffness of the joints.
+    Source: Sueda, eq. 1.30 and 2.72-2.79 for the joints: ``(M + h D + h^2 K) a = tau - c + elastic - (D + h K) v``
+    with the diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|,
+    v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints.
     """
     elastic, damping, stiffness = passive_terms(model, q, v)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]

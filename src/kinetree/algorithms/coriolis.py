@@ -1,8 +1,8 @@
 """The Coriolis matrix, in the factorization for which ``dM/dt - 2 C`` is skew.
 
 All quantities stand in world coordinates, where composite quantities are plain sums over subtrees. A body contributes
-``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``. For a rigid body B acts on a motion m through a 3 x 3
-matrix G and the linear momentum l alone:
+``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``. For a rigid body B acts on a motion m through
+a 3 x 3 matrix G and the linear momentum l alone:
 
     B m = ( (tr(G) 1 - G) w_m ; w_m x l ),   G = v_O h^T + [w] x P
 
@@ -37,7 +37,8 @@ def coriolis_matrix(model, q, v):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 5.6, in the factorization by body-level matrices B described at the head of this file.
+    Source: Featherstone (2008), eq. 5.6, in the factorization by body-level matrices B described at the head of this
+    file.
     Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments hold.
     """
     _, V = body_twists(model, q, v)

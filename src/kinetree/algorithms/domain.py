@@ -1,8 +1,8 @@
 """Conditions on states beyond shape and finiteness: unit quaternions, position limits, couplings.
 
-Each condition is traced into the compiled function, which reports that one is violated; the error is then explained here, from
-the floats of the first state that violates it. Comparisons are written so that NaN never counts as a violation: NaN is its own
-error.
+Each condition is traced into the compiled function, which reports that one is violated; the error is then explained
+here, from the floats of the first state that violates it. Comparisons are written so that NaN never counts as a
+violation: NaN is its own error.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from kinetree.algorithms.spec import Domain
 from kinetree.errors import CouplingError, LimitError, QuaternionError
 from kinetree.spatial.scalar import absolute
 
-# A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the results.
+# A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the
+# results.
 QUATERNION_TOLERANCE = 1e-6
 # Couplings hold to this much [rad or m, and per second], well above what integrators leave behind.
 COUPLING_TOLERANCE = 1e-6
 
 
 def _quaternion_defects(model, q):
-    return [
-        (i, defect) for i in model.outward() for defect in model.joints[i].defect(model.q_of(i, q))
-    ]
+    return [(i, defect) for i in model.outward() for defect in model.joints[i].defect(model.q_of(i, q))]
 
 
 def _quaternion_violations(model, inputs):
@@ -44,7 +43,7 @@ UNIT_QUATERNIONS = Domain("unit quaternions", ("q",), _quaternion_violations, _q
 
 
 def _unforced_limits(model, q):
-    """Coordinates that have limits but no stop that would give the force beyond them: (k, excess below, excess above)."""
+    """Coordinates with limits but no stop to give the force beyond them: (i, k, excess below, excess above)."""
     found = []
     for i in model.outward():
         q_i = model.q_of(i, q)
@@ -63,8 +62,8 @@ def _limit_error(model, inputs, index):
     value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
     return LimitError(
         f"joint {model.joint_names[i]!r} stands at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
-        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. Give limit_stiffness and "
-        "limit_damping, or use model.without_limits().",
+        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. Give "
+        "limit_stiffness and limit_damping, or use model.without_limits().",
         joint=model.joint_names[i],
         value=value,
     )

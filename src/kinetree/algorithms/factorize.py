@@ -1,4 +1,4 @@
-"""Factorizations L D L^T of symmetric matrices of scalars: a joint's own few rows, and the joint-space inertia matrix."""
+"""Factorizations L D L^T of symmetric matrices of scalars: a joint's own few rows, the joint-space inertia matrix."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Jacobians of frames and their rates.
 
-Columns are joint motion subspaces ``S`` moved to the coordinates that ``reference`` names: "local" (the frame's, at its origin),
-"world" (the world's, at the world's origin), "local_world_aligned" (the world's axes, at the frame's origin).
+Columns are joint motion subspaces ``S`` moved to the coordinates that ``reference`` names: "local" (the frame's, at
+its origin), "world" (the world's, at the world's origin), "local_world_aligned" (the world's axes, at the frame's
+origin).
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def jacobian(model, q, *, frame, reference):
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the twist: of the frame at its origin, of the world at the world's origin, of the world at the frame's
-        origin.
+        Coordinates of the twist: of the frame at its origin, of the world at the world's origin, of the world at the
+        frame's origin.
 
     Returns
     -------
@@ -115,8 +116,9 @@ def jacobian_rate(model, q, v, *, frame, reference):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.44 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from a moving
-    frame ``(v_i - v_F) x s``. Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same reference.
+    Source: Featherstone (2008), eq. 2.44 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from
+    a moving frame ``(v_i - v_F) x s``. Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same
+    reference.
     """
     frame = model.frame(frame)
     supports, X_FW = supporting_subspaces(model, q, frame)
@@ -149,7 +151,8 @@ def subspace_rate(joint, q_i, v_i):
 def _expressed_rate(S, rate, V_F, X_FW, reference):
     """Rate of the column of the Jacobian in ``reference``, from its rate seen in the frame.
 
-    "local" is that rate itself; "world" adds the motion of the frame, V_F x S; "local_world_aligned" adds only its turning.
+    "local" is that rate itself; "world" adds the motion of the frame, V_F x S; "local_world_aligned" only its
+    turning.
     """
     if reference == "world":
         return X_FW.inverse_apply(rate + V_F.cross(S))

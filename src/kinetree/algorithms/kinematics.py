@@ -1,7 +1,8 @@
 """Forward kinematics: where the bodies and frames are, how they move and how they accelerate.
 
-Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``), ``R_WB``
-and ``p_WB`` are the pose of a body in the world, ``V``, ``A`` its twist and its acceleration, ``S`` the joint's motion subspace.
+Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``),
+``R_WB`` and ``p_WB`` are the pose of a body in the world, ``V``, ``A`` its twist and its acceleration, ``S`` the
+joint's motion subspace.
 """
 
 from __future__ import annotations
@@ -41,9 +42,7 @@ def rows(matrix):
     return [[matrix[r, c] for c in range(3)] for r in range(3)]
 
 
-@algorithm(
-    inputs={"q": "nq"}, outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)}, body_frames=True
-)
+@algorithm(inputs={"q": "nq"}, outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)}, body_frames=True)
 def forward_kinematics(model, q):
     """Poses of all bodies.
 
@@ -105,9 +104,7 @@ def frame_poses(model, q):
     return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
 
 
-@algorithm(
-    inputs={"q": "nq"}, outputs={"R_WF": (3, 3), "p_WF": (3,)}, static=("frame",), body_frames=True
-)
+@algorithm(inputs={"q": "nq"}, outputs={"R_WF": (3, 3), "p_WF": (3,)}, static=("frame",), body_frames=True)
 def frame_pose(model, q, *, frame):
     """Pose of one frame (a body's name is also the name of its frame).
 
@@ -168,7 +165,7 @@ def body_fields(model, q, v, a):
 
 
 def express(motion, X, reference):
-    """A motion vector given in local coordinates, in the coordinates that ``reference`` names; ``X`` is local_X_world."""
+    """A motion vector given in local coordinates, in those that ``reference`` names; ``X`` is local_X_world."""
     if reference == "local":
         return motion
     if reference == "world":
@@ -176,9 +173,7 @@ def express(motion, X, reference):
     return Motion(X.E.inverse_apply(motion.angular), X.E.inverse_apply(motion.linear))
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv"}, outputs={"V": ("nb", 6)}, static=("reference",), body_frames=True
-)
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"V": ("nb", 6)}, static=("reference",), body_frames=True)
 def body_velocities(model, q, v, *, reference):
     """Twists of all bodies.
 
@@ -190,8 +185,8 @@ def body_velocities(model, q, v, *, reference):
     v : (..., nv) array
         Joint velocities [rad/s or m/s].
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the body at its origin, of the world at the world's origin, of the world at the body's
-        origin.
+        Coordinates of the result: of the body at its origin, of the world at the world's origin, of the world at the
+        body's origin.
 
     Returns
     -------
@@ -217,9 +212,7 @@ def frame_twist(model, q, v, frame):
     return X_0, V
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv"}, outputs={"V": (6,)}, static=("frame", "reference"), body_frames=True
-)
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"V": (6,)}, static=("frame", "reference"), body_frames=True)
 def frame_velocity(model, q, v, *, frame, reference):
     """Twist of one frame.
 
@@ -252,28 +245,22 @@ def frame_velocity(model, q, v, *, frame, reference):
 def _expressed_acceleration(field, X, reference, kind):
     """Acceleration of the origin of ``field`` in the coordinates of ``reference``; ``X`` is local_X_world.
 
-    The classical linear part is the acceleration of the material point at the reference's origin. The spatial one is the
-    derivative of the twist of the same name: ``a - w x v`` with the point's velocity v (book, eq. 2.48-2.50). It needs the
-    twist, so the caller gives ``field`` with the velocity of the origin attached.
+    The classical linear part is the acceleration of the material point at the reference's origin. The spatial one is
+    the derivative of the twist of the same name: ``a - w x v`` with the point's velocity v (book, eq. 2.48-2.50). It
+    needs the twist, so the caller gives ``field`` with the velocity of the origin attached.
     """
     field, v = field
     local = Motion(field.dw, field.a - field.w.cross(v))
     if kind == "spatial":
         if reference != "local_world_aligned":
             return express(local, X, reference)
-        # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative (dw, a).
+        # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative
+        # (dw, a).
         return express(Motion(field.dw, field.a), X, reference)
     if reference == "world":
         origin = -(X.E @ X.r)  # the world's origin in local coordinates: the body's material point there
         return Motion(X.E.inverse_apply(field.dw), X.E.inverse_apply(field.a + field.gradient @ origin))
     return express(Motion(field.dw, field.a), X, reference)
-
-
-_ACCELERATION_NOTES = """
-    "spatial" is the time derivative of the twist of the same reference, component by component: for "local" the derivative
-    of the body-coordinate twist, for "world" Featherstone's spatial acceleration (eq. 2.46), for "local_world_aligned" the
-    angular acceleration and the acceleration of the origin. "classical" is [dw; acceleration of the material point at the
-    reference's origin] (eq. 2.47-2.50). Gravity is not included."""
 
 
 @algorithm(
@@ -306,14 +293,17 @@ def body_accelerations(model, q, v, a, *, reference, kind):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15.
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. Gravity is not included.
+
+    "spatial" is the time derivative of the twist of the same reference, component by component: for "local" the
+    derivative of the body-coordinate twist, for "world" Featherstone's spatial acceleration, for "local_world_aligned"
+    the angular acceleration and the acceleration of the origin. "classical" is the angular acceleration and the
+    acceleration of the material point at the reference's origin.
     """
     X_0 = world_transforms(model, q)
     _, V = body_twists(model, q, v)
     field = body_fields(model, q, v, a)
-    return [
-        list(_expressed_acceleration((field[i], V[i].linear), X_0[i], reference, kind)) for i in range(model.nb)
-    ]
+    return [list(_expressed_acceleration((field[i], V[i].linear), X_0[i], reference, kind)) for i in range(model.nb)]
 
 
 @algorithm(
@@ -348,13 +338,9 @@ def frame_acceleration(model, q, v, a, *, frame, reference, kind):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15.
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. The kinds are those of `body_accelerations`.
     """
     frame = model.frame(frame)
     X_0, V = frame_twist(model, q, v, frame)
     field = frame.X_FB @ body_fields(model, q, v, a)[frame.body]
     return list(_expressed_acceleration((field, V.linear), X_0, reference, kind))
-
-
-for _function in (body_accelerations, frame_acceleration):
-    _function.__doc__ = _function.__doc__.rstrip() + "\n" + _ACCELERATION_NOTES + "\n    "

@@ -58,8 +58,8 @@ def integrate(model, q, dv):
 
     Notes
     -----
-    Source: the exponential map of each joint's group (Holzinger et al.). Identity: ``difference(q, integrate(q, dv)) = dv`` for
-    rotations below pi.
+    Source: the exponential map of each joint's group (Holzinger et al.). Identity: ``difference(q, integrate(q, dv))
+    = dv`` for rotations below pi.
     """
     return _each_joint(model, "normalize", ("q", _each_joint(model, "integrate", ("q", q), ("v", dv))))
 
@@ -103,7 +103,8 @@ def normalize(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), section 4.5: integration lets the length drift, which scales the whole supported subtree.
+    Source: Featherstone (2008), section 4.5: integration lets the length drift, which scales the whole supported
+    subtree.
     """
     return _each_joint(model, "normalize", ("q", q))
 
@@ -127,8 +128,8 @@ def tangent_rate(model, xi, v):
 
     Notes
     -----
-    Source: Munthe-Kaas' form of Runge-Kutta methods on Lie groups (Holzinger et al.). Equal to v for joints whose positions
-    form a vector space.
+    Source: Munthe-Kaas' form of Runge-Kutta methods on Lie groups (Holzinger et al.). Equal to v for joints whose
+    positions form a vector space.
     """
     return _each_joint(model, "tangent_rate", ("v", xi), ("v", v))
 

@@ -1,7 +1,8 @@
 """Passive joint forces: springs, soft stops, viscous damping and dry friction.
 
 Dry friction is Coulomb's law, rounded off below a small sliding speed ``v_s = FRICTION_VELOCITY``: the force is
-``-tau_c v / max(|v|, v_s)``. A joint loaded below tau_c therefore creeps at a speed below v_s instead of sticking exactly.
+``-tau_c v / max(|v|, v_s)``. A joint loaded below tau_c therefore creeps at a speed below v_s instead of sticking
+exactly.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from kinetree.spatial import AccelerationField, Force, Motion, Transform, Vector
 def outward_pass(model, q, v, a, f_ext, gravity=True):
     """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
 
-    ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13 and table 6.1).
+    ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13, table 6.1).
     """
     X, S, f, field = ([None] * model.nb for _ in range(4))
     X_0 = [Transform.identity()] + [None] * (model.nb - 1)
@@ -93,9 +93,10 @@ def rnea(model, q, v, a, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin and the
-    gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is formed; the
-    armature's ``armature * a`` is added. Passive joint forces and couplings are not included: see `inverse_dynamics`.
+    Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin
+    and the gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is
+    formed; the armature's ``armature * a`` is added. Passive joint forces and couplings are not included: see
+    `inverse_dynamics`.
     Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``; ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
 
     See Also

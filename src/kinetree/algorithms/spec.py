@@ -1,8 +1,8 @@
 """The declaration that turns a plain function over scalars into an algorithm of the library.
 
-``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself stays what it is: a
-listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced expressions. The
-compile floor reads the declaration to trace, compile, check shapes and name what is wrong.
+``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself stays what
+it is: a listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced
+expressions. The compile floor reads the declaration to trace, compile, check shapes and name what is wrong.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class Spec:
     function : callable
         ``function(model, *inputs, **optional, **static)`` over scalars; arrays are nested lists in the declared shapes.
     inputs, optional, outputs : mapping of str to tuple
-        Names and shapes. An entry of a shape is a number or the name of a size of the model (``nq``, ``nv``, ``nb``, ``nf``).
+        Names and shapes. An entry of a shape is a number or the name of a size of the model (``nq``, ``nv``, ``nb``,
+        ``nf``).
     static : tuple of str
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain
@@ -57,8 +58,9 @@ class Spec:
 class Domain:
     """A condition that the inputs of an algorithm must meet.
 
-    ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the compiled
-    function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one state's floats.
+    ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the
+    compiled function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one
+    state's floats.
     """
 
     name: str

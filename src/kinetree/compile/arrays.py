@@ -1,4 +1,4 @@
-"""From the user's arrays to checked arrays with one batch shape, and the errors that explain what is wrong with them."""
+"""From the user's arrays to checked arrays with one batch shape, and the errors that explain what is wrong."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def _checked(spec, model, name, value) -> np.ndarray:
         )
     expected = spec.shape(name, model)
     if x.ndim < len(expected) or x.shape[x.ndim - len(expected) :] != expected:
-        raise ShapeError(_shape_message(spec, model, name, x.shape, expected), name=name, found=x.shape, expected=expected)
+        raise ShapeError(
+            _shape_message(spec, model, name, x.shape, expected), name=name, found=x.shape, expected=expected
+        )
     return x
 
 

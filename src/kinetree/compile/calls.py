@@ -13,7 +13,8 @@ from kinetree.compile.interpret import interpret, is_interpreted
 def plain_call(spec: Spec):
     """The public function of an algorithm: arrays in, arrays out.
 
-    It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in ``model.functions``.
+    It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in
+    ``model.functions``.
     """
     name, inputs, optional, static = spec.name, tuple(spec.inputs), tuple(spec.optional), spec.static
     count = len(inputs)

@@ -23,8 +23,9 @@ CHOICES = {
 class Function:
     """An algorithm compiled for a model: ``f(q, v, tau)``.
 
-    Made by :func:`kinetree.compile`. A call with float64 arrays of one state runs in a fraction of a microsecond; leading axes
-    are batches and run in SIMD form; float32 arrays give float32 results. Functions may be shared between threads.
+    Made by :func:`kinetree.compile`. A call with float64 arrays of one state runs in a fraction of a microsecond;
+    leading axes are batches and run in SIMD form; float32 arrays give float32 results. Functions may be shared
+    between threads.
 
     Attributes
     ----------
@@ -35,8 +36,9 @@ class Function:
     input_names, output_names : tuple of str
         In the order of arguments and results.
     single : callable
-        The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs, *outputs)``;
-        it returns ``NotImplemented`` for everything that it does not take, where a call of the Function explains.
+        The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs,
+        *outputs)``; it returns ``NotImplemented`` for everything that it does not take, where a call of the Function
+        explains.
     """
 
     def __init__(self, spec: Spec, model, present: tuple[str, ...], static: Mapping[str, object], checks: bool):
@@ -72,7 +74,8 @@ class Function:
     def _bound(self, args, named) -> dict[str, object]:
         if len(args) > len(self.input_names):
             raise TypeError(
-                f"{self.name} takes {len(self.input_names)} arrays ({', '.join(self.input_names)}), {len(args)} were given"
+                f"{self.name} takes {len(self.input_names)} arrays ({', '.join(self.input_names)}), "
+                f"{len(args)} were given"
             )
         given = dict(zip(self.input_names, args, strict=False))
         for name, value in named.items():
@@ -120,12 +123,15 @@ class Function:
             return [np.empty(shape, dtype) for shape in shapes]
         given = list(out) if isinstance(out, tuple) else [out]
         if len(given) != len(shapes):
-            raise ShapeError(f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)}).")
+            raise ShapeError(
+                f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)})."
+            )
         for name, x, shape in zip(self.output_names, given, shapes, strict=True):
             if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
                 found = f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
                 raise ShapeError(
-                    f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, found {found}.",
+                    f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, "
+                    f"found {found}.",
                     expected=shape,
                 )
         return given
@@ -225,7 +231,7 @@ class Function:
 
     @property
     def operations(self):
-        """Operation counts of one evaluation: multiplications, additions, divisions, square roots, sine-cosine pairs."""
+        """Operation counts of one evaluation: multiplications, additions, divisions and so on."""
         return self.program.operations
 
     def __repr__(self) -> str:
@@ -245,8 +251,8 @@ def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = 
     optional : tuple of str
         Optional inputs that the function shall take, for example ("f_ext",).
     checks : bool
-        Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN goes
-        through to every result that depends on it, and quaternions are not verified.
+        Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN
+        goes through to every result that depends on it, and quaternions are not verified.
     **static
         Static arguments of the algorithm, such as ``frame="hand", reference="world"``.
 
@@ -285,7 +291,9 @@ def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
             raise TypeError(f"{spec.name} needs the keyword argument {name}={choices}")
     for name, value in static.items():
         if name not in spec.static:
-            raise TypeError(f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}")
+            raise TypeError(
+                f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}"
+            )
         if name in CHOICES and value not in CHOICES[name]:
             raise unknown_name(name, value, CHOICES[name], spec.name)
         if name == "frame":

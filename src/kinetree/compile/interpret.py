@@ -56,7 +56,7 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
 
 
 def _nested(x: np.ndarray, depth: int) -> list:
-    """Nested lists over the last ``depth`` axes; the scalars are floats without a batch, arrays over the batch with one."""
+    """Nested lists over the last ``depth`` axes; scalars are floats without a batch, arrays over the batch with one."""
     if depth == 0:
         return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
     axis = x.ndim - depth

@@ -316,11 +316,9 @@ def _load(key: str) -> tuple[Code | None, bool]:
 
 @functools.lru_cache(maxsize=1)
 def _emitter() -> str:
-    """Identifies the code generator: versions, and the text of its sources where they can be read."""
+    """Identifies the code generator: LLVM's version and the text of the sources that emit code."""
     # Not importlib.metadata: importing that alone takes longer than loading a kernel.
     import llvmlite
-
-    import kinetree
 
     text = hashlib.sha256()
     for name in _SOURCES:
@@ -328,7 +326,7 @@ def _emitter() -> str:
             text.update(Path(__file__).with_name(name).read_bytes())
         except OSError:
             text.update(name.encode())
-    return f"{getattr(kinetree, '__version__', '')}/llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"
+    return f"llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"
 
 
 def _aligned(count: int) -> np.ndarray:

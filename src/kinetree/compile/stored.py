@@ -1,8 +1,8 @@
 """Programs on disk, found by what a trace depends on, so that a later process does not trace again.
 
-A trace depends on the algorithm, its static choices, the model's structure and the library's own source. All of these are known
-without tracing, unless a joint is defined outside the library: its code could change without notice, so such models are traced
-anew in every process (the machine code itself is still found by the program's content).
+A trace depends on the algorithm, its static choices, the model's structure and the library's own source. All of these
+are known without tracing, unless a joint is defined outside the library: its code could change without notice, so
+such models are traced anew in every process (the machine code itself is still found by the program's content).
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
 
     Notes
     -----
-    Algorithms in whose arrays no body coordinates appear are traced for the re-framed model, whose joints all turn about z:
-    the joint-space quantities are the same and cost less.
+    Algorithms in whose arrays no body coordinates appear are traced for the re-framed model, whose joints all turn
+    about z: the joint-space quantities are the same and cost less.
     """
     basis = numbers_model(spec, model)
     graph = Graph()
@@ -39,9 +39,7 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     smodel = basis.with_numbers(numbers)
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
-    arrays = {
-        name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))
-    }
+    arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
     results = spec.function(smodel, **arrays, **(static or {}))
     if len(spec.outputs) == 1:
         results = (results,)

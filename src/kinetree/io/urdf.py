@@ -33,8 +33,9 @@ def load_urdf(
     name : str, optional
         Name of the model; default: the one in the file.
     floating_base : bool
-        False: the root link is welded to the world. True: it moves freely, by a free joint named ``base_joint``; a root link
-        called 'world' stays the fixed frame, and the one fixed joint that holds the robot there becomes free.
+        False: the root link is welded to the world. True: it moves freely, by a free joint named ``base_joint``; a
+        root link called 'world' stays the fixed frame, and the one fixed joint that holds the robot there becomes
+        free.
     base_joint : str
         Name of the free joint of a floating base.
     merge_fixed : bool
