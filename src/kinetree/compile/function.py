@@ -20,6 +20,12 @@ CHOICES = {
 }
 
 
+# Machine code of this process by structure, the latest last: models that differ in numbers only share it.
+_RECENT: dict[tuple, object] = {}
+_RECENT_LOCK = threading.Lock()
+_KEPT = 128
+
+
 class Function:
     """An algorithm compiled for a model: ``f(q, v, tau)``.
 
@@ -49,14 +55,14 @@ class Function:
         self.checks = checks
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
-        self.seconds = {}  # what building took: trace, compile (or load)
+        self.seconds = {}  # what building took: trace (or read), compile (or load)
+        self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
         self._result = namedtuple(f"{spec.name}_result", self.output_names) if len(self.output_names) > 1 else None
         self._kernels = {}
         self._lock = threading.Lock()
         self.single = self._build_single
-        self._traced = None
 
     # Calling -------------------------------------------------------------------------------------------------------
 
@@ -154,26 +160,6 @@ class Function:
             results = [r if r.ndim else r[()] for r in results]
         return results[0] if self._result is None else self._result(*results)
 
-    def for_model(self, model) -> Function:
-        """This function for another model of the same structure: the same code with other numbers, at no cost.
-
-        Parameters
-        ----------
-        model : Model
-            ``model.structure()`` equals that of this function's model.
-
-        Returns
-        -------
-        Function
-        """
-        from kinetree.compile.trace import numbers_model
-
-        other = Function(self.spec, model, self.input_names[len(self.spec.inputs) :], self.static, self.checks)
-        other._traced = self.program
-        numbers = numbers_model(self.spec, model).number_values()
-        other._kernels = {dtype: kernel.with_numbers(numbers) for dtype, kernel in self._kernels.items()}
-        return other
-
     # Building ------------------------------------------------------------------------------------------------------
 
     def _build_single(self, *args):
@@ -206,28 +192,45 @@ class Function:
         return kernel
 
     def _built(self, dtype: str):
+        """The kernel: of a model of the same structure if there was one in this process, else loaded or compiled."""
         from kinetree.compile.kernel import Kernel
+        from kinetree.compile.stored import joint_classes, signature_of
         from kinetree.compile.trace import numbers_model
 
-        program = self.program
+        basis = numbers_model(self.spec, self.model)
+        signature = signature_of(self.spec, self.model, self._present, self.static)
+        # Joints of the same repr may be of different classes, when a user defines a class anew.
+        key = (self.spec.function, dtype, self.checks, joint_classes(basis), signature)
+        with _RECENT_LOCK:
+            like = _RECENT.pop(key, None)
         start = time.perf_counter()
-        kernel = Kernel(
-            program, dtype=dtype, checks=self.checks, numbers=numbers_model(self.spec, self.model).number_values()
-        )
-        self.seconds[f"compile {dtype}"] = time.perf_counter() - start
+        if like is None:
+            program = self._program(signature)
+            traced = time.perf_counter()
+            kernel = Kernel(program, dtype=dtype, checks=self.checks, numbers=basis.number_values())
+            self.seconds[f"trace {dtype}"] = traced - start
+            self.seconds[f"compile {dtype}"] = time.perf_counter() - traced
+        else:
+            kernel = like.with_numbers(basis.number_values())
+        with _RECENT_LOCK:
+            _RECENT[key] = kernel
+            while len(_RECENT) > _KEPT:
+                del _RECENT[next(iter(_RECENT))]
         return kernel
+
+    def _program(self, signature):
+        from kinetree.compile.stored import stored_program
+
+        return stored_program(self.spec, self.model, self._present, self.static, signature)
 
     @property
     def program(self):
         """The straight-line program that is compiled."""
-        if self._traced is None:
-            from kinetree.compile.stored import stored_program
+        for kernel in self._kernels.values():
+            return kernel.program
+        from kinetree.compile.stored import signature_of
 
-            start = time.perf_counter()
-            present = self.input_names[len(self.spec.inputs) :]
-            self._traced = stored_program(self.spec, self.model, present, self.static)
-            self.seconds["trace"] = time.perf_counter() - start
-        return self._traced
+        return self._program(signature_of(self.spec, self.model, self._present, self.static))
 
     @property
     def operations(self):

@@ -20,7 +20,12 @@ from kinetree.errors import CompilationError
 _FLOORS = ("spatial", "joints", "model", "algorithms", "compile")
 
 
-def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> Program:
+def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> tuple:
+    """What a trace depends on besides the source, hashable: models of one structure share programs and machine code."""
+    return numbers_model(spec, model).structure(), present, tuple(sorted(static.items()))
+
+
+def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, object], signature: tuple) -> Program:
     """The program of an algorithm for this model: from the disk if it is there, else traced and stored.
 
     Parameters
@@ -31,12 +36,13 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
         Which optional inputs are given.
     static : mapping
         Values of the static arguments.
+    signature : tuple
+        That of `signature_of`.
     """
     basis = numbers_model(spec, model)
     if not _known(spec, basis):
         return trace(spec, model, present, static)
-    structure = repr((basis.structure(), present, sorted(static.items())))
-    key = f"program/{_sources()}/{spec.name}/{hashlib.sha256(structure.encode()).hexdigest()}"
+    key = f"program/{_sources()}/{spec.name}/{hashlib.sha256(repr(signature).encode()).hexdigest()}"
     data = cache.load(key)
     if data is not None:
         try:
@@ -50,8 +56,12 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
 
 def _known(spec, model) -> bool:
     """Whether all code that a trace would run belongs to the library."""
-    classes = {type(part) for i in model.outward() for part in _parts(model.joints[i])}
-    return all(code.__module__.startswith("kinetree.") for code in (*classes, spec.function))
+    return all(code.__module__.startswith("kinetree.") for code in (*joint_classes(model), spec.function))
+
+
+def joint_classes(model) -> frozenset[type]:
+    """The classes of all joints of a model, and of the joints that they are made of."""
+    return frozenset(type(part) for i in model.outward() for part in _parts(model.joints[i]))
 
 
 def _parts(joint):

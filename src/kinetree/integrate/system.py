@@ -6,9 +6,6 @@ from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.function import Function
 from kinetree.integrate.coordinates import Coordinates
 
-_RECENT: dict[tuple, Function] = {}  # by structure, the last used one at the end
-_KEPT = 64  # functions: some five structures
-
 
 class System:
     """The compiled functions of one model.
@@ -27,13 +24,12 @@ class System:
         Names and units of the entries of q and v.
     """
 
-    __slots__ = ("_structure", "coordinates", "model", "wrenches")
+    __slots__ = ("coordinates", "model", "wrenches")
 
     def __init__(self, model, wrenches: bool = False) -> None:
         self.model = model
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
-        self._structure = None
 
     def function(self, algorithm: str | Spec, checks: bool = True) -> Function:
         """The compiled algorithm, kept beside the model for the next simulation.
@@ -46,17 +42,5 @@ class System:
         key = plain if checks else ("unchecked", spec.name, present)
         f = self.model.functions.get(key)
         if f is None:
-            f = self.model.functions.setdefault(key, self._shared(spec, present, checks))
-        return f
-
-    def _shared(self, spec: Spec, present: tuple[str, ...], checks: bool) -> Function:
-        """A Function, taken from a model of the same structure if there was one: soft stops differ in numbers only."""
-        if self._structure is None:
-            self._structure = self.model.structure()
-        key = (spec.name, present, checks, self._structure)
-        like = _RECENT.pop(key, None)
-        f = Function(spec, self.model, present, {}, checks) if like is None else like.for_model(self.model)
-        _RECENT[key] = f
-        if len(_RECENT) > _KEPT:
-            _RECENT.pop(next(iter(_RECENT)), None)
+            f = self.model.functions.setdefault(key, Function(spec, self.model, present, {}, checks))
         return f

@@ -385,7 +385,7 @@ class Model(Tree):
         return self.numbers().values
 
     def number_pattern(self) -> tuple[tuple[bool, float], ...]:
-        """(free, value) for each of ``numbers()``; exact 0, 1, -1 and infinite limits are not free."""
+        """(free, value) for each of ``numbers()``; exact zeros and infinite limits are not free."""
         numbers = self.numbers()
         return tuple(zip(numbers.free, numbers.values.tolist(), strict=True))
 
@@ -410,7 +410,7 @@ class Model(Tree):
         -------
         tuple
             Hashable; two models with equal structure share their compiled functions. It holds the tree, the joints, the
-            rotations, the couplings, the frames, and of every number whether it is 0, 1, -1, infinite or free ("x").
+            rotations, the couplings, the frames, and of every number whether it is 0, infinite or free ("x").
         """
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
