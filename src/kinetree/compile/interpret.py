@@ -19,7 +19,8 @@ def interpreted() -> Iterator[None]:
 
     Notes
     -----
-    Source: the same lines that are compiled otherwise. Arrays of ``numpy.longdouble`` are always interpreted.
+    Source: the same lines that are compiled otherwise. Arrays of ``numpy.longdouble`` are always interpreted. The
+    model's own data are doubles: rotations and axes off the coordinate axes are orthogonal to 1e-16 only.
 
     Examples
     --------
@@ -45,14 +46,21 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
     if checks and (error := explain(spec, model, arrays, batch)):
         raise error
     scalars = {name: _nested(x.astype(dtype, copy=False), len(spec.shape(name, model))) for name, x in arrays.items()}
+    numbers = model if dtype == np.float64 else _in_precision(model, dtype)
     with np.errstate(all="ignore"):
-        results = spec.function(model, **scalars, **static)
+        results = spec.function(numbers, **scalars, **static)
     if len(spec.outputs) == 1:
         results = (results,)
     return [
         _assembled(result, spec.shape(name, model), batch, dtype)
         for name, result in zip(spec.outputs, results, strict=True)
     ]
+
+
+def _in_precision(model, dtype):
+    """The model over numbers of this precision: what depends on them alone would else be computed in doubles."""
+    number = np.dtype(dtype).type
+    return model.with_numbers([number(x) if free else x for free, x in model.number_pattern()])
 
 
 def _nested(x: np.ndarray, depth: int) -> list:
