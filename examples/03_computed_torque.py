@@ -62,8 +62,8 @@ def main(plot: str | None = None) -> None:
     if plot:
         figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
         lines = axes.semilogy(t, np.transpose(list(largest.values())))
-        axes.set(xlabel="time [s]", ylabel="largest joint error [mrad]", title="Two feedforwards, the same gains")
-        axes.legend(lines, largest, loc="upper right", bbox_to_anchor=(1.0, 0.72), frameon=False)
+        axes.set(xlabel="time [s]", ylabel="largest joint error [mrad]")
+        axes.legend(lines, largest, ncols=2, loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False)
         figure.savefig(plot, dpi=150)
 
 

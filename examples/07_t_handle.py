@@ -7,13 +7,13 @@ axis of the middle moment of inertia is unstable: the handle turns over and over
 
 Output::
 
-    principal moments: [...] g m^2
     turns over every ... s; Euler says ... s
     energy changed by ..., angular momentum by ... of itself
 """
 
 import argparse
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy.special import ellipk
 
@@ -34,13 +34,9 @@ def tumble(model):  # the velocity of a free joint is (angular, linear) in body 
     return kt.simulate(model, v0=[*SPIN, 0, 0, 0], duration=20.0, dt=0.01, integrator="adaptive")
 
 
-def moments(model):
-    return np.diagonal(kt.crba(model, model.neutral()))[:3]
-
-
 def time_between_turns(model) -> float:
     """Half the period of Euler's equations for this spin [s] (Landau and Lifshitz, Mechanics, section 37)."""
-    I3, I2, I1 = np.sort(moments(model))  # so named because the spin leans towards the smallest
+    I3, I2, I1 = np.sort(np.diagonal(kt.crba(model, model.neutral()))[:3])  # the spin leans to I3
     E2, L2 = I3 * SPIN[0] ** 2 + I2 * SPIN[1] ** 2, (I3 * SPIN[0]) ** 2 + (I2 * SPIN[1]) ** 2  # twice E, L squared
     k2 = (I2 - I1) * (E2 * I3 - L2) / ((I3 - I2) * (L2 - E2 * I1))
     return 2.0 * ellipk(k2) * np.sqrt(I1 * I2 * I3 / ((I3 - I2) * (L2 - E2 * I1)))
@@ -60,11 +56,14 @@ def momentum_drift(run) -> float:
 
 def main(plot: str | None = None) -> None:
     run = tumble(t_handle())
-    print(f"principal moments: {1e3 * moments(run.model)} g m^2")
     print(f"turns over every {np.diff(turns(run)).mean():.4f} s; Euler says {time_between_turns(run.model):.4f} s")
     print(f"energy changed by {run.energy_drift:.0e}, angular momentum by {momentum_drift(run):.0e} of itself")
     if plot:
-        run.plot(what=["q", "v"], path=plot)
+        figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+        axes.plot(run.time, run.v[:, :3], label=["x (smallest moment)", "y (middle)", "z (largest)"])
+        axes.set(xlabel="time [s]", ylabel="spin in body axes [rad/s]")
+        axes.legend(frameon=False, ncols=3, loc="lower right", bbox_to_anchor=(1.0, 1.0))
+        figure.savefig(plot, dpi=150)
 
 
 def check() -> None:

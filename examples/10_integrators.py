@@ -61,6 +61,8 @@ def main(plot: str | None = None) -> None:
             right.semilogy(run.time[1:], np.abs(run.energy - run.energy[0])[1:], label=integrator)
         left.set(xlabel="step [ms]", ylabel="error after 1 s", title="order")
         right.set(xlabel="time [s]", ylabel="change of the energy [J]", title="energy, steps of 4 ms")
+        left.set_xticks(1e3 * STEPS, [f"{1e3 * dt:g}" for dt in STEPS])
+        left.minorticks_off()
         left.legend(frameon=False)
         figure.savefig(plot, dpi=150)
 
