@@ -17,7 +17,6 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import SmallLDL
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import ArticulatedInertia, Motion
 from kinetree.spatial.scalar import is_zero
 
 
@@ -78,7 +77,7 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     """The accelerations of ``(M + diag(diagonal)) a = tau - c``, where M is the inertia of the bodies alone."""
     X, S, f = outward_pass(model, q, v, None, f_ext)
 
-    IA = [ArticulatedInertia.of(I) if I is not None else None for I in model.I]
+    IA = [model.algebra.ArticulatedInertia.of(I) if I is not None else None for I in model.I]
     pA = list(f)
     U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
@@ -99,7 +98,7 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
             pA[p] = pA[p] + X[i].inverse_apply(pa)
 
     a = [0.0] * model.nv
-    A = [Motion.zero()] + [None] * (model.nb - 1)
+    A = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     for i in model.outward():
         # a' = X a_lambda,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
         A[i] = X[i] @ A[model.parent[i]]

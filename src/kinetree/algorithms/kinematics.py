@@ -144,7 +144,7 @@ def frame_pose(model, q, *, frame):
 
 def body_twists(model, q, v):
     """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14)."""
-    X, V = [None] * model.nb, [Motion.zero()] + [None] * (model.nb - 1)
+    X, V = [None] * model.nb, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     for i in model.outward():
         X[i] = link_transform(model, i, q)
         V[i] = X[i] @ V[model.parent[i]] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))

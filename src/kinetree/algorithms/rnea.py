@@ -12,18 +12,16 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import AccelerationField, Force, Motion, Transform, Vector3
 
 
-def outward_pass(model, q, v, a, f_ext, gravity=True):
+def outward_pass(model, q, v, a, f_ext):
     """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
 
     ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13, table 6.1).
     """
     X, S, f, field = ([None] * model.nb for _ in range(4))
-    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
-    g = Vector3(*model.gravity) if gravity else Vector3.zero()
-    field[0] = AccelerationField(Vector3.zero(), Vector3.zero(), -g)
+    X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
+    field[0] = model.algebra.falling(model.gravity)
 
     for i in model.outward():
         p, joint, q_i = model.parent[i], model.joints[i], model.q_of(i, q)
@@ -31,7 +29,7 @@ def outward_pass(model, q, v, a, f_ext, gravity=True):
         S[i] = joint.motion_subspace(q_i)
 
         # V_J = S v,  A_J = S a + c_J
-        V_J = A_J = Motion.zero()
+        V_J = A_J = model.algebra.Motion.zero()
         if v is not None:
             v_i = model.v_of(i, v)
             V_J, A_J = joint.velocity(q_i, v_i), joint.bias(q_i, v_i)
@@ -44,7 +42,7 @@ def outward_pass(model, q, v, a, f_ext, gravity=True):
         f[i] = model.I[i].inertial_force(field[i])
         if f_ext is not None:
             X_0[i] = X[i].collapse() @ X_0[p]
-            f[i] = f[i] - X_0[i] @ Force.of(f_ext[i])
+            f[i] = f[i] - X_0[i] @ model.algebra.external(f_ext[i])
     return X, S, f
 
 

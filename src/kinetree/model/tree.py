@@ -8,6 +8,7 @@ from dataclasses import FrozenInstanceError
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import Frame
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
+from kinetree.spatial.algebra import SPATIAL
 
 
 class Tree:
@@ -19,6 +20,8 @@ class Tree:
         "_physics",
     )  # fmt: skip
     __slots__ = STRUCTURE
+
+    algebra = SPATIAL  # the constructors that algorithms start from
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a {type(self).__name__} is immutable; replace({name}=...) gives a changed copy")

@@ -295,8 +295,13 @@ class PlanarArticulatedInertia(Quantity):
         """``I^A - scale U U^T``."""
         return self.minus_product([U], [U * scale])
 
-    def minus_product(self, U: Sequence[PlanarForce], Y: Sequence[PlanarForce]) -> PlanarArticulatedInertia:
-        """``I^A - U Y^T`` where the product of the columns is known to be symmetric."""
+    def minus_product(
+        self, U: Sequence[PlanarForce], Y: Sequence[PlanarForce], kernel: Sequence[PlanarMotion] = ()
+    ) -> PlanarArticulatedInertia:
+        """``I^A - U Y^T`` where the product of the columns is known to be symmetric.
+
+        The motions of ``kernel``, which the result maps to zero, are not made use of: six numbers have little to gain.
+        """
         (xx, xy, yy), H, I = self.M, self.H, self.I
         for u, y in zip(U, Y, strict=True):
             f, g = u.linear, y.linear
