@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, unknown_name
+from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 
 
 def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
@@ -105,8 +105,7 @@ def _wrenches_by_name(spec, model, name, wrenches: Mapping) -> np.ndarray:
     """Rows by body from a mapping of body names to wrenches."""
     rows = {}
     for body, wrench in wrenches.items():
-        if body not in model.body_names:
-            raise unknown_name("body", body, model.body_names, f"model {model.name!r}")
+        model.body(body)  # names a body, or explains: the name may be that of a frame
         rows[body] = np.asarray(wrench)
         if rows[body].ndim == 0 or rows[body].shape[-1] != 6:
             raise ShapeError(

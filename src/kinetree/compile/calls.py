@@ -29,7 +29,10 @@ def plain_call(spec: Spec):
 
     def general(model, args, out, named):
         choices = {key: named.pop(key) for key in static if key in named}
-        bound = signature.bind_partial(model, *args, **named, **choices)
+        try:
+            bound = signature.bind_partial(model, *args, **named, **choices)
+        except TypeError as error:
+            raise TypeError(f"{spec.name}: {error}; its signature is {spec.name}{signature}") from None
         given = {n: x for n, x in bound.arguments.items() if n in inputs or (n in optional and x is not None)}
         missing = [entry for entry in inputs if entry not in given]
         if missing:
