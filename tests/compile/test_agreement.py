@@ -42,8 +42,7 @@ POOLS = {
     ),
     "tree of free joints": (Free(), Reversed(Revolute((0, 1, 0))), Reversed(Free()), Planar(), Cylindrical(ODD)),
     "tree of ball joints": (
-        Spherical(), SphericalEuler("xzy"), Universal(), SphereInCylinder(), Reversed(Spherical()),
-        Reversed(SphericalEuler("zyz")), Reversed(Universal()),
+        Spherical(), SphericalEuler("xzy"), Universal(), SphereInCylinder(), Reversed(SphericalEuler("zyz")),
     ),
 }  # fmt: skip
 ROBOTS = ("arm7", "quadruped")
@@ -178,7 +177,7 @@ def test_compiled_agrees_with_interpreted(system, choice):
 
 
 @every_choice
-@pytest.mark.parametrize("system", ["tree of axial joints", "arm7"])
+@pytest.mark.parametrize("system", ["arm7", *(pytest.param(system, marks=pytest.mark.sweep) for system in POOLS)])
 def test_single_precision(system, choice):
     """float32 in gives float32 out, within 1e-4 of the double-precision result for the same rounded inputs."""
     model, (static, arrays) = model_of(system), prepared(system, choice)
