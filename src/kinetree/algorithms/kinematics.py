@@ -7,6 +7,7 @@ joint's motion subspace.
 
 from __future__ import annotations
 
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import (
     AccelerationField,
@@ -42,7 +43,12 @@ def rows(matrix):
     return [[matrix[r, c] for c in range(3)] for r in range(3)]
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)}, body_frames=True)
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
 def forward_kinematics(model, q):
     """Poses of all bodies.
 
@@ -78,7 +84,12 @@ def forward_kinematics(model, q):
     return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)}, body_frames=True)
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
 def frame_poses(model, q):
     """Poses of all frames, in the order of ``model.frames``.
 
@@ -104,7 +115,13 @@ def frame_poses(model, q):
     return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"R_WF": (3, 3), "p_WF": (3,)}, static=("frame",), body_frames=True)
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"R_WF": (3, 3), "p_WF": (3,)},
+    static=("frame",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
 def frame_pose(model, q, *, frame):
     """Pose of one frame (a body's name is also the name of its frame).
 
@@ -173,7 +190,13 @@ def express(motion, X, reference):
     return Motion(X.E.inverse_apply(motion.angular), X.E.inverse_apply(motion.linear))
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"V": ("nb", 6)}, static=("reference",), body_frames=True)
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"V": ("nb", 6)},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
 def body_velocities(model, q, v, *, reference):
     """Twists of all bodies.
 
@@ -212,7 +235,13 @@ def frame_twist(model, q, v, frame):
     return X_0, V
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"V": (6,)}, static=("frame", "reference"), body_frames=True)
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"V": (6,)},
+    static=("frame", "reference"),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
 def frame_velocity(model, q, v, *, frame, reference):
     """Twist of one frame.
 
@@ -267,6 +296,7 @@ def _expressed_acceleration(field, X, reference, kind):
     inputs={"q": "nq", "v": "nv", "a": "nv"},
     outputs={"A": ("nb", 6)},
     static=("reference", "kind"),
+    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
 )
 def body_accelerations(model, q, v, a, *, reference, kind):
@@ -310,6 +340,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     inputs={"q": "nq", "v": "nv", "a": "nv"},
     outputs={"A": (6,)},
     static=("frame", "reference", "kind"),
+    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
 )
 def frame_acceleration(model, q, v, a, *, frame, reference, kind):
