@@ -20,9 +20,11 @@ def plain_call(spec: Spec):
     count = len(inputs)
 
     def call(model, *args, out=None, **named):
-        if not named and out is None and len(args) == count:  # the common case, kept short
+        if not named and len(args) == count:  # the common case, kept short
             f = model.functions.get(name)
             if f is not None and not is_interpreted():
+                if out is not None:
+                    return f(*args, out=out)
                 result = f.single(*args)
                 return f(*args) if result is NotImplemented else result
         return general(model, args, out, named)

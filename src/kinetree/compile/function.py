@@ -6,6 +6,7 @@ import threading
 import time
 from collections import namedtuple
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -75,7 +76,45 @@ class Function:
             result = self.single(*args, *out) if type(out) is tuple else self.single(*args, out)
             if result is not NotImplemented:
                 return result
+        if not named:
+            result = self._rows(args, out)
+            if result is not NotImplemented:
+                return result
         return self._general(self._bound(args, named), out)
+
+    def _rows(self, args, out):
+        """The short way for batches of plain arrays that need no conversion; NotImplemented for everything else."""
+        if len(args) != len(self._shapes) or type(args[0]) is not np.ndarray:
+            return NotImplemented
+        dtype, batch, strides = args[0].dtype, None, []
+        kernel = self._kernels.get(dtype)
+        if kernel is None:
+            return NotImplemented
+        for x, shape in zip(args, self._shapes, strict=True):
+            if type(x) is not np.ndarray or x.dtype != dtype or not (x.flags.c_contiguous and x.flags.aligned):
+                return NotImplemented
+            leading = x.shape[: x.ndim - len(shape)]
+            if x.shape != leading + shape or (leading and batch is not None and leading != batch):
+                return NotImplemented
+            if leading:
+                batch = leading
+            strides.append(prod(shape) if leading else 0)
+        if batch is None or 0 in batch:
+            return NotImplemented
+        if out is None:
+            results = [np.empty(batch + shape, dtype) for shape in self._out_shapes]
+        else:
+            results = list(out) if type(out) is tuple else [out]
+            if len(results) != len(self._out_shapes):
+                return NotImplemented
+            for x, shape in zip(results, self._out_shapes, strict=True):
+                if type(x) is not np.ndarray or x.dtype != dtype or x.shape != batch + shape:
+                    return NotImplemented
+                if not x.flags.carray:
+                    return NotImplemented
+        if kernel.batch(args, results, prod(batch), strides):
+            return NotImplemented  # the general way says what is wrong
+        return results[0] if self._result is None else self._result._make(results)
 
     def _bound(self, args, named) -> dict[str, object]:
         if len(args) > len(self.input_names):
@@ -100,21 +139,22 @@ class Function:
             results = interpret(self.spec, self.model, arrays, batch, dtype, self.static, self.checks)
             results = self._into(out, results, dtype) if out is not None else results
             return self._packed(results, batch)
-        kernel = self._kernel(dtype.name)
-        count = int(np.prod(batch, dtype=np.int64))
+        kernel = self._kernel(dtype)
+        count = prod(batch)
         rows, strides = [], []
         for x, shape in zip(arrays.values(), self._shapes, strict=True):
-            width = int(np.prod(shape, dtype=np.int64))
+            width = prod(shape)
             if x.shape == shape:  # one state for the whole batch
-                rows.append(np.ascontiguousarray(x, dtype).reshape(width))
+                rows.append(np.require(x, dtype, ("C", "A")).reshape(width))
                 strides.append(0)
             else:
                 full = np.broadcast_to(x, (*batch, *shape))
-                rows.append(np.ascontiguousarray(full, dtype).reshape(count, width))
+                rows.append(np.require(full, dtype, ("C", "A")).reshape(count, width))
                 strides.append(width)
         results = self._outputs(out, batch, dtype)
         targets = [self._target(r, rows, dtype) for r in results]
-        status = kernel.batch(rows, [t.reshape(count, -1) for t in targets], count, strides)
+        flat = [t.reshape(count, prod(shape)) for t, shape in zip(targets, self._out_shapes, strict=True)]
+        status = kernel.batch(rows, flat, count, strides)
         if status:
             error = explain(self.spec, self.model, arrays, batch)
             raise error or NonFiniteError(f"{self.name}: an input is not finite or outside the algorithm's domain.")
@@ -145,7 +185,7 @@ class Function:
     @staticmethod
     def _target(result, inputs, dtype) -> np.ndarray:
         """The array that the kernel may write: the result itself unless it is strided or overlaps an input."""
-        if result.flags.c_contiguous and not any(np.may_share_memory(result, x) for x in inputs):
+        if result.flags.carray and not any(np.may_share_memory(result, x) for x in inputs):
             return result
         return np.empty(result.shape, dtype)
 
@@ -164,7 +204,7 @@ class Function:
 
     def _build_single(self, *args):
         """Stands for the single-call entry until it is first needed."""
-        self.single = self._entry(self._kernel("float64"))
+        self.single = self._entry(self._kernel(np.dtype(np.float64)))
         return self.single(*args)
 
     def _entry(self, kernel):
@@ -182,13 +222,13 @@ class Function:
 
         return packed
 
-    def _kernel(self, dtype: str):
+    def _kernel(self, dtype: np.dtype):
         kernel = self._kernels.get(dtype)
         if kernel is None:
             with self._lock:
                 kernel = self._kernels.get(dtype)
                 if kernel is None:
-                    kernel = self._kernels[dtype] = self._built(dtype)
+                    kernel = self._kernels[dtype] = self._built(dtype.name)
         return kernel
 
     def _built(self, dtype: str):
