@@ -3,35 +3,29 @@
 from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.energy import first_moment
+from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
-from kinetree.algorithms.kinematics import body_twists, link_transform, world_transforms
+from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Force, IdentityRotation, Transform
-
-
-def total_mass(model):
-    """Sum of the masses of the moving bodies."""
-    mass = 0.0
-    for i in model.outward():
-        mass = mass + model.I[i].m
-    return mass
+from kinetree.spatial import Force, IdentityRotation, Inertia, Transform
 
 
 def composite_forces(model, q):
-    """``I^c_i S_i`` in world coordinates: the momentum of the subtree that unit velocities of joint i cause."""
-    X, Ic = [None] * model.nb, list(model.I)
+    """``I^c_i S_i`` in world coordinates, and the composite inertia of the tree.
+
+    A column is the momentum of the subtree that a unit velocity of joint i causes.
+    """
+    X = link_transforms(model, q)
     X_0 = [Transform.identity()] + [None] * (model.nb - 1)
     for i in model.outward():
-        X[i] = link_transform(model, i, q)
         X_0[i] = X[i].collapse() @ X_0[model.parent[i]]
     columns = [None] * model.nv
+    Ic = [Inertia.zero(), *model.I[1:]]
     for i in model.inward():
         S = model.joints[i].motion_subspace(model.q_of(i, q))
         columns[model.v_slice[i]] = [X_0[i].inverse_apply(Ic[i] @ S_k) for S_k in S]
-        if model.parent[i]:
-            Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
-    return columns, X_0
+        Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+    return columns, Ic[0]
 
 
 def about(point, force):
@@ -58,7 +52,7 @@ def center_of_mass(model, q):
     -----
     Source: Featherstone (2008), eq. 6.12: the first moment of the whole tree over its mass.
     """
-    return list(first_moment(model, world_transforms(model, q)) / total_mass(model))
+    return list(composite_inertia(model, link_transforms(model, q)).com)
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"v_C": (3,)}, domains=(UNIT_QUATERNIONS,))
@@ -82,7 +76,8 @@ def center_of_mass_velocity(model, q, v):
     -----
     Source: Featherstone (2008), eq. 2.58: linear momentum over mass.
     """
-    return list(world_momentum(model, q, v)[0].linear / total_mass(model))
+    h, X = world_momentum(model, q, v)
+    return list(h.linear / composite_inertia(model, X).m)
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": (3, "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -104,19 +99,20 @@ def center_of_mass_jacobian(model, q):
     -----
     Source: Featherstone (2008), section 6.3: the linear part of ``I^c S`` over the mass.
     """
-    columns, _ = composite_forces(model, q)
-    mass = total_mass(model)
-    return [[(list(F.linear)[row] / mass) for F in columns] for row in range(3)]
+    columns, Ic = composite_forces(model, q)
+    return [[entry / Ic.m for entry in row] for row in zip(*(F.linear for F in columns), strict=True)]
 
 
 def world_momentum(model, q, v):
-    """Momentum of the tree about the world's origin, and the transforms ``i_X_0``."""
-    _, V = body_twists(model, q, v)
-    X_0 = world_transforms(model, q)
-    total = Force.zero()
-    for i in model.outward():
-        total = total + X_0[i].inverse_apply(model.I[i] @ V[i])
-    return total, X_0
+    """Momentum of the tree about the world's origin, and the link transforms.
+
+    Each body hands the momentum of its subtree on to its parent, which costs less than taking every body to the world.
+    """
+    X, V = body_twists(model, q, v)
+    h = [Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]
+    for i in model.inward():
+        h[model.parent[i]] = h[model.parent[i]] + X[i].inverse_apply(h[i])
+    return h[0], X
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"h": (6,)}, domains=(UNIT_QUATERNIONS,))
@@ -165,8 +161,8 @@ def centroidal_momentum(model, q, v):
     -----
     Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``.
     """
-    h, X_0 = world_momentum(model, q, v)
-    return list(about(first_moment(model, X_0) / total_mass(model), h))
+    h, X = world_momentum(model, q, v)
+    return list(about(composite_inertia(model, X).com, h))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": (6, "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -189,6 +185,5 @@ def centroidal_momentum_matrix(model, q):
     Source: Featherstone (2008), section 6.3: column k is the momentum ``I^c_i S_k`` of the subtree that joint
     velocity k moves.
     """
-    columns, X_0 = composite_forces(model, q)
-    center = first_moment(model, X_0) / total_mass(model)
-    return columns_to_rows([about(center, F) for F in columns], model.nv)
+    columns, Ic = composite_forces(model, q)
+    return columns_to_rows([about(Ic.com, F) for F in columns], model.nv)

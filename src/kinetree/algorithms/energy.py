@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.kinematics import body_twists, link_transforms
+from kinetree.algorithms.passive import limit_excess, spring_deflection
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Vector3
+from kinetree.spatial import Inertia
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"T": ()}, domains=(UNIT_QUATERNIONS,))
@@ -57,7 +58,7 @@ def potential_energy(model, q):
     -----
     Source: Featherstone (2008), section 5.3: its gradient is the gravity force. Springs: see `elastic_energy`.
     """
-    return -Vector3(*model.gravity).dot(first_moment(model, world_transforms(model, q)))
+    return -model.gravity.dot(composite_inertia(model, link_transforms(model, q)).h)
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))
@@ -79,8 +80,6 @@ def elastic_energy(model, q):
     -----
     Source: Hooke's law along the joint's velocity directions, ``k (q - q_ref)^2 / 2`` for a joint with one coordinate.
     """
-    from kinetree.algorithms.passive import limit_excess, spring_deflection
-
     twice = 0.0
     for k, deflection in enumerate(spring_deflection(model, q)):
         twice = twice + model.stiffness[k] * deflection * deflection
@@ -89,9 +88,12 @@ def elastic_energy(model, q):
     return 0.5 * twice
 
 
-def first_moment(model, X_0):
-    """Sum of mass times position over the bodies, in world coordinates."""
-    total = Vector3.zero()
-    for i in model.outward():
-        total = total + X_0[i].E.inverse_apply(model.I[i].h) + X_0[i].r * model.I[i].m
-    return total
+def composite_inertia(model, X):
+    """Inertia of all moving bodies in world coordinates, from the link transforms (book, eq. 6.12).
+
+    Callers that need only mass and first moment trace only these.
+    """
+    Ic = [Inertia.zero(), *model.I[1:]]
+    for i in model.inward():
+        Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+    return Ic[0]

@@ -25,6 +25,11 @@ def link_transform(model, i, q):
     return FactoredTransform(model.joints[i].transform(model.q_of(i, q)), model.X_T[i])
 
 
+def link_transforms(model, q):
+    """``i_X_lambda(i)`` of every body."""
+    return [None] + [link_transform(model, i, q) for i in model.outward()]
+
+
 def world_transforms(model, q):
     """``i_X_0`` of every body, as single transforms (book, example 4.3)."""
     X_0 = [Transform.identity()] + [None] * (model.nb - 1)
