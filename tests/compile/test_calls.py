@@ -548,3 +548,15 @@ def test_function_says_what_it_is(arm):
     assert repr(f) == (
         "<Function rnea(q (2,), v (2,), a (2,), f_ext (3, 6)) -> tau (2,) for model 'double_pendulum'>"
     )
+
+
+def test_misaligned_arrays_are_taken():
+    """An array that starts at an odd address gives what an aligned one gives."""
+    model = kt.models.double_pendulum()
+    memory = np.zeros(8 * 6 + 1, np.uint8)
+    v = memory[1:].view(np.float64).reshape(3, 2)
+    v[...] = np.arange(6.0).reshape(3, 2)
+    q = np.full((3, 2), 0.3)
+    assert not v.flags.aligned
+    assert np.array_equal(kt.bias_forces(model, q, v), kt.bias_forces(model, q, v.copy()))
+    assert np.array_equal(kt.bias_forces(model, q[0], v[1]), kt.bias_forces(model, q[0], v[1].copy()))
