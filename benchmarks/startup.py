@@ -55,13 +55,21 @@ print(json.dumps(marks))
 def fresh_process(script: str, robot: str, algorithm: str, cache: str) -> dict[str, float]:
     """CPU seconds since the process began, at each mark of ``script``, run in a process of its own."""
     arguments = [robot_path(robot), str(ROBOTS[robot].floating_base), algorithm, str(len(ALGORITHMS[algorithm]))]
-    environment = {**os.environ, "KINETREE_CACHE_DIR": cache}
     done = subprocess.run(
-        [sys.executable, "-c", script, *arguments], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, *arguments],
+        env={**_environment(), "KINETREE_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(f"{robot} {algorithm}: the fresh process failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def _environment() -> dict[str, str]:
+    """The environment, bytecode allowed: installed packages have theirs, a checkout must be able to keep its own."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _median(samples: list[dict[str, float]]) -> dict[str, float]:
@@ -89,7 +97,11 @@ def first_results(robot: str, algorithm: str, repeats: int = REPEATS) -> dict[st
 def import_times(module: str, most: int = 12) -> dict[str, object]:
     """Import time of a module as ``-X importtime`` reports it (wall seconds), with the modules that take most of it."""
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-c", f"import {module}"], capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", "-c", f"import {module}"],
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     rows = []
     for line in done.stderr.splitlines():
