@@ -560,3 +560,14 @@ def test_misaligned_arrays_are_taken():
     assert not v.flags.aligned
     assert np.array_equal(kt.bias_forces(model, q, v), kt.bias_forces(model, q, v.copy()))
     assert np.array_equal(kt.bias_forces(model, q[0], v[1]), kt.bias_forces(model, q[0], v[1].copy()))
+
+
+@pytest.mark.parametrize("name", ["q0", "q1"])
+def test_difference_refuses_quaternions_that_are_not_unit(name):
+    """The message names the argument that is wrong."""
+    model = kt.models.free_body(1.0, np.eye(3))
+    good = model.neutral()
+    bad = good * np.array([1, 1, 1, 1.1, 1, 1, 1])
+    q0, q1 = (bad, good) if name == "q0" else (good, bad)
+    with pytest.raises(QuaternionError, match=rf"difference: the quaternion of joint '\w+' in {name} has length 1.1"):
+        kt.difference(model, q0, q1)

@@ -22,24 +22,28 @@ def _quaternion_defects(model, q):
     return [(i, defect) for i in model.outward() for defect in model.joints[i].defect(model.q_of(i, q))]
 
 
-def _quaternion_violations(model, inputs):
-    return [absolute(defect) > QUATERNION_TOLERANCE for _, defect in _quaternion_defects(model, inputs["q"])]
+def unit_quaternions(name: str) -> Domain:
+    """The condition that the positions of this input have quaternions of unit length."""
+
+    def violations(model, inputs):
+        return [absolute(defect) > QUATERNION_TOLERANCE for _, defect in _quaternion_defects(model, inputs[name])]
+
+    def explain(model, inputs, index):
+        i, defect = _quaternion_defects(model, inputs[name])[index]
+        values = [float(x) for x in model.q_of(i, inputs[name])]
+        norm = (1.0 + float(defect)) ** 0.5
+        return QuaternionError(
+            f"the quaternion of joint {model.joint_names[i]!r} in {name} has length {norm:.9g}, expected 1 within "
+            f"{QUATERNION_TOLERANCE / 2:g} (this joint's {name}: {values}). Quaternions are (w, x, y, z); "
+            "kt.normalize(model, q) gives them unit length, model.neutral() has valid ones.",
+            joint=model.joint_names[i],
+            norm=norm,
+        )
+
+    return Domain("unit quaternions", (name,), violations, explain)
 
 
-def _quaternion_error(model, inputs, index):
-    i, defect = _quaternion_defects(model, inputs["q"])[index]
-    values = [float(x) for x in model.q_of(i, inputs["q"])]
-    norm = (1.0 + float(defect)) ** 0.5
-    return QuaternionError(
-        f"the quaternion of joint {model.joint_names[i]!r} in q has length {norm:.9g}, expected 1 within "
-        f"{QUATERNION_TOLERANCE / 2:g} (this joint's q: {values}). Quaternions are (w, x, y, z); "
-        "kt.normalize(model, q) gives them unit length, model.neutral() has valid ones.",
-        joint=model.joint_names[i],
-        norm=norm,
-    )
-
-
-UNIT_QUATERNIONS = Domain("unit quaternions", ("q",), _quaternion_violations, _quaternion_error)
+UNIT_QUATERNIONS = unit_quaternions("q")
 
 
 def _unforced_limits(model, q):

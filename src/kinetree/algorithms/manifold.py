@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.domain import UNIT_QUATERNIONS, unit_quaternions
 from kinetree.algorithms.spec import algorithm
 
 
@@ -64,7 +64,11 @@ def integrate(model, q, dv):
     return _each_joint(model, "normalize", ("q", _each_joint(model, "integrate", ("q", q), ("v", dv))))
 
 
-@algorithm(inputs={"q0": "nq", "q1": "nq"}, outputs={"dv": "nv"})
+@algorithm(
+    inputs={"q0": "nq", "q1": "nq"},
+    outputs={"dv": "nv"},
+    domains=(unit_quaternions("q0"), unit_quaternions("q1")),
+)
 def difference(model, q0, q1):
     """The shortest step that leads from one position to another.
 
