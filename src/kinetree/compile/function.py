@@ -208,17 +208,18 @@ class Function:
         return self.single(*args)
 
     def _entry(self, kernel):
-        entry = kernel.entry
-        scalar_outputs = any(shape == () for shape in self._out_shapes)
-        if entry is None or scalar_outputs:
-            return lambda *args: NotImplemented
-        if self._result is None:
+        """The kernel's entry for one state, its results packed as a call of this function packs them."""
+        entry, count = kernel.entry, len(self.input_names)
+        if self._result is None and self._out_shapes != ((),):
             return entry
-        make = self._result._make
 
         def packed(*args):
             result = entry(*args)
-            return result if result is NotImplemented else make(result)
+            if result is NotImplemented:
+                return result
+            if self._result is not None:
+                return self._result._make(result)
+            return result[()] if len(args) == count else result  # a number, unless it was asked to fill an array
 
         return packed
 
