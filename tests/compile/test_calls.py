@@ -571,3 +571,14 @@ def test_difference_refuses_quaternions_that_are_not_unit(name):
     q0, q1 = (bad, good) if name == "q0" else (good, bad)
     with pytest.raises(QuaternionError, match=rf"difference: the quaternion of joint '\w+' in {name} has length 1.1"):
         kt.difference(model, q0, q1)
+
+
+def test_out_of_a_number_is_filled_and_returned():
+    """A scalar result goes into a 0-d array, in the short and in the explaining way, compiled and interpreted."""
+    model, q, v = kt.models.double_pendulum(), np.array([0.3, 0.2]), np.ones(2)
+    expected = kt.kinetic_energy(model, q, v)
+    for positions in (q, q.tolist()):
+        out = np.empty(())
+        assert kt.kinetic_energy(model, positions, v, out=out) is out and out == expected
+    with kt.interpreted():
+        assert kt.kinetic_energy(model, q, v, out=out) is out

@@ -64,7 +64,7 @@ def _interpreted(spec, model, given, out, present, choices):
     shell = Function(spec, model, present, choices, checks=True)
     if out is not None:
         results = shell._into(out, results, dtype)
-    return shell._packed(results, batch)
+    return shell._packed(results, given_out=out is not None)
 
 
 def _public_signature(spec: Spec) -> inspect.Signature:

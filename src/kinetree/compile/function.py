@@ -138,7 +138,7 @@ class Function:
         if dtype == np.longdouble and dtype != np.float64:
             results = interpret(self.spec, self.model, arrays, batch, dtype, self.static, self.checks)
             results = self._into(out, results, dtype) if out is not None else results
-            return self._packed(results, batch)
+            return self._packed(results, given_out=out is not None)
         kernel = self._kernel(dtype)
         count = prod(batch)
         rows, strides = [], []
@@ -161,7 +161,7 @@ class Function:
         for r, t in zip(results, targets, strict=True):
             if t is not r:
                 r[...] = t
-        return self._packed(results, batch)
+        return self._packed(results, given_out=out is not None)
 
     def _outputs(self, out, batch, dtype) -> list[np.ndarray]:
         shapes = [(*batch, *shape) for shape in self._out_shapes]
@@ -195,8 +195,9 @@ class Function:
             target[...] = result
         return targets
 
-    def _packed(self, results, batch):
-        if not batch:
+    def _packed(self, results, given_out: bool):
+        """Results as a call returns them; a single number as a number, unless it was asked to fill an array."""
+        if not given_out:
             results = [r if r.ndim else r[()] for r in results]
         return results[0] if self._result is None else self._result(*results)
 
