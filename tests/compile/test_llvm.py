@@ -166,7 +166,7 @@ def test_sincos_outside_its_range_is_nan(dtype, element, computed):
     kernel = sincos_kernel(dtype, computed)
     kernel.batch([x], [y], len(x))
     assert np.isnan(y).all()
-    inside = np.full((8, 1), np.nextafter(np.dtype(dtype).type(limit), 0), dtype)
+    inside = np.full((8, 1), np.nextafter(*np.array([limit, 0], dtype)), dtype)
     kernel.batch([inside], [y], 8)
     assert np.abs(y - [np.sin(inside[0, 0].astype(float)), np.cos(inside[0, 0].astype(float))]).max() < 2e-7
 

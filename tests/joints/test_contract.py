@@ -161,8 +161,8 @@ def test_axis_errors_show_the_axis(cls):
         cls("z")
 
 
-def test_tiny_and_huge_axes_are_normalised():
-    """Normalising neither underflows nor overflows."""
+def test_tiny_and_huge_axes_are_normalized():
+    """Normalizing neither underflows nor overflows."""
     for scale in (1e-300, 1e300):
         np.testing.assert_allclose(Revolute((3 * scale, 0.0, 4 * scale)).axis, (0.6, 0.0, 0.8), rtol=4e-16)
 

@@ -93,8 +93,7 @@ def test_cross_products_are_the_matrices():
 
 def test_cross_product_identities():
     """Table 2.3: antisymmetry, both Jacobi identities, and covariance under transforms."""
-    u, v, m, f = (samples.motion(RNG) for _ in range(3)), None, None, samples.force(RNG)
-    u, v, m = u
+    u, v, m, f = *(samples.motion(RNG) for _ in range(3)), samples.force(RNG)
     assert close(u.cross(v), -v.cross(u))
     assert close(u.cross(v).cross(m), u.cross(v.cross(m)) - v.cross(u.cross(m)))
     assert close(u.cross(v).cross(f), u.cross(v.cross(f)) - v.cross(u.cross(f)))

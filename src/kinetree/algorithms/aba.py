@@ -14,7 +14,7 @@ acceleration, and ``pA`` starts with that force. The two later passes then solve
 from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.factorize import SmallLDL
+from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
@@ -77,13 +77,13 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     """The accelerations of ``(M + diag(diagonal)) a = tau - c``, where M is the inertia of the bodies alone."""
     X, S, f = outward_pass(model, q, v, None, f_ext)
 
-    IA = [model.algebra.ArticulatedInertia.of(I) if I is not None else None for I in model.I]
+    IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
     pA = list(f)
     U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = SmallLDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], diagonal[slot])
+        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], diagonal[slot])
         u[i] = [tau_k - S_k.dot(pA[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u

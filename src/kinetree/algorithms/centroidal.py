@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
-from kinetree.algorithms.kinematics import body_twists, link_transforms
+from kinetree.algorithms.kinematics import body_twists, link_transforms, world_transforms
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, IdentityRotation, Inertia, Transform
 
@@ -15,10 +15,7 @@ def composite_forces(model, q):
 
     A column is the momentum of the subtree that a unit velocity of joint i causes.
     """
-    X = link_transforms(model, q)
-    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
-    for i in model.outward():
-        X_0[i] = X[i].collapse() @ X_0[model.parent[i]]
+    X, X_0 = link_transforms(model, q), world_transforms(model, q)
     columns = [None] * model.nv
     Ic = [Inertia.zero(), *model.I[1:]]
     for i in model.inward():

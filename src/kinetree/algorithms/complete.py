@@ -10,7 +10,7 @@ from __future__ import annotations
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
-from kinetree.algorithms.factorize import SmallLDL
+from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.passive import passive_forces, passive_terms
 from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.spec import algorithm
@@ -231,7 +231,7 @@ def _solve_leaf_first(H, b):
     """Solve a symmetric system, eliminating the last (outermost) rows first, which keeps the tree's zeros zero."""
     n = len(b)
     reversed_H = [[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)]
-    return SmallLDL(reversed_H, [0.0] * n).solve(b[::-1])[::-1]
+    return LDL(reversed_H, [0.0] * n).solve(b[::-1])[::-1]
 
 
 def _at_masters(model, tau):

@@ -1,10 +1,10 @@
-"""Factorizations L D L^T of symmetric matrices of scalars: a joint's own few rows, the joint-space inertia matrix."""
+"""The factorization L D L^T of symmetric matrices of scalars."""
 
 from __future__ import annotations
 
 
-class SmallLDL:
-    """``D = L diag(d) L^T`` of a joint's own matrix ``D = S^T U``, at most 6 x 6.
+class LDL:
+    """``D = L diag(d) L^T`` without pivoting: of a joint's own ``D = S^T U``, of the inertia matrix of coupled joints.
 
     Parameters
     ----------
@@ -52,54 +52,3 @@ class SmallLDL:
                 column = column - columns[k] * self.L[i][k]
             columns.append(column)
         return list(zip(columns, self.reciprocals, strict=True))
-
-
-def ltdl(M, parent):
-    """Factorize ``M = L^T D L`` in place, without fill-in (book, table 6.3).
-
-    Parameters
-    ----------
-    M : list of list
-        Symmetric matrix of scalars, (n, n); only the lower triangle is read.
-    parent : sequence of int
-        Expanded parent array: the ancestor of row k that is nearest, or -1.
-
-    Returns
-    -------
-    L : list of list
-        Unit lower triangular factor, its diagonal left out.
-    reciprocals : list
-        One over each entry of D.
-    """
-    n = len(M)
-    H = [list(row) for row in M]
-    reciprocals = [0.0] * n
-    for k in reversed(range(n)):
-        reciprocals[k] = 1.0 / H[k][k]
-        i = parent[k]
-        while i >= 0:
-            a = H[k][i] * reciprocals[k]
-            j = i
-            while j >= 0:
-                H[i][j] = H[i][j] - a * H[k][j]
-                j = parent[j]
-            H[k][i] = a
-            i = parent[i]
-    return H, reciprocals
-
-
-def ltdl_solve(L, reciprocals, parent, b):
-    """Solve ``L^T D L x = b`` (book, table 6.5)."""
-    n, x = len(b), list(b)
-    for i in reversed(range(n)):  # L^-T
-        j = parent[i]
-        while j >= 0:
-            x[j] = x[j] - L[i][j] * x[i]
-            j = parent[j]
-    x = [x_i * r for x_i, r in zip(x, reciprocals, strict=True)]
-    for i in range(n):  # L^-1
-        j = parent[i]
-        while j >= 0:
-            x[i] = x[i] - L[i][j] * x[j]
-            j = parent[j]
-    return x

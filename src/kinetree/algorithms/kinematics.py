@@ -276,18 +276,16 @@ def frame_velocity(model, q, v, *, frame, reference):
     return list(express(V, X_0, reference))
 
 
-def _expressed_acceleration(field, X, reference, kind):
-    """Acceleration of the origin of ``field`` in the coordinates of ``reference``; ``X`` is local_X_world.
+def _expressed_acceleration(field, v, X, reference, kind):
+    """Acceleration of a frame with this field, in the coordinates of ``reference``; ``X`` is local_X_world.
 
     The classical linear part is the acceleration of the material point at the reference's origin. The spatial one is
-    the derivative of the twist of the same name: ``a - w x v`` with the point's velocity v (book, eq. 2.48-2.50). It
-    needs the twist, so the caller gives ``field`` with the velocity of the origin attached.
+    the derivative of the twist of the same name: ``a - w x v`` with the origin's velocity v (book, eq. 2.48-2.50),
+    given in local coordinates as the field is.
     """
-    field, v = field
-    local = Motion(field.dw, field.a - field.w.cross(v))
     if kind == "spatial":
         if reference != "local_world_aligned":
-            return express(local, X, reference)
+            return express(field.spatial(v), X, reference)
         # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative
         # (dw, a).
         return express(Motion(field.dw, field.a), X, reference)
@@ -338,7 +336,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     X_0 = world_transforms(model, q)
     _, V = body_twists(model, q, v)
     field = body_fields(model, q, v, a)
-    return [list(_expressed_acceleration((field[i], V[i].linear), X_0[i], reference, kind)) for i in range(model.nb)]
+    return [list(_expressed_acceleration(field[i], V[i].linear, X_0[i], reference, kind)) for i in range(model.nb)]
 
 
 @algorithm(
@@ -379,4 +377,4 @@ def frame_acceleration(model, q, v, a, *, frame, reference, kind):
     frame = model.frame(frame)
     X_0, V = frame_twist(model, q, v, frame)
     field = frame.X_FB @ body_fields(model, q, v, a)[frame.body]
-    return list(_expressed_acceleration((field, V.linear), X_0, reference, kind))
+    return list(_expressed_acceleration(field, V.linear, X_0, reference, kind))

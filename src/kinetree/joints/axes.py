@@ -15,7 +15,7 @@ Axis = tuple[float, float, float]
 
 
 def unit_axis(axis, kind: str) -> Axis:
-    """The axis of a joint, normalised; components within 1e-13 of 0 become exact.
+    """The axis of a joint, normalized; components within 1e-13 of 0 become exact.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ class Cylindrical(Joint):
     Parameters
     ----------
     axis : sequence of 3 floats
-        Direction of the axis, the same in predecessor and successor coordinates; normalised.
+        Direction of the axis, the same in predecessor and successor coordinates; normalized.
 
     Notes
     -----

@@ -20,7 +20,7 @@ class Helical(Joint):
     Parameters
     ----------
     axis : sequence of 3 floats
-        Direction of the screw, the same in predecessor and successor coordinates; normalised.
+        Direction of the screw, the same in predecessor and successor coordinates; normalized.
     pitch : float
         Displacement per angle [m/rad]; a thread of lead L [m per turn] has pitch L / (2 pi).
 

@@ -18,7 +18,7 @@ class Prismatic(Joint):
     Parameters
     ----------
     axis : sequence of 3 floats
-        Direction of travel, the same in predecessor and successor coordinates; normalised.
+        Direction of travel, the same in predecessor and successor coordinates; normalized.
 
     Notes
     -----

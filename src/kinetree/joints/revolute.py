@@ -17,7 +17,7 @@ class Revolute(Joint):
     Parameters
     ----------
     axis : sequence of 3 floats
-        Direction of the axis, the same in predecessor and successor coordinates; normalised.
+        Direction of the axis, the same in predecessor and successor coordinates; normalized.
 
     Notes
     -----

@@ -43,7 +43,10 @@ class PlanarTree(Tree):
         joints = [None] + [PlanarJoint(model.joints[i], model.joint_names[i]) for i in model.outward()]
         self._set(
             joints=tuple(joints),
-            X_T=tuple(_in_plane(X, f"the placement of joint {name!r}") for X, name in _placed(model)),
+            X_T=tuple(
+                _in_plane(X, f"the placement of joint {name!r}")
+                for X, name in zip(model.X_T, model.joint_names, strict=True)
+            ),
             I=tuple(PlanarInertia(I.m, Vector2(I.h.x, I.h.y), I.I.zz) for I in model.I),
             gravity=Vector2(*list(model.gravity)[:2]),
             armature=model.armature,
@@ -99,14 +102,8 @@ def _motion(m) -> PlanarMotion:
     return PlanarMotion(m.angular.z, Vector2(m.linear.x, m.linear.y))
 
 
-def _placed(model):
-    return [(model.X_T[i], model.joint_names[i]) for i in range(model.nb)]
-
-
-def _in_plane(X, what: str) -> PlanarTransform | None:
+def _in_plane(X, what: str) -> PlanarTransform:
     """The planar part of a transform, which must turn about z alone."""
-    if X is None:
-        return None
     E = X.E.matrix
     if any(abs(E[i, j] - float(i == j)) > 1e-12 for i, j in ((0, 2), (1, 2), (2, 0), (2, 1), (2, 2))):
         raise ModelError(f"{what} turns out of the x-y plane; a planar mechanism turns about z alone.", element=what)

@@ -13,7 +13,7 @@ from kinetree.model.parts import Coupling, check_position, check_rotation
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
-# and the moment of the whole mass at a micrometre.
+# and the moment of the whole mass at a micrometer.
 INERTIA_TOLERANCE = 1e-6
 GYRATION_TOLERANCE = 1e-6  # [m]
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry of a rotational inertia
