@@ -108,6 +108,31 @@ class Inertia(Quantity):
         w, v, h = motion.angular, motion.linear, self.h
         return Force(self.I @ w + h.cross(v), v * self.m - h.cross(w))
 
+    def inverse_apply(self, force: Force) -> Motion:
+        """The acceleration that a force gives to the body at rest: ``Phi f``, Phi the inverse inertia.
+
+        Parameters
+        ----------
+        force : Force
+            About the origin of this inertia.
+
+        Returns
+        -------
+        Motion
+            ``(J n_c, f/m - J n_c x c)``, with ``n_c = n - c x f`` and J the inverse of the rotational inertia about c.
+
+        Notes
+        -----
+        Source: Featherstone eq. 2.72-2.74, without forming Phi. In motion, ``a = Phi (f - v x* I v)``. Points, thin rods
+        and massless bodies have no inverse.
+        """
+        if force.__class__ is not Force:
+            raise refuse(self, ".inverse_apply", force, "Inertia.inverse_apply(Force) -> Motion")
+        c = self.com
+        J = (self.I - Inertia.from_com(self.m, c, Symmetric3.zero()).I).inverse
+        dw = J @ (force.angular - c.cross(force.linear))
+        return Motion(dw, force.linear / self.m - dw.cross(c))
+
     def inertial_force(self, field) -> Force:
         """The force that a body needs to follow an acceleration field: Newton's and Euler's equations in one.
 

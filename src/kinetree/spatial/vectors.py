@@ -91,6 +91,10 @@ class Vector3(Quantity):
         yield self.y
         yield self.z
 
+    def __getitem__(self, k):
+        """Component 0, 1 or 2, as in ``model.gravity[2]``."""
+        return (self.x, self.y, self.z)[k]
+
     def __array__(self, dtype=None, copy=None):
         """The components along the last axis: ``np.asarray(model.gravity)``, ``np.cross(p, model.gravity)``."""
         return assemble(list(self)).astype(dtype, copy=False)
@@ -372,6 +376,18 @@ class Symmetric3(Quantity):
     def trace(self):
         """Sum of the diagonal."""
         return self.xx + self.yy + self.zz
+
+    @property
+    def inverse(self) -> Symmetric3:
+        """The inverse of a regular matrix: cofactors over the determinant."""
+        xx = self.yy * self.zz - self.yz * self.yz
+        xy = self.xz * self.yz - self.xy * self.zz
+        xz = self.xy * self.yz - self.xz * self.yy
+        r = 1.0 / (self.xx * xx + self.xy * xy + self.xz * xz)
+        yy = self.xx * self.zz - self.xz * self.xz
+        yz = self.xy * self.xz - self.xx * self.yz
+        zz = self.xx * self.yy - self.xy * self.xy
+        return Symmetric3(xx * r, xy * r, yy * r, xz * r, yz * r, zz * r)
 
     def array(self) -> np.ndarray:
         """NumPy array of shape (..., 3, 3)."""
