@@ -538,7 +538,7 @@ def test_signature_and_docstring_hold_out(name):
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
     assert call.__name__ == name and call.__module__ == "kinetree"
     doc = call.__doc__
-    assert doc.index("\n    Parameters\n") < doc.index("\n    out : array") < doc.index("\n    Returns\n")
+    assert doc.index("\nParameters\n") < doc.index("\nout : array") < doc.index("\nReturns\n")
     assert call is not spec.function and "out" not in inspect.signature(spec.function).parameters
 
 

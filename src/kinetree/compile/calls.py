@@ -73,16 +73,16 @@ def _public_signature(spec: Spec) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-_OUT = """    out : array or tuple of arrays, optional
-        Filled with the result and returned [as the result], shape as the result; with it a call allocates nothing.
-"""
+_OUT = """
+out : array or tuple of arrays, optional
+    Filled with the result and returned [as the result], shape as the result; with it a call allocates nothing."""
 
 
 def _with_out(spec: Spec) -> str:
     """The algorithm's docstring with ``out`` as the last parameter."""
-    doc = spec.function.__doc__ or ""
-    head, marker, tail = doc.partition("\n\n    Returns\n")
-    return head + "\n" + _OUT.rstrip("\n") + marker + tail if marker else doc
+    doc = inspect.cleandoc(spec.function.__doc__ or "")  # Python 3.13 has taken the indentation away already
+    head, marker, tail = doc.partition("\n\nReturns\n")
+    return head + _OUT + marker + tail if marker else doc
 
 
 def plain_calls() -> dict:

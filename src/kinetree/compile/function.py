@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections import namedtuple
@@ -52,7 +53,7 @@ class Function:
         self.name = spec.name
         self.model = model
         self.spec = spec
-        self.static = dict(static)
+        self.static = {n: model.frame(x).name if n == "frame" else x for n, x in static.items()}
         self.checks = checks
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
@@ -60,7 +61,7 @@ class Function:
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
-        self._result = namedtuple(f"{spec.name}_result", self.output_names) if len(self.output_names) > 1 else None
+        self._result = _result_type(spec.name, self.output_names) if len(self.output_names) > 1 else None
         self._kernels = {}
         self._lock = threading.Lock()
         self.single = self._build_single
@@ -244,7 +245,7 @@ class Function:
         # Joints of the same repr may be of different classes, when a user defines a class anew.
         key = (self.spec.function, dtype, self.checks, joint_classes(basis), signature)
         with _RECENT_LOCK:
-            like = _RECENT.pop(key, None)
+            like = _RECENT.get(key)
         start = time.perf_counter()
         if like is None:
             program = self._program(signature)
@@ -255,6 +256,7 @@ class Function:
         else:
             kernel = like.with_numbers(basis.number_values())
         with _RECENT_LOCK:
+            _RECENT.pop(key, None)  # the place of the latest is the end
             _RECENT[key] = kernel
             while len(_RECENT) > _KEPT:
                 del _RECENT[next(iter(_RECENT))]
@@ -279,10 +281,30 @@ class Function:
         """Operation counts of one evaluation: multiplications, additions, divisions and so on."""
         return self.program.operations
 
+    def __reduce__(self):
+        """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
+        return _function_of, (self.model, self.name, self._present, self.checks, self.static)
+
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
         results = ", ".join(f"{n} {s}" for n, s in zip(self.output_names, self._out_shapes, strict=True))
         return f"<Function {self.name}({arguments}) -> {results} for model {self.model.name!r}>"
+
+
+def _function_of(model, name, optional, checks, static) -> Function:
+    return compile(model, name, optional=optional, checks=checks, **static)
+
+
+@functools.cache
+def _result_type(algorithm: str, fields: tuple[str, ...]):
+    """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
+    kind = namedtuple(f"{algorithm}_result", fields)
+    kind.__reduce__ = lambda self: (_result_of, (algorithm, fields, *self))
+    return kind
+
+
+def _result_of(algorithm: str, fields: tuple[str, ...], *values):
+    return _result_type(algorithm, fields)(*values)
 
 
 def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = True, **static) -> Function:

@@ -86,6 +86,9 @@ class Model(Tree):
 
     Notes
     -----
+    From a joint's name to its entries: ``q[model.q_index("knee")]``, ``tau[model.v_index("knee")]`` (slices, also for
+    joints of several coordinates); from an entry to its name: ``position_labels``, ``velocity_labels``.
+
     Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of what the element's size allows)
     become exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that compiled code leaves
     them out.
@@ -96,6 +99,8 @@ class Model(Tree):
     >>> model = kt.models.double_pendulum()
     >>> model.nb, model.parent, model.body_names
     (3, (-1, 0, 1), ('world', 'upper', 'lower'))
+    >>> model.q_index("elbow")
+    slice(1, 2, None)
     >>> model.replace(damping={"elbow": 0.1}).damping.tolist()
     [0.0, 0.1]
     """
@@ -356,6 +361,12 @@ class Model(Tree):
 
     def __reduce__(self):
         return _from_arguments, (self._arguments(),)
+
+    def __copy__(self) -> Model:
+        return self  # nothing of it can change
+
+    def __deepcopy__(self, memo) -> Model:
+        return self
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import FrozenInstanceError
 
@@ -108,6 +109,32 @@ class Tree:
         """The entries of v (or of a, tau) that belong to joint i."""
         return v[self.v_slice[i]]
 
+    def q_index(self, joint: str | int) -> slice:
+        """The entries of q that belong to a joint, by name: ``q[..., model.q_index("knee")]``.
+
+        Parameters
+        ----------
+        joint : str or int
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return self.q_slice[self.joint(joint)]
+
+    def v_index(self, joint: str | int) -> slice:
+        """The entries of v, a and tau that belong to a joint, by name: ``tau[model.v_index("knee")] = 5.0``.
+
+        Parameters
+        ----------
+        joint : str or int
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return self.v_slice[self.joint(joint)]
+
     @property
     def position_labels(self) -> tuple[str, ...]:
         """A label for every entry of q: "knee", or "base.x" for joints with several coordinates."""
@@ -195,33 +222,42 @@ class Tree:
 
         Parameters
         ----------
-        name : str or int
-            Name of a frame, or its number in ``frames``; frame i < nb is that of body i.
+        name : str, int or Frame
+            Name of a frame, or its number in ``frames``; frame i < nb is that of body i. A Frame must be one of these.
 
         Raises
         ------
         UnknownNameError
         """
         if isinstance(name, Frame):
+            if not any(frame is name for frame in self.frames):  # compiled code knows a frame by its name
+                raise UnknownNameError(
+                    f"frame {name.name!r} on body {name.body} is not one of model {self.name!r}, whatever its name; "
+                    "fix it to a body with ModelBuilder.add_frame",
+                    kind="frame",
+                    name=name.name,
+                    valid=list(self._frame_numbers),
+                )
             return name
         if isinstance(name, str):
             if name not in self._frame_numbers:
                 raise unknown_name("frame", name, self._frame_numbers, f"model {self.name!r}")
             return self.frames[self._frame_numbers[name]]
-        if not 0 <= name < self.nf:
+        if not 0 <= operator.index(name) < self.nf:
             raise UnknownNameError(
                 f"no frame {name} in model {self.name!r}: they are numbered 0 to {self.nf - 1}", kind="frame", name=name
             )
         return self.frames[name]
 
     def _number(self, number: int, first: int, kind: str) -> int:
+        number = operator.index(number)  # 1.7 is not body 1
         if not first <= number < self.nb:
             raise UnknownNameError(
                 f"no {kind} {number} in model {self.name!r}: they are numbered {first} to {self.nb - 1}",
                 kind=kind,
                 name=number,
             )
-        return int(number)
+        return number
 
     def coordinate(self, joint: str | int) -> int:
         """The entry of v that belongs to a joint of one freedom.
@@ -229,13 +265,13 @@ class Tree:
         Raises
         ------
         ShapeError
-            If the joint has more or fewer; use ``model.v_slice[model.joint(name)]``.
+            If the joint has more or fewer; use ``v_index``.
         """
         i = self.joint(joint)
         if self.joints[i].nv != 1:
             raise ShapeError(
                 f"joint {self.joint_names[i]!r} has {self.joints[i].nv} velocity coordinates, expected 1; "
-                "model.v_slice[model.joint(name)] gives them all",
+                "model.v_index(name) gives them all",
                 joint=self.joint_names[i],
             )
         return self.v_slice[i].start

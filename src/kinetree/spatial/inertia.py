@@ -123,7 +123,7 @@ class Inertia(Quantity):
 
         Notes
         -----
-        Source: Featherstone eq. 2.72-2.74, without forming Phi. In motion, ``a = Phi (f - v x* I v)``. Points, thin rods
+        Source: Featherstone eq. 2.72-2.74, without forming Phi. In motion, ``a = Phi (f - v x* I v)``. Points, rods
         and massless bodies have no inverse.
         """
         if force.__class__ is not Force:
