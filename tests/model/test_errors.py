@@ -245,7 +245,12 @@ def test_a_coordinate_belongs_to_a_joint_of_one_freedom():
     [
         ({"damping": [1.0, 2.0]}, errors.ModelError, r"damping has shape \(2,\), expected \(1,\), a number for all"),
         ({"gravity": (0, 0, math.nan)}, errors.NonFiniteError, "model 'pendulum': gravity is"),
-        ({"gravity": (0, -9.81)}, errors.ShapeError, "model 'pendulum': gravity has 2 entries, expected 3"),
+        ({"gravity": (0, -9.81)}, errors.ShapeError, r"'pendulum': gravity has shape \(2,\), expected \(3,\)"),
+        ({"gravity": 9.81}, errors.ShapeError, r"gravity has shape \(\), expected \(3,\): a world vector"),
+        ({"gravity": {"z": -1.62}}, errors.ModelError, "gravity is not a quantity of the joints"),
+        ({"damping": "high"}, errors.ModelError, "model 'pendulum': damping is 'high', expected numbers"),
+        ({"damping": {"pivot": [1.0, 2.0]}}, errors.ModelError, r"joint 'pivot': damping has shape \(2,\), expected"),
+        ({"spring_reference": {"pivot": "up"}}, errors.ModelError, "joint 'pivot': spring_reference is 'up'"),
         ({"dampng": 1.0}, errors.UnknownNameError, "Did you mean 'damping'"),
         ({"damping": {"pvot": 1.0}}, errors.UnknownNameError, "no joint named 'pvot'.*Did you mean 'pivot'"),
         ({"spring_reference": [0.0, 1.0]}, errors.ShapeError, r"spring_reference has shape \(2,\), expected \(1,\)"),
@@ -290,3 +295,32 @@ def test_a_frame_on_a_body_that_does_not_exist():
 def test_prismatic_point_mass_needs_no_rotational_inertia():
     """A cart is a point mass."""
     assert built(joint=Prismatic((1, 0, 0)), inertia=None).total_mass == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"mass": "heavy"}, "body 'bob': mass is 'heavy', expected numbers"),
+        ({"mass": 1.0, "com": "x"}, "body 'bob': com is 'x', expected numbers"),
+        ({"mass": 1.0, "inertia": "x"}, "body 'bob': inertia is 'x', expected numbers"),
+        ({"mass": 1.0, "damping": "x"}, "joint 'bob': damping is 'x', expected numbers"),
+    ],
+    ids=str,
+)
+def test_what_is_not_a_number_is_named(options, text):
+    """Body or joint, quantity and value; not NumPy's bare message."""
+    with pytest.raises(errors.ModelError, match=text):
+        ModelBuilder().add_body("bob", joint=Revolute(), **options)
+
+
+def test_a_ratio_that_is_not_a_number_is_named():
+    """The coupling tells both of its joints."""
+    with pytest.raises(errors.ModelError, match="coupling of joint 'a' to 'b': ratio is 'x', expected numbers"):
+        ModelBuilder().add_coupling("a", "b", "x")
+
+
+@pytest.mark.parametrize("find", ["body", "joint", "frame"])
+def test_numbers_of_elements_are_whole(find):
+    """1.7 is not taken for body 1."""
+    with pytest.raises(TypeError, match="integer"):
+        getattr(pendulum(), find)(1.7)

@@ -36,8 +36,8 @@ def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.nd
     """
     arrays = {}
     for name, value in given.items():
-        if isinstance(value, Mapping):
-            value = _wrenches_by_name(spec, model, name, value)
+        if isinstance(value, Mapping) and (spec.inputs | spec.optional)[name] == ("nb", 6):
+            value = wrenches_by_name(spec.name, model, name, value)
         arrays[name] = _checked(spec, model, name, value)
     leading = {name: x.shape[: x.ndim - len(spec.shape(name, model))] for name, x in arrays.items()}
     try:
@@ -101,24 +101,54 @@ def _joint_sizes(model, size) -> str:
     return f"{size}={getattr(model, size)}: {shown}"
 
 
-def _wrenches_by_name(spec, model, name, wrenches: Mapping) -> np.ndarray:
-    """Rows by body from a mapping of body names to wrenches."""
+def wrenches_by_name(caller: str, model, name: str, wrenches: Mapping) -> np.ndarray:
+    """Rows by body from a mapping of body names to wrenches.
+
+    Parameters
+    ----------
+    caller : str
+        The function that was called; it opens the message of an error.
+    model : Model
+    name : str
+        The argument: "f_ext".
+    wrenches : mapping of str to (..., 6) array
+        [moment; force] by body name [N m, N].
+
+    Returns
+    -------
+    (..., nb, 6) array
+        Zero for the bodies that are not named.
+
+    Raises
+    ------
+    UnknownNameError
+        No body has this name; of a frame the message says which body holds it.
+    ShapeError
+        A wrench has not six entries.
+    """
     rows = {}
     for body, wrench in wrenches.items():
-        model.body(body)  # names a body, or explains: the name may be that of a frame
-        rows[body] = np.asarray(wrench)
-        if rows[body].ndim == 0 or rows[body].shape[-1] != 6:
+        row = rows[model.body(body)] = np.asarray(wrench)  # or explains: the name may be that of a frame
+        if row.ndim == 0 or row.shape[-1] != 6:
             raise ShapeError(
-                f"{spec.name}: the wrench on body {body!r} has shape {rows[body].shape}, expected (..., 6): "
+                f"{caller}: the wrench on body {body!r} has shape {row.shape}, expected (..., 6): "
                 "[moment; force] in world coordinates about the world's origin.",
                 name=name,
-                found=rows[body].shape,
+                found=row.shape,
             )
-    batch = np.broadcast_shapes(*(row.shape[:-1] for row in rows.values())) if rows else ()
+    leading = {model.body_names[i]: row.shape[:-1] for i, row in rows.items()}
+    try:
+        batch = np.broadcast_shapes(*leading.values())
+    except ValueError:
+        raise ShapeError(
+            f"{caller}: the leading (batch) axes of the wrenches in {name} do not broadcast together ({leading}). Give "
+            "every wrench the same batch, or none.",
+            leading=leading,
+        ) from None
     dtype = np.result_type(np.float32, *(row.dtype for row in rows.values()))
     full = np.zeros((*batch, model.nb, 6), dtype)
-    for body, row in rows.items():
-        full[..., model.body_names.index(body), :] = row
+    for i, row in rows.items():
+        full[..., i, :] = row
     return full
 
 

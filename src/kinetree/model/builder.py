@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,9 +11,10 @@ from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unkno
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform, transform_of_pose
+from kinetree.model.parts import Frame, Geometry, Report, numeric, pose_of_transform, transform_of_pose
 from kinetree.model.topology import regular_order
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+from kinetree.spatial.rotations import euler
 
 WORLD = "world"
 _JOINT_DATA = (
@@ -66,12 +66,7 @@ def as_transform(what: str, placement) -> Transform:
 
 def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     """R = Rz(yaw) Ry(pitch) Rx(roll) for angles in radians."""
-    (cr, sr), (cp, sp), (cy, sy) = ((math.cos(x), math.sin(x)) for x in (roll, pitch, yaw))
-    return np.array([
-        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
-        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
-        [-sp, cp * sr, cp * cr],
-    ])  # fmt: skip
+    return np.array(euler("zyx", (yaw, pitch, roll)).T.matrix.rows)
 
 
 @dataclass(slots=True)
@@ -221,7 +216,7 @@ class ModelBuilder:
             limit_stiffness, limit_damping,
         )  # fmt: skip
         data = {
-            what: _joint_values(joint_name, what, value, joint.nq if what == "spring_reference" else joint.nv)
+            what: check.of_joint(joint_name, what, value, joint.nq if what == "spring_reference" else joint.nv)
             for what, value in zip(_JOINT_DATA, values, strict=True)
             if value is not None
         }
@@ -274,7 +269,9 @@ class ModelBuilder:
         offset : float
             [rad or m].
         """
-        self._couplings.append((joint, master, float(ratio), float(offset)))
+        what = f"coupling of joint {joint!r} to {master!r}"
+        ratio, offset = float(numeric(f"{what}: ratio", ratio)), float(numeric(f"{what}: offset", offset))
+        self._couplings.append((joint, master, ratio, offset))
 
     def note(self, level: str, where: str, message: str) -> None:
         """Add an entry to the report: level "info", "warning" or "dropped", the place, and what happened."""
@@ -300,6 +297,11 @@ class ModelBuilder:
         ModelError
             Or one of its kinds, naming what is wrong and where.
         """
+        if not (self._bodies or self._frames or self._world_geometry):
+            raise ModelError(
+                f"model {self.name!r} is empty: no body was added. add_body(name, joint=..., mass=...) adds one; a "
+                "model whose bodies are all welded to the world is allowed, one without anything is not."
+            )
         assembly = _Assembly(self, merge_fixed)
         return assembly.model()
 
@@ -311,7 +313,7 @@ class ModelBuilder:
     def _inertia(self, name: str, mass: float, com: Sequence[float], inertia) -> Inertia:
         what = f"body {name!r}"
         check.check_mass(what, mass)
-        com = np.array(com, dtype=float)
+        com = numeric(f"{what}: com", com)
         if com.shape != (3,):
             raise ModelError(f"{what}: com has shape {com.shape}, expected (3,) [m]", com=com)
         check.check_finite(f"{what}: com", com, "m")
@@ -409,18 +411,6 @@ class _Assembly:
             numbered.append((number[joint], number[master], ratio, offset))
         joints = [None, *(self.bodies[name].joint for name in self.kept[1:])]
         return check.resolve_couplings(numbered, joints, joint_names)
-
-
-def _joint_values(joint_name: str, what: str, value, size: int) -> np.ndarray:
-    """The entries of one joint from a number for all or a sequence."""
-    array = np.array(value, dtype=float)
-    if array.ndim == 0:
-        return np.full(size, float(array))
-    if array.shape != (size,):
-        raise ModelError(
-            f"joint {joint_name!r}: {what} has shape {array.shape}, expected ({size},) or one number", joint=joint_name
-        )
-    return array
 
 
 def _unknown_parent(builder: ModelBuilder, body: _Body) -> TopologyError:

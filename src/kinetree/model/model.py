@@ -16,7 +16,7 @@ from kinetree.model.numbers import (
     snapped,
     snapped_inertia,
 )
-from kinetree.model.parts import Coupling, Frame, Geometry, Report
+from kinetree.model.parts import Coupling, Frame, Geometry, Report, numeric
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.topology import check_regular
 from kinetree.model.tree import Tree
@@ -187,9 +187,13 @@ class Model(Tree):
         for array in arrays.values():
             array.setflags(write=False)
 
-        gravity = tuple(gravity)
-        if len(gravity) != 3:
-            raise ShapeError(f"model {name!r}: gravity has {len(gravity)} entries, expected 3 [m/s^2]", gravity=gravity)
+        gravity = numeric(f"model {name!r}: gravity", gravity)
+        if gravity.shape != (3,):
+            raise ShapeError(
+                f"model {name!r}: gravity has shape {gravity.shape}, expected (3,): a world vector [m/s^2]",
+                gravity=gravity,
+            )
+        gravity = tuple(gravity.tolist())
         check.check_finite(f"model {name!r}: gravity", gravity, "m/s^2")
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
@@ -229,11 +233,9 @@ class Model(Tree):
         if reference is None:
             array = self._joint_neutral()
         elif isinstance(reference, Mapping):
-            array = self._joint_neutral()
-            for joint, q_i in reference.items():
-                array[self.q_slice[self.joint(joint)]] = q_i
+            array = check.with_entries("spring_reference", self._joint_neutral(), reference, self, self.q_slice)
         else:
-            array = np.array(reference, dtype=float)
+            array = numeric(f"model {self.name!r}: spring_reference", reference)
         if array.shape != (self.nq,):
             raise ShapeError(
                 f"model {self.name!r}: spring_reference has shape {array.shape}, expected ({self.nq},): one entry per "
@@ -339,11 +341,10 @@ class Model(Tree):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                array = np.array(getattr(self, what))
+                if what in ("name", "gravity", "I", "X_T", "report"):
+                    raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
                 slices = self.q_slice if what == "spring_reference" else self.v_slice
-                for joint, part in value.items():
-                    array[slices[self.joint(joint)]] = part
-                changes[what] = array
+                changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
         return Model(**{**self._arguments(), **changes})
 
     def without_limits(self) -> Model:

@@ -31,9 +31,17 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
+def numeric(what: str, value) -> np.ndarray:
+    """A new array of floats, or an error that names what holds something else."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"{what} is {value!r}, expected numbers", value=value) from None
+
+
 def check_rotation(what: str, R) -> np.ndarray:
     """Refuse a matrix that is not finite, not orthonormal, or a reflection."""
-    R = np.array(R, dtype=float)
+    R = numeric(f"{what}: rotation", R)
     if R.shape != (3, 3):
         raise ModelError(f"{what}: rotation has shape {R.shape}, expected (3, 3)", rotation=R)
     if not np.all(np.isfinite(R)):
@@ -50,7 +58,7 @@ def check_rotation(what: str, R) -> np.ndarray:
 
 def check_position(what: str, p) -> np.ndarray:
     """Refuse what is not three finite numbers."""
-    p = np.array(p, dtype=float)
+    p = numeric(f"{what}: position", p)
     if p.shape != (3,):
         raise ModelError(f"{what}: position has shape {p.shape}, expected (3,) [m]", position=p)
     if not np.all(np.isfinite(p)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import CouplingError, DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
-from kinetree.model.parts import Coupling, check_position, check_rotation
+from kinetree.model.parts import Coupling, check_position, check_rotation, numeric
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -38,7 +38,7 @@ def check_names(kind: str, names: Iterable[str], model: str) -> None:
 
 def check_finite(what: str, values, unit: str = "") -> None:
     """NaN and infinity are refused by name."""
-    array = np.asarray(values, dtype=float)
+    array = numeric(what, values)
     if not np.all(np.isfinite(array)):
         shown = array.tolist()
         raise NonFiniteError(f"{what} is {shown}{f' {unit}' if unit else ''}, expected finite numbers", value=shown)
@@ -62,7 +62,7 @@ def check_placement(what: str, X: Transform) -> None:
 
 def as_rotational_inertia(what: str, inertia) -> np.ndarray:
     """A symmetric (3, 3) array from a tensor or from its three diagonal entries."""
-    I = np.array(inertia, dtype=float)
+    I = numeric(f"{what}: inertia", inertia)
     if I.shape == (3,):
         I = np.diag(I)
     if I.shape != (3, 3):
@@ -312,6 +312,26 @@ def _weakest_direction(D: np.ndarray, bound: np.ndarray) -> int | None:
     return int(np.argmax(np.abs(vectors[:, 0]))) if values[0] <= SINGULAR else None
 
 
+def with_entries(what: str, array: np.ndarray, by_joint: Mapping, model, slices: Sequence[slice]) -> np.ndarray:
+    """The array with the entries of some joints changed, in place; ``slices`` are the model's q_slice or v_slice."""
+    for joint, value in by_joint.items():
+        i = model.joint(joint)
+        array[slices[i]] = of_joint(model.joint_names[i], what, value, slices[i].stop - slices[i].start)
+    return array
+
+
+def of_joint(joint_name: str, what: str, value, size: int) -> np.ndarray:
+    """The entries of one joint from a number for all or a sequence."""
+    array = numeric(f"joint {joint_name!r}: {what}", value)
+    if array.ndim == 0:
+        return np.full(size, float(array))
+    if array.shape != (size,):
+        raise ModelError(
+            f"joint {joint_name!r}: {what} has shape {array.shape}, expected ({size},) or one number", joint=joint_name
+        )
+    return array
+
+
 def per_velocity(what: str, value, model, default: float) -> np.ndarray:
     """An (nv,) array from a number for all, a sequence, or a mapping from joint names to numbers or sequences.
 
@@ -328,11 +348,8 @@ def per_velocity(what: str, value, model, default: float) -> np.ndarray:
     if value is None:
         return np.full(model.nv, default)
     if isinstance(value, Mapping):
-        array = np.full(model.nv, default)
-        for joint, entries in value.items():
-            array[model.v_slice[model.joint(joint)]] = entries
-        return array
-    array = np.array(value, dtype=float)
+        return with_entries(what, np.full(model.nv, default), value, model, model.v_slice)
+    array = numeric(f"model {model.name!r}: {what}", value)
     if array.ndim == 0:
         return np.full(model.nv, float(array))
     if array.shape != (model.nv,):
