@@ -71,7 +71,7 @@ def center_of_mass_velocity(model, q, v):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.58: linear momentum over mass.
+    Source: Featherstone (2008), section 2.12: linear momentum over mass.
     """
     h, X = world_momentum(model, q, v)
     return list(h.linear / composite_inertia(model, X).m)

@@ -116,7 +116,7 @@ def jacobian_rate(model, q, v, *, frame, reference):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.44 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from
+    Source: Featherstone (2008), eq. 2.43 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from
     a moving frame ``(v_i - v_F) x s``. Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same
     reference.
     """

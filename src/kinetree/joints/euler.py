@@ -52,7 +52,7 @@ class _SuccessiveRotations(Joint):
         return Motion(w, Vector3.zero())
 
     def bias(self, q, v):
-        # c <- E_k c + (E_k w) x e_k v_k: the recursion of eq. 2.44 through massless intermediate frames.
+        # c <- E_k c + (E_k w) x e_k v_k: the recursion of eq. 2.43 through massless intermediate frames.
         w, c = Vector3.zero(), Vector3.zero()
         for axis, E_k, v_k in zip(self.axes, self.rotations(q), v, strict=True):
             w, turn = E_k @ w, Vector3.unit(axis) * v_k
