@@ -13,7 +13,8 @@ import typer
 
 from kinetree.errors import KinetreeError, ShapeError
 
-NOTES_SHOWN = 3
+NOTES_SHOWN = 6
+EXPLAINED = 0.2  # how far the losses summed over the samples may be from the change of energy
 
 app = typer.Typer(
     help="Rigid-body dynamics, compiled for your own robot.",
@@ -25,7 +26,8 @@ app = typer.Typer(
 
 
 def _option(help: str, *names: str, default: bool | str = False):
-    return typer.Option(*names, help=help, show_default=default)
+    # In rich's markup "[s]" would be a style and vanish.
+    return typer.Option(*names, help=help.replace("[", r"\["), show_default=default)
 
 
 Robot = Annotated[str, typer.Argument(help="A URDF file, or the name of a shipped robot.", show_default=False)]
@@ -109,8 +111,9 @@ def simulate(
         from kinetree.simulate.simulate import simulate as run_simulation
 
         _writable(plot, save)
+        model = _load(robot, floating_base, inertia)
         run = run_simulation(
-            _load(robot, floating_base, inertia),
+            model,
             _numbers(q0, "--q0"),
             _numbers(v0, "--v0"),
             duration=duration,
@@ -130,7 +133,7 @@ def simulate(
             run.plot(path=plot)
             written.append(plot)
         if not quiet:
-            _console().print(_summary(run, written))
+            _print_rows(_summary(run, model, robot, written))
 
 
 class _Errors:
@@ -157,7 +160,21 @@ def _console():
     from rich.console import Console
 
     # Into a pipe or a file, lines are never cut or wrapped.
-    return Console(soft_wrap=not sys.stdout.isatty(), highlight=False)
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, soft_wrap=True, width=10_000)
+
+
+def _print_rows(rows: list[tuple[str, str]]) -> None:
+    """Labels and values in two columns; in a terminal long values wrap inside theirs."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not sys.stdout.isatty():
+        typer.echo("\n".join(f"{label:<14}{value}" for label, value in rows))
+        return
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for label, value in rows:
+        table.add_row(Text(label, style="bold"), Text(value))
+    _console().print(table)
 
 
 def _load(robot: str, floating_base: bool, inertia: str | None):
@@ -189,21 +206,47 @@ def _version() -> str:
     return version("kinetree")
 
 
-def _summary(run, written: list[Path]):
-    from rich.text import Text
-
+def _summary(run, model, robot: str, written: list[Path]) -> list[tuple[str, str]]:
     steps = f", {run.steps} steps of {run.dt:g} s" if run.steps is not None else f", a sample every {run.dt:g} s"
-    rows = [
+    notes = list(run.notes)
+    if model.nv == 0:
+        notes.insert(0, "nothing can move: every link is welded to the world; --floating-base frees the root")
+    elif not run.v.any():
+        notes.insert(0, "nothing moves: the start is an equilibrium; --seed, --q0, --v0 or --tau start a motion")
+    changed = [entry for entry in model.report if entry.level != "info"]
+    if changed:
+        count = f"{len(changed)} thing{'s' if len(changed) > 1 else ''}"
+        notes.append(f"loading assumed or changed {count} in the file; kinetree info {robot} tells")
+    if (hidden := len(notes) - NOTES_SHOWN) > 0:
+        notes[NOTES_SHOWN:] = [f"{hidden} more, in the trajectory's notes"]
+    return [
         ("robot", run.model_name),
         ("integrator", f"{run.integrator}{steps}"),
         ("simulated", f"{run.duration:g} s, {len(run)} samples"),
         ("wall time", f"{run.wall_time:.3g} s, {run.real_time_factor:.3g} x real time"),
         ("energy", f"{run.energy[0]:.6g} J at the start, {run.energy[-1]:.6g} J at the end"),
-        ("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy"),
-        *(("note", note) for note in run.notes[:NOTES_SHOWN]),
+        *_energy_rows(run),
+        *(("note", note) for note in notes),
         *(("written", str(path)) for path in written),
     ]
-    if (hidden := len(run.notes) - NOTES_SHOWN) > 0:
-        rows.insert(len(rows) - len(written), ("note", f"{hidden} more like these"))
-    lines = [Text.assemble((f"{label:<14}", "bold"), value) for label, value in rows]
-    return Text("\n").join(lines)
+
+
+def _energy_rows(run) -> list[tuple[str, str]]:
+    """A drift where energy should be conserved; else the work done, and what the joints dissipated."""
+    from kinetree.simulate.energy_balance import energy_balance
+
+    if not run.v.any():
+        return []
+    balance = energy_balance(run)
+    if balance.is_conservative:
+        return [("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy: the integrator's error")]
+    rows = [("work", f"{balance.work:.3g} J by the joint forces")] if balance.work else []
+    lost, where = balance.work - balance.change, ", ".join(balance.losses)
+    if balance.losses and abs(balance.unexplained) <= EXPLAINED * abs(lost):
+        return [*rows, ("dissipated", f"{lost:.3g} J in {where}")]
+    if balance.losses:
+        rows.append(("dissipated", f"about {balance.dissipated:.2g} J in {where}"))
+    share = abs(balance.unexplained) / max(float(run.kinetic_energy.max()), 1e-300)
+    sparse = run.steps is not None and len(run) < run.steps  # the sums over the samples are coarse then
+    cause = "the integrator's error" + (", or samples too far apart" if sparse else "")
+    return [*rows, ("unexplained", f"{balance.unexplained:.2g} J, {share:.2g} of the largest kinetic energy: {cause}")]

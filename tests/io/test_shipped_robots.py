@@ -61,10 +61,17 @@ def test_inertias_follow_from_the_geometry(name):
 
 @pytest.mark.parametrize("name", data.robots())
 def test_sizes_and_empty_reports(name):
-    """Every robot loads without a word in its report; it has as many joints as promised."""
+    """Nothing in the report of a robot but that its base is welded; it has as many joints as promised."""
     model = kt.load(name, floating_base=name in FREE)
-    assert len(model.report) == 0
+    said = [entry.message.partition(" kg ")[2] for entry in model.report]
+    assert len(said) == (name not in FREE) and all(message.startswith("is welded to the world") for message in said)
     assert model.nv == SIZES[name] + 6 * (name in FREE)
+
+
+def test_unknown_option_names_the_closest_and_lists_all():
+    """load(..., floating=True) is answered with floating_base and the other options."""
+    with pytest.raises(UnknownNameError, match="no option named 'floating'.*Did you mean 'floating_base'.*merge_fixed"):
+        kt.load("quadruped", floating=True)
 
 
 def test_unknown_robot_lists_the_shipped_ones():

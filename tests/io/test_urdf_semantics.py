@@ -218,7 +218,8 @@ def test_what_is_ignored_is_reported_with_its_line():
         link("a", inside="<contact/>"), '<transmission name="t"><x/></transmission>',
         '<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>',
     )  # fmt: skip
-    shown = [str(entry) for entry in load_urdf(text.replace("<link ", '<link color="red" ')).report]
+    text = text.replace("<link ", '<link color="red" ')
+    shown = [str(entry) for entry in load_urdf(text, floating_base=True).report]
     assert len(shown) == 4
     assert shown[0] == "info: <string>:2: robot/link[a] ignored: attribute 'color' is no part of the URDF format"
     assert "<string>:2: robot/link[a]/contact ignored" in shown[1]
@@ -228,7 +229,25 @@ def test_what_is_ignored_is_reported_with_its_line():
 
 def test_a_complete_file_leaves_an_empty_report():
     """Nothing is reported where nothing was left out."""
-    assert len(load("arm7").report) == 0
+    assert len(load("arm7", floating_base=True).report) == 0
+
+
+def test_what_is_welded_to_the_world_is_reported():
+    """Links with mass that fixed joints hold to the world are named: they are in no total."""
+    text = robot(
+        link("a", 2.0), link("b", 3.0), link("c", 4.0), joint("j", "fixed", "a", "b"), joint("k", "revolute", "b", "c")
+    )
+    model = load_urdf(text)
+    (entry,) = (entry for entry in model.report if "welded" in entry.message)
+    assert entry.level == "info" and entry.message.startswith("links 'a' with 2 kg, 'b' with 3 kg are welded to")
+    assert model.total_mass == 4.0 and model.I[0].m == 5.0
+    assert "welded" not in str(load_urdf(text, floating_base=True).report)
+
+
+def test_a_file_with_nothing_that_moves_loads():
+    """A single link is a valid file: a model without coordinates, its mass welded to the world."""
+    model = load_urdf(robot(link("a", 2.0)))
+    assert (model.nv, model.I[0].m) == (0, 2.0)
 
 
 def test_shapes_arrive_with_pose_color_and_role(tmp_path):

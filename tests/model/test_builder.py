@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kinetree.errors import ModelError
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model import Geometry, ModelBuilder
 from kinetree.model.builder import as_transform, rotation_of_rpy
@@ -216,3 +217,12 @@ def test_small_bodies_keep_their_small_offsets():
                inertia=(0.1, 0.1, 0.1))  # fmt: skip
     b.add_body("tiny", "far", Revolute(), placement=((1e-6, 0.0, 0.0), (0, 0, 0)), mass=1e-9, inertia=(1e-21,) * 3)
     assert list(b.build().X_T[2].r) == [1e-6, 0.0, 0.0]
+
+
+def test_an_empty_builder_builds_nothing():
+    """A model needs something in it; a body that is welded to the world is something."""
+    with pytest.raises(ModelError, match="model 'x' is empty: no body was added"):
+        ModelBuilder("x").build()
+    b = ModelBuilder("statue")
+    b.add_body("stone", mass=3.0)
+    assert b.build().nv == 0

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
+import kinetree as kt
 import kinetree.model.library as library
 from kinetree.joints import Free, Revolute
 from kinetree.model import ModelBuilder, Report
@@ -123,6 +124,15 @@ def test_slices_partition_the_coordinates():
         entries = list(range(n))
         assert [k for i in model.outward() for k in of(i, entries)] == entries
         assert slices[0] == slice(0, 0)
+
+
+def test_a_joint_name_gives_its_entries():
+    """q_index and v_index of a joint are where its labels stand, for one coordinate and for many."""
+    dog = kt.load("quadruped", floating_base=True)
+    assert dog.position_labels[dog.q_index("FL_knee")] == ("FL_knee",) == dog.velocity_labels[dog.v_index("FL_knee")]
+    assert (dog.q_index("root_joint"), dog.v_index("root_joint")) == (slice(0, 7), slice(0, 6))
+    with pytest.raises(kt.errors.UnknownNameError, match="no joint named 'FL_kne'.*Did you mean 'FL_knee'"):
+        dog.v_index("FL_kne")
 
 
 def test_dof_parent_is_the_pattern_of_the_mass_matrix():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -64,6 +65,65 @@ def test_simulate_prints_a_summary_and_writes_its_files(tmp_path):
         assert text in result.stdout
     saved = kt.Trajectory.load(tmp_path / "out.npz")
     assert saved.q[0].tolist() == [1.0, -0.5] and (tmp_path / "out.png").exists()
+
+
+def test_energy_is_dissipated_where_something_dissipates():
+    """A damped robot has no drift: what its joints took is the loss of energy, and where is said."""
+    result = run("simulate", "arm7", "--duration", 0.5, "--seed", 1, "--integrator", "rk4")
+    assert "energy drift" not in result.stdout
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("dissipated")]
+    start, end = (float(x) for x in re.findall(r"(\S+) J at", result.stdout))
+    assert float(line.split()[1]) == pytest.approx(start - end, abs=0.1)
+    assert line.endswith("damping, dry friction, soft stops")
+
+
+def test_integration_errors_are_not_called_dissipation():
+    """A falling quadruped dissipates nothing in its joints: what semi-implicit Euler loses is its drift."""
+    result = run("simulate", "quadruped", "--floating-base", "--duration", 1)
+    assert "energy drift  0.001 of the largest kinetic energy: the integrator's error" in result.stdout
+
+
+def test_work_of_constant_forces_is_told():
+    """tau = 3 N on the free cart does work 3 N times its way."""
+    result = run("simulate", "cart_pole", "--duration", 0.5, "--tau", "3 0", "--integrator", "rk4")
+    assert re.search(r"^work +\S+ J by the joint forces$", result.stdout, re.MULTILINE)
+
+
+def test_a_start_in_equilibrium_says_how_to_move():
+    """The arm at rest stands upright; the summary names the options that start a motion."""
+    result = run("simulate", "arm7", "--duration", 0.01)
+    assert "nothing moves: the start is an equilibrium; --seed" in result.stdout and "drift" not in result.stdout
+
+
+def test_info_shows_what_is_welded_to_the_world():
+    """6.5 kg of the trunk do not move: the tree and the report say so."""
+    text = run("info", "quadruped").stdout
+    assert "moving mass 6.52 kg" in text and "world  6.5 kg welded to it" in text
+    assert "link 'trunk' with 6.5 kg is welded to the world and does not count in total_mass" in text
+    assert json.loads(run("info", "quadruped", "--json").stdout)["welded_mass"] == 6.5
+    assert "welded" not in run("info", "quadruped", "--floating-base").stdout
+
+
+def test_info_in_a_pipe_cuts_no_line():
+    """The longest line of the arm ends with its last number, however narrow a terminal would be."""
+    lines = run("info", "arm7").stdout.splitlines()
+    assert any(line.endswith("left_finger_slide  prismatic (0, 1, 0)  [0, 0.07] m  damping 1") for line in lines)
+
+
+def test_info_tells_equal_remarks_once(tmp_path):
+    """Two transmissions are one line with their number; physics comes first."""
+    text = (
+        '<robot name="r"><link name="a"/>\n<transmission name="s"><x/></transmission>\n'
+        '<transmission name="t"><x/></transmission></robot>'
+    )
+    (tmp_path / "r.urdf").write_text(text)
+    shown = run("info", tmp_path / "r.urdf").stdout
+    assert shown.count("transmission ignored") == 1 and "r.urdf:2 and 1 more: transmission ignored" in shown
+
+
+def test_help_shows_the_units():
+    """Brackets in help texts are not eaten as markup."""
+    assert "Simulated time [s]" in run("simulate", "--help").stdout
 
 
 def test_quiet_prints_nothing():

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import LimitError, NonFiniteError, QuaternionError, ShapeError, SimulationError
+from kinetree.errors import (
+    CouplingError,
+    LimitError,
+    NonFiniteError,
+    QuaternionError,
+    ShapeError,
+    SimulationError,
+    UnknownNameError,
+)
 from tests.analytic.mechanisms import pendulum, rigid_body, slider
 
 
@@ -133,7 +141,7 @@ def test_seed_draws_the_same_random_start_twice():
     """A random start is reproducible, is noted, and differs between seeds."""
     runs = [kt.simulate(pendulum(), duration=0.01, seed=seed) for seed in (3, 3, 4)]
     assert runs[0].q[0] == runs[1].q[0] != runs[2].q[0] and runs[0].v[0] == runs[1].v[0] != 0.0
-    assert "random initial position, seed 3" in runs[0].notes
+    assert "random initial position and velocity (standard normal), seed 3" in runs[0].notes
 
 
 def test_initial_position_of_wrong_shape_names_the_joints():
@@ -146,7 +154,7 @@ def test_initial_position_of_wrong_shape_names_the_joints():
 
 def test_non_unit_quaternion_is_named():
     """The initial quaternion is checked before the run."""
-    with pytest.raises(QuaternionError, match="joint 'joint'.*length 2"):
+    with pytest.raises(QuaternionError, match="simulate: the quaternion of joint 'joint' in q0 has length 2"):
         kt.simulate(rigid_body((1, 2, 2.5)), [0, 0, 0, 2, 0, 0, 0], duration=0.1)
 
 
@@ -159,9 +167,41 @@ def test_nan_in_the_initial_state_names_the_joint():
 def test_initial_position_outside_the_limits_names_the_joint():
     """A start beyond a limit is an error, unless limits are ignored."""
     model = pendulum(lower=-1.0, upper=1.0)
-    with pytest.raises(LimitError, match=r"joint 'hinge': 1.5 against \[-1, 1\].*Start inside"):
+    with pytest.raises(LimitError, match=r"simulate: q0 leaves .*joint 'hinge': 1.5 against \[-1, 1\].*Start inside"):
         kt.simulate(model, [1.5], duration=0.1)
     assert kt.simulate(model, [1.5], duration=0.01, limits="ignore").q[0] == 1.5
+
+
+def test_a_broken_coupling_at_the_start_is_told_about_q0_and_v0():
+    """The fingers of the arm move together; a start that says otherwise names simulate, not an algorithm."""
+    arm = kt.load("arm7")
+    for what in ("q0", "v0"):
+        start = {what: np.where(np.arange(arm.nv) == 8, 0.01, 0.0)}
+        with pytest.raises(CouplingError, match=rf"^simulate: .*\(q0, v0\): {what[0]} breaks.*right_finger_slide"):
+            kt.simulate(arm, **start, duration=0.1)
+
+
+def test_a_wrench_on_a_merged_link_names_the_body_that_holds_it():
+    """The tool of the arm is a frame: the message says on which body."""
+    with pytest.raises(UnknownNameError, match="'tool'.*frame on body 'flange_link'"):
+        kt.simulate(kt.load("arm7"), duration=0.1, f_ext={"tool": np.zeros(6)})
+
+
+@pytest.mark.parametrize(
+    "settings, remedy",
+    [
+        ({"integrator": "rk4"}, "semi_implicit"),
+        ({"integrator": "adaptive"}, "LSODA"),
+        ({"integrator": "adaptive", "method": "Radau"}, None),
+        ({}, None),
+    ],
+)
+def test_explicit_methods_warn_of_dry_friction(settings, remedy):
+    """Friction is stiff about rest: notes of explicit runs say so and name a remedy, others are silent."""
+    run = kt.simulate(pendulum(dry_friction=0.1), [1.0], duration=0.01, **settings)
+    notes = [note for note in run.notes if "dry friction" in note]
+    assert len(notes) == (remedy is not None) and all("0.001 rad/s" in note and remedy in note for note in notes)
+    assert not kt.simulate(pendulum(damping=0.1), [1.0], duration=0.01, **settings).notes
 
 
 @pytest.mark.parametrize(
@@ -175,8 +215,15 @@ def test_initial_position_outside_the_limits_names_the_joint():
         ({"sample_period": 0.0015}, "not a multiple of dt = 0.001 s; the closest are 0.001 and 0.002"),
         ({"integrator": "adaptive", "method": "RK54"}, "no method 'RK54'"),
         ({"tau": [1.0, 2.0]}, r"tau is an array of shape \(2,\), expected joint forces of shape \(1,\)"),
-        ({"f_ext": np.zeros((1, 6))}, r"f_ext has shape \(1, 6\), expected finite entries of shape \(2, 6\)"),
+        ({"f_ext": np.zeros((1, 6))}, r"f_ext has shape \(1, 6\), expected \(2, 6\)"),
+        ({"f_ext": lambda t: np.zeros(6)}, r"f_ext at t = 0 s has shape \(6,\), expected \(2, 6\)"),
+        ({"f_ext": "push"}, r"f_ext is 'push', expected an array of shape \(2, 6\) or a mapping"),
+        ({"f_ext": np.full((2, 6), np.nan)}, r"f_ext\[0, 0\] is nan \(body 'world'\)"),
         ({"f_ext": {"bobb": np.zeros(6)}}, "no body named 'bobb'.*Did you mean 'bob'"),
+        ({"f_ext": {"bob": np.zeros(3)}}, r"simulate: the wrench on body 'bob' has shape \(3,\), expected \(..., 6\)"),
+        ({"controller": lambda t, q: [0.0]}, r"takes \(t, q\) .*expected controller\(t, q, v\) -> \(1,\)"),
+        ({"tau": lambda: [0.0]}, r"tau .*takes \(\) .*expected tau\(t\) -> \(1,\)"),
+        ({"f_ext": lambda t, q: None}, r"f_ext .*takes \(t, q\) .*expected f_ext\(t\) -> \(2, 6\)"),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):

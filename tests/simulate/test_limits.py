@@ -29,12 +29,27 @@ def test_soft_stop_catches_a_falling_mass(integrator, dt):
 
 
 def test_soft_stops_are_noted_with_their_numbers():
-    """The notes name the joint, its limits, stiffness and damping: nothing is added in silence."""
+    """The note names the joint, the rule and the stiffness: nothing is added in silence."""
     run = kt.simulate(falling(), duration=0.01)
     assert run.notes == (
-        "joint 'rail': soft stops added at its limits [-0.5, 1], stiffness 5000, damping 200 "
-        "(critically damped, time constant 0.02 s)",
+        "soft stops added at the limits of joint rail: critically damped, time constant 0.02 s, stiffness 5000 N/m "
+        "(each in trajectory.model.limit_stiffness)",
     )
+    assert run.model.limit_damping.tolist() == [200.0]
+
+
+def test_stops_of_many_joints_are_one_note():
+    """Twelve joints of the quadruped: their number and the range of the stiffness, which is in the model."""
+    run = kt.simulate(kt.load("quadruped", floating_base=True), duration=0.01)
+    k = run.model.limit_stiffness[6:]
+    (note,) = run.notes
+    assert "the limits of 12 joints" in note and f"stiffness {k.min():.4g} to {k.max():.4g} N m/rad (" in note
+
+
+def test_stiffness_is_told_by_unit():
+    """Hinges and slides of the arm have ranges of their own."""
+    run = kt.simulate(kt.load("arm7"), duration=0.01)
+    assert "7234 N m/rad, 150 N/m (each" in run.notes[0]
 
 
 def test_stops_of_the_model_are_left_alone():

@@ -58,7 +58,17 @@ def test_free_joint_has_rows_for_translation_and_rotation():
     """Metres and quaternions do not share an axis."""
     run = kt.simulate(rigid_body((1, 2, 2.5)), v0=[1, 0, 0, 0, 0, 1], duration=0.05)
     labels = y_labels(run.plot(what=("q", "v")))
-    assert labels == ["$q$ [m]", "$v$ [m/s]", "quaternion", "$v$ [rad/s]"]
+    assert labels == [
+        "position\n[m]", "linear velocity\n[m/s], body axes", "orientation\n(quaternion)",
+        "angular velocity\n[rad/s], body axes",
+    ]  # fmt: skip
+
+
+def test_forces_on_a_free_joint_are_called_forces_and_moments():
+    """The legend of tau says f and n where that of v says v and w."""
+    run = kt.simulate(rigid_body((1, 2, 2.5)), tau=[0, 0, 1, 0, 0, 1], duration=0.05)
+    legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in run.plot(what="tau").get_axes()]
+    assert legends == [["fx", "fy", "fz"], ["nx", "ny", "nz"]]
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])

@@ -41,6 +41,14 @@ def test_vectors_refuse_foreign_operands():
             operation()
 
 
+def test_vectors_have_components_by_number():
+    """v[k] is component k, as of any sequence of three."""
+    v = Vector3(1.0, 2.0, 3.0)
+    assert [v[0], v[1], v[2], v[-1]] == [1.0, 2.0, 3.0, 3.0]
+    with pytest.raises(IndexError):
+        v[3]
+
+
 def test_linear_structure():
     """Sums, differences, multiples and negatives act on the coordinates."""
     for make in (samples.motion, samples.force, samples.vector, samples.symmetric, samples.matrix):

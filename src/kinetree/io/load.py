@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from os import PathLike
 from pathlib import Path
 
@@ -32,7 +33,8 @@ def load(source: str | PathLike, **options):
     FileNotFoundError
         If there is no such file.
     UnknownNameError
-        If a bare name is neither a file nor a shipped robot; the message lists the shipped ones.
+        If a bare name is neither a file nor a shipped robot, or an option is none of the format's; the message lists
+        those that exist.
     UnsupportedError
         If the file is in a format that kinetree does not read yet: MJCF, SDF, USD.
     FileFormatError
@@ -47,6 +49,7 @@ def load(source: str | PathLike, **options):
     >>> arm.nq, arm.nv
     (9, 9)
     """
+    _check_options(options)
     if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("<")):
         return load_urdf(source, **options)
     path = Path(source)
@@ -74,6 +77,13 @@ def load(source: str | PathLike, **options):
             format=form,
         )
     return load_urdf(path, **options)
+
+
+def _check_options(options) -> None:
+    known = [p.name for p in inspect.signature(load_urdf).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise unknown_name("option", name, known, "kt.load of a URDF file")
 
 
 def _is_urdf(path: Path) -> bool:

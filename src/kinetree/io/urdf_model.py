@@ -95,6 +95,8 @@ def build(
         add(link, **settings)
     for follower, leader, ratio, offset in couplings(robot.joints, locked, drop, notes):
         builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
+    if merge_fixed and not (floating_base and root != WORLD):
+        _welded_masses(robot, root, [joint for joint in order if joint is not freed], locked, masses, notes)
     notes.ignored()
     # The report of the file replaces the builder's own: it says the same with lines.
     builder.report = notes.report()
@@ -117,6 +119,25 @@ def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -
         )
     notes.info(carried[0].node, f"fixed joint '{carried[0].name}' to '{WORLD}' replaced by a free one (floating_base)")
     return carried[0]
+
+
+def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: Notes) -> None:
+    """Say which links with mass stand still, because fixed joints hold them to the world."""
+    welded = [root]
+    for joint in order:
+        if joint.parent in welded and (joint.type == "fixed" or joint.name in locked):
+            welded.append(joint.child)
+    heavy = [link for link in welded if masses[link].mass > 0.0]
+    if not heavy:
+        return
+    shown = ", ".join(f"'{link}' with {masses[link].mass:g} kg" for link in heavy[:4])
+    more = f" and {len(heavy) - 4} more" if len(heavy) > 4 else ""
+    verb, count = ("is", "does") if len(heavy) == 1 else ("are", "do")
+    notes.info(
+        robot.links[heavy[0]].node,
+        f"link{'s' if len(heavy) > 1 else ''} {shown}{more} {verb} welded to the world and {count} not count in "
+        "total_mass; floating_base=True lets the robot move",
+    )
 
 
 def _values(error: ModelError) -> dict[str, object]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ShapeError, SimulationError, unknown_name
+from kinetree.compile.arrays import wrenches_by_name
+from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
 
 
 class Drive:
@@ -47,6 +49,10 @@ class Drive:
                 "constant joint forces are given as tau=.",
                 controller=controller,
             )
+        nv, nb = model.nv, model.nb
+        _check_signature("controller", controller, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
+        _check_signature("tau", tau, "tau(t)", f"({nv},)", (0.0,))
+        _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,))
         self._model = model
         self._controller = controller
         self.controlled = controller is not None
@@ -93,22 +99,32 @@ class Drive:
         return lambda t: constant
 
     def _wrench(self, value, t: float | None) -> np.ndarray:
-        model = self._model
+        model, at = self._model, "" if t is None else f" at t = {t:.9g} s"
         if isinstance(value, Mapping):
-            rows = np.zeros((model.nb, 6))
-            for body, wrench in value.items():
-                if body not in model.body_names:
-                    raise unknown_name("body", body, model.body_names, f"model {model.name!r}")
-                rows[list(model.body_names).index(body)] = wrench
-            value = rows
-        wrenches = np.ascontiguousarray(value, dtype=float)
-        if wrenches.shape != (model.nb, 6) or not np.isfinite(wrenches).all():
-            at = "" if t is None else f" at t = {t:.9g} s"
+            value = wrenches_by_name("simulate", model, "f_ext", value)
+        try:
+            wrenches = np.ascontiguousarray(value, dtype=float)
+        except (TypeError, ValueError):
             raise ShapeError(
-                f"simulate: f_ext{at} has shape {wrenches.shape}, expected finite entries of shape ({model.nb}, 6): "
-                "one row [moment; force] for each body, the world is row 0.",
+                f"simulate: f_ext{at} is {value!r}, expected an array of shape ({model.nb}, 6) or a mapping of body "
+                "names to wrenches.",
+                found=value,
+                time=t,
+            ) from None
+        if wrenches.shape != (model.nb, 6):
+            raise ShapeError(
+                f"simulate: f_ext{at} has shape {wrenches.shape}, expected ({model.nb}, 6): one row [moment; force] "
+                "for each body, the world is row 0.",
                 found=wrenches.shape,
                 time=t,
+            )
+        if not np.isfinite(wrenches).all():
+            i, k = (int(n) for n in np.argwhere(~np.isfinite(wrenches))[0])
+            raise NonFiniteError(
+                f"simulate: f_ext[{i}, {k}]{at} is {wrenches[i, k]} (body {model.body_names[i]!r}); wrenches must be "
+                "finite.",
+                time=t,
+                body=model.body_names[i],
             )
         return wrenches
 
@@ -150,3 +166,21 @@ class Drive:
     @staticmethod
     def _name(source) -> str:
         return repr(getattr(source, "__qualname__", type(source).__name__))
+
+
+def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple) -> None:
+    """Refuse a callable that cannot be called with these arguments; one without a readable signature passes."""
+    if not callable(source):
+        return
+    try:
+        signature = inspect.signature(source)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise SimulationError(
+            f"simulate: {what} {Drive._name(source)} takes {signature} ({error}), expected {expected} -> {shape}.",
+            controller=source,
+            signature=str(signature),
+        ) from None

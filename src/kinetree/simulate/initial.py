@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.algorithms.domain import COUPLINGS, unit_quaternions
 from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.integrate.system import System
 from kinetree.simulate.limits import bounded_coordinates, check_inside
@@ -30,7 +31,6 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     notes : list of str
         What was chosen or moved.
     """
-    free = System(model.without_limits())
     notes = []
     rng = None if seed is None else np.random.default_rng(seed)
     chosen = q0 is None
@@ -42,23 +42,37 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
             ]
         else:
             q, random_v = model.random_state(rng)
-            notes.append(f"random initial position, seed {seed}")
+            with_v = " and velocity (standard normal)" if v0 is None else ""
+            notes.append(f"random initial position{with_v}, seed {seed}")
     else:
         q = _vector(model, q0, "q0", "nq")
     if v0 is None and chosen and rng is not None:
         v = random_v
-        notes.append(f"random initial velocity, standard normal, seed {seed}")
     else:
         v = np.zeros(model.nv) if v0 is None else _vector(model, v0, "v0", "nv")
 
     if chosen and rng is None and model.couplings:
-        q_coupled, v_coupled = free.function("apply_couplings")(q, v)
+        q_coupled, v_coupled = System(model.without_limits()).function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     if limits != "ignore":
-        check_inside(model, q, "the initial position")
-    # One complete call checks quaternions and couplings, and names the joint that breaks them.
-    free.function("forward_dynamics")(q, v, np.zeros(model.nv))
+        check_inside(model, q, "the initial position" if chosen else "q0")
+    _check_domains(model, q, v)
     return q, v, notes
+
+
+def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:
+    """Refuse quaternions that are not unit and couplings that do not hold, in the user's words: q0 and v0."""
+    for domain, inputs in (
+        (unit_quaternions("q0"), {"q0": q.tolist()}),
+        (COUPLINGS, {"q": q.tolist(), "v": v.tolist()}),
+    ):
+        for index, violated in enumerate(domain.violations(model, inputs)):
+            if violated:
+                error = domain.explain(model, inputs, index)
+                about = "" if domain is not COUPLINGS else "the initial state (q0, v0): "
+                error.message = f"simulate: {about}{error.message}"
+                error.args = (error.message,)
+                raise error
 
 
 def _vector(model, value, name: str, size: str) -> np.ndarray:

@@ -30,7 +30,7 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> 
     q : (nq,) array
         Joint positions [rad or m].
     what : str
-        Opens the message: "the initial position", "the motion".
+        Opens the message: "q0", "the motion".
     time : float, optional
         Time of the state [s].
 
@@ -63,7 +63,7 @@ def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None)
 
 
 def with_soft_stops(model, q0: np.ndarray):
-    """The model with a stop at every limit that has none, and a note on each.
+    """The model with a stop at every limit that has none, and a note on them.
 
     Parameters
     ----------
@@ -75,6 +75,7 @@ def with_soft_stops(model, q0: np.ndarray):
     -------
     model : Model
     notes : list of str
+        None or one: the rule, the joints and the range of stiffness; the numbers are in the model.
 
     Notes
     -----
@@ -90,15 +91,29 @@ def with_soft_stops(model, q0: np.ndarray):
     inertia = np.diagonal(System(model.without_limits()).function("crba")(q0))
     stiffness = np.array(model.limit_stiffness, dtype=float)
     damping = np.array(model.limit_damping, dtype=float)
-    notes = []
-    for i, k in bare:
+    for _, k in bare:
         stiffness[k], damping[k] = inertia[k] * w**2, 2.0 * inertia[k] * w
-        notes.append(
-            f"joint {model.joint_names[i]!r}: soft stops added at its limits [{float(model.lower[k]):.6g}, "
-            f"{float(model.upper[k]):.6g}], stiffness {stiffness[k]:.6g}, damping {damping[k]:.6g} "
-            f"(critically damped, time constant {STOP_TIME_CONSTANT:g} s)"
-        )
-    return model.replace(limit_stiffness=stiffness, limit_damping=damping), notes
+    names = list(dict.fromkeys(model.joint_names[i] for i, _ in bare))
+    joints = f"{len(names)} joints" if len(names) > 3 else "joint" + "s" * (len(names) > 1) + " " + ", ".join(names)
+    note = (
+        f"soft stops added at the limits of {joints}: critically damped, time constant {STOP_TIME_CONSTANT:g} s, "
+        f"stiffness {_ranges(model, bare, stiffness)} (each in trajectory.model.limit_stiffness)"
+    )
+    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [note]
+
+
+def _ranges(model, bare, stiffness: np.ndarray) -> str:
+    """The smallest and largest stiffness of each unit."""
+    by_unit: dict[str, list[float]] = {}
+    units = model.velocity_units
+    for _, k in bare:
+        unit = {"rad/s": "N m/rad", "m/s": "N/m"}.get(units[k], "J")
+        by_unit.setdefault(unit, []).append(float(stiffness[k]))
+    ranges = []
+    for unit, values in by_unit.items():
+        low, high = f"{min(values):.4g}", f"{max(values):.4g}"
+        ranges.append(f"{low} {unit}" if low == high else f"{low} to {high} {unit}")
+    return ", ".join(ranges)
 
 
 class Guard:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
+
+_IGNORED = re.compile(r"(?:\S*/)?([^/\[\s]+)(?:\[[^\]]*\])? ignored: (.*)", re.DOTALL)
 
 
 def as_data(model) -> dict:
@@ -15,8 +19,8 @@ def as_data(model) -> dict:
     Returns
     -------
     dict
-        ``name, nb, nq, nv, mass`` [kg], ``gravity`` [m/s^2], ``bodies`` (with the joint of each), ``couplings``,
-        ``report``.
+        ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
+        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``report``.
     """
     return {
         "name": model.name,
@@ -24,6 +28,7 @@ def as_data(model) -> dict:
         "nq": model.nq,
         "nv": model.nv,
         "mass": _total_mass(model),
+        "welded_mass": float(model.I[0].m),
         "gravity": [float(x) for x in model.gravity],
         "bodies": [_body(model, i) for i in model.outward()],
         "couplings": [
@@ -47,11 +52,15 @@ def as_tree(model):
 
     heading = Text.assemble(
         (model.name, "bold"),
-        f"   {model.nb - 1} bodies, nq = {model.nq}, nv = {model.nv}, mass {_total_mass(model):.6g} kg, gravity (",
+        f"   {model.nb - 1} bodies, nq = {model.nq}, nv = {model.nv}, moving mass {_total_mass(model):.6g} kg",
+        ", gravity (",
         ", ".join(f"{float(x):g}" for x in model.gravity),
         ") m/s^2",
     )
-    tree = Tree(Text(model.body_names[0], style="dim"), guide_style="dim")
+    world, welded = Text(model.body_names[0], style="dim"), float(model.I[0].m)
+    if welded > 0.0:
+        world.append(f"  {welded:.6g} kg welded to it")
+    tree = Tree(world, guide_style="dim")
     nodes = {0: tree}
     for i in model.outward():
         nodes[i] = nodes[model.parent[i]].add(_line(_body(model, i)))
@@ -62,9 +71,25 @@ def as_tree(model):
     ]
     report = _report(model)
     if report:
-        parts.append(Text("report", style="bold"))
-        parts += [Text(f"  {entry}", style="yellow") for entry in report]
+        parts.append(Text(f"report on {model.source}" if model.source else "report", style="bold"))
+        parts += [Text(f"  {line}", style="dim" if level == "info" else "yellow") for level, line in _grouped(report)]
     return Group(*parts)
+
+
+def _grouped(report) -> list[tuple[str, str]]:
+    """The report with equal lines about many elements told once: what changes physics first."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for entry in report:
+        ignored = _IGNORED.fullmatch(entry.message)
+        message = f"{ignored[1]} ignored: {ignored[2]}" if ignored else entry.message
+        places.setdefault((entry.level, message), []).append(entry.where)
+    order = ("dropped", "warning", "info")
+    lines = []
+    for (level, message), where in sorted(places.items(), key=lambda item: order.index(item[0][0])):
+        more = f" and {len(where) - 1} more" if len(where) > 1 else ""
+        place = f" {Path(where[0]).name}{more}:" if where[0] else ""
+        lines.append((level, f"{level}:{place} {message}"))
+    return lines
 
 
 def _line(body: dict):
@@ -73,6 +98,8 @@ def _line(body: dict):
     joint = body["joint"]
     line = Text.assemble((body["name"], "bold cyan"), f"  {body['mass']:.6g} kg", ("   " + joint["name"], "green"))
     line.append(f"  {joint['kind']}")
+    if len(joint["coordinates"]) > 1:
+        line.append(f" ({joint['nq']} positions, {len(joint['coordinates'])} velocities)", style="dim")
     if joint["axis"] is not None:
         line.append(f" ({', '.join(f'{x:g}' for x in joint['axis'])})")
     for coordinate in joint["coordinates"]:
@@ -117,6 +144,7 @@ def _body(model, i: int) -> dict:
         "joint": {
             "name": model.joint_names[i],
             "kind": joint.kind,
+            "nq": joint.nq,
             "axis": None if axis is None else [float(x) for x in axis],
             "coordinates": coordinates,
         },

@@ -14,6 +14,15 @@ from kinetree.errors import KinetreeError, unknown_name
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 INK, GRID = "#333333", "#E6E6E6"
 CURVES_PER_PANEL = 6
+# What the rows of a joint with several coordinates show.
+PARTS = {
+    ("q", "m"): "position", ("q", "rad"): "angle",
+    ("v", "m/s"): "linear velocity", ("v", "rad/s"): "angular velocity",
+    ("a", "m/s^2"): "linear acceleration", ("a", "rad/s^2"): "angular acceleration",
+    ("tau", "N"): "force", ("tau", "N m"): "moment",
+}  # fmt: skip
+# Coordinates are named after their velocities "vx", "wx": what forces and accelerations along them are called.
+SYMBOLS = {"tau": {"v": "f", "w": "n"}, "a": {"v": "dv", "w": "dw"}}
 TITLES = {"q": "position", "v": "velocity", "a": "acceleration", "tau": "force"}
 QUANTITIES = (*TITLES, "energy")
 
@@ -25,6 +34,8 @@ class Panel:
     entries: tuple[int, ...]
     labels: tuple[str, ...]
     unit: str
+    part: str | None = None  # of a joint with several coordinates: "linear velocity"
+    axes: str = ""  # in whose coordinates, where that is not plain
 
 
 def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False):
@@ -130,7 +141,15 @@ def _rows_of_joint(coordinates, name, quantities) -> list[dict[str, Panel]]:
         for k, joint in enumerate(joints):
             if joint == name:
                 by_unit.setdefault(units[k], []).append(k)
-        found = [Panel(tuple(ks), tuple(labels[k] for k in ks), unit) for unit, ks in by_unit.items()]
+        # A free joint's velocity and force are in the moving body's coordinates, its position in the parent's.
+        turning = quantity != "q" and any(
+            of == name and "quaternion" in label
+            for of, label in zip(coordinates.position_joints, coordinates.position_labels, strict=True)
+        )
+        found = [
+            Panel(tuple(ks), tuple(labels[k] for k in ks), unit, PARTS.get((quantity, unit)), "body axes" * turning)
+            for unit, ks in by_unit.items()
+        ]
         # Translations first in every column: q starts with the position, v with the angular velocity.
         panels[quantity] = sorted(found, key=lambda panel: panel.unit not in ("m", "m/s", "m/s^2", "N"))
     height = max(len(column) for column in panels.values())
@@ -208,7 +227,8 @@ def _heading(trajectory) -> str:
 def _draw_joints(part, trajectory, rows, quantities) -> None:
     grid = part.subplots(len(rows), len(quantities), squeeze=False, sharex=True)
     for r, row in enumerate(rows):
-        shared = len({panel.labels for panel in row.values()}) == 1
+        # Joints with one coordinate each: one legend names them for all quantities.
+        shared = all(panel.part is None and panel.labels == next(iter(row.values())).labels for panel in row.values())
         for c, quantity in enumerate(quantities):
             axes = grid[r, c]
             if quantity not in row:
@@ -226,7 +246,9 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
                 axes.set_xlabel("time [s]")
                 axes.tick_params(labelbottom=True)
             if not shared:
+                symbols = SYMBOLS.get(quantity, {})
                 short = [label.rsplit(".", 1)[-1].split()[-1] for label in panel.labels]
+                short = [symbols.get(name[0], name[0]) + name[1:] for name in short]
                 axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncol=len(short),
                             handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
                 if r == 0:
@@ -242,7 +264,11 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
 
 def _axis_label(quantity: str, panel: Panel) -> str:
     if panel.unit == "1":  # "base.quaternion w" and its like: the legend says w, the axis says quaternion
-        return panel.labels[0].rsplit(".", 1)[-1].rsplit(" ", 1)[0]
+        what = panel.labels[0].rsplit(".", 1)[-1].rsplit(" ", 1)[0]
+        return f"orientation\n({what})" if what == "quaternion" else what
+    if panel.part is not None:
+        where = f", {panel.axes}" if panel.axes else ""
+        return f"{panel.part}\n[{_pretty(panel.unit)}]{where}"
     symbol = {"tau": r"$\tau$"}.get(quantity, f"${quantity}$")
     return f"{symbol} [{_pretty(panel.unit)}]"
 
