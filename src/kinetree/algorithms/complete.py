@@ -11,42 +11,11 @@ from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
-from kinetree.algorithms.passive import passive_forces, passive_terms
+from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.spec import algorithm
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
-
-
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS))
-def passive_joint_forces(model, q, v):
-    """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces.
-
-    Raises
-    ------
-    LimitError
-        A joint is beyond a limit for which the model gives no stop.
-
-    Notes
-    -----
-    Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v``
-    beyond a limit by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly
-    instead of sticking.
-    """
-    return passive_forces(model, q, v)
 
 
 @algorithm(
@@ -93,7 +62,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
     rnea, forward_dynamics
     """
     tau = rnea(model, q, v, a, f_ext)
-    passive = passive_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v)
     return _at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
 
 
@@ -138,7 +107,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     --------
     aba, inverse_dynamics
     """
-    passive = passive_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v)
     return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
 
 

@@ -7,6 +7,8 @@ exactly.
 
 from __future__ import annotations
 
+from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import absolute, maximum, where
 
 FRICTION_VELOCITY = 1e-3  # [rad/s or m/s]
@@ -69,7 +71,33 @@ def passive_terms(model, q, v):
     return elastic, damping, stiffness
 
 
-def passive_forces(model, q, v):
-    """Sum of all passive joint forces at a state."""
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS))
+def passive_joint_forces(model, q, v):
+    """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces.
+
+    Raises
+    ------
+    LimitError
+        A joint is beyond a limit for which the model gives no stop.
+
+    Notes
+    -----
+    Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v``
+    beyond a limit by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly
+    instead of sticking.
+    """
     elastic, damping, _ = passive_terms(model, q, v)
     return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

@@ -6,10 +6,7 @@ import math
 
 from kinetree.errors import JointError
 from kinetree.spatial import AxialRotation, GeneralRotation, Matrix3, Rotation, Vector3, rotation_from_matrix
-from kinetree.spatial.scalar import sincos
-
-# Components this close to 0 are meant to be exact: they come from products of rotation matrices and rpy angles.
-SNAP = 1e-13
+from kinetree.spatial.scalar import SNAP, sincos
 
 Axis = tuple[float, float, float]
 

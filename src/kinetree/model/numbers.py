@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+from kinetree.spatial.scalar import SNAP
 
 # Per velocity coordinate, in this order.
 VELOCITY_ARRAYS = (
     "armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping", "lower", "upper",
 )  # fmt: skip
 _INERTIA_NAMES = ("mass", "h.x", "h.y", "h.z", "I.xx", "I.xy", "I.yy", "I.xz", "I.yz", "I.zz")
-SNAP = 1e-13
 
 
 @dataclass(frozen=True, slots=True, eq=False)

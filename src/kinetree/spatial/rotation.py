@@ -6,11 +6,10 @@ others. Each knows how to rotate vectors and matrices at the least cost (Feather
 
 from __future__ import annotations
 
-from kinetree.spatial.scalar import is_zero
+from kinetree.spatial.scalar import SNAP, is_zero
 from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
 
 _RIGHT_ANGLES = ((0.0, 1.0), (1.0, 0.0))
-_SNAP = 1e-13  # a constant entry this close to 0 or +-1 counts as exact: residues of products of right angles
 
 
 class Rotation(Quantity):
@@ -456,6 +455,6 @@ def _snapped(x):
     if isinstance(x, (float, int)):
         x = float(x)
         for exact in (0.0, 1.0, -1.0):
-            if abs(x - exact) <= _SNAP:
+            if abs(x - exact) <= SNAP:
                 return exact
     return x

@@ -14,9 +14,14 @@ import math
 import numpy as np
 
 __all__ = [
-    "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos", "sqrt",
-    "tanh", "where",
+    "SNAP", "absolute", "arctan2", "cos", "exp", "is_zero", "log", "maximum", "minimum", "sign", "sin", "sincos",
+    "sqrt", "tanh", "where",
 ]  # fmt: skip
+
+
+# Constants this close to 0, relative to their scale, are residues of right angles and count as exact zeros. Never more:
+# an angle of 1.5708 is off by 4e-6 and means it.
+SNAP = 1e-13
 
 
 def is_zero(x) -> bool:
