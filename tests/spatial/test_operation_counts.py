@@ -121,6 +121,39 @@ def test_section_A5(name):
     assert count(operation, *operands) == (m, a)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_chain_of_rotations(n):
+    """F_1 (F_2 (... (F_n G))) costs (18m + 12a) n + 6m + 3a: inner products need no third column (section A.5)."""
+
+    def chain(*E):
+        product = E[-1]
+        for F in reversed(E[:-1]):
+            product = F @ product
+        return product
+
+    assert count(chain, *[rotation] * (n + 1)) == (18 * n + 6, 12 * n + 3)
+
+
+def test_chain_of_rotations_from_the_left():
+    """((F_1 F_2) F_3) ... looks at all three columns of each product: 24m + 15a a factor."""
+    assert count(lambda F, G, H: (F @ G) @ H, rotation, rotation, rotation) == (48, 30)
+
+
+def test_dense_matrices_cost_seven_times_as_much():
+    """X^T I X of 6x6 matrices takes 432m + 360a, of the compact types at most 52m + 56a (section A.3)."""
+
+    def dense(x):
+        return [[x() for _ in range(6)] for _ in range(6)]
+
+    def product(A, B):
+        columns = list(zip(*B, strict=True))
+        return [[sum((a * b for a, b in zip(row, c, strict=True)), start=0.0) for c in columns] for row in A]
+
+    naive = count(lambda X, I: product(list(zip(*X, strict=True)), product(I, X)), dense, dense)
+    assert naive == (432, 360)
+    assert sum(naive) > 7 * sum(count(retract, transform, inertia))
+
+
 def axial(axis, warm):
     """An axial rotation whose products of c and s are known already if ``warm``: the recurring cost is counted."""
 

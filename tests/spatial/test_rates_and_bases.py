@@ -5,7 +5,7 @@ import pytest
 
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.spatial import Force, Inertia, Motion, Symmetric3, Transform, Vector3, se3
-from kinetree.spatial.rotations import quaternion_to_rotation
+from kinetree.spatial.rotations import exp_so3, quaternion_to_rotation
 
 from . import samples
 from .samples import close
@@ -73,6 +73,18 @@ def test_rate_of_a_vector_in_moving_coordinates(kind):
 
     measured = (fixed(h) - fixed(-h)) / (2.0 * h)
     assert np.allclose(measured, (X @ (ring + v_A.cross(m))).array(), atol=1e-8)
+
+
+def test_rate_of_a_three_dimensional_vector_in_turning_coordinates():
+    """A(du/dt) = d(A u)/dt + w_A x A u (eq. 2.38); finite differences, h^2 + eps / h = 1e-10."""
+    E, w_A, h = samples.rotation(RNG), samples.vector(RNG), 1e-5  # E: from A to fixed coordinates, w_A in A
+    u, ring = samples.vector(RNG), samples.vector(RNG)
+
+    def fixed(t):
+        return (E @ (exp_so3(w_A * t).T @ (u + ring * t))).array()
+
+    measured = (fixed(h) - fixed(-h)) / (2.0 * h)
+    assert np.allclose(measured, (E @ (ring + w_A.cross(u))).array(), atol=1e-8)
 
 
 def test_velocities_and_accelerations_of_a_chain():

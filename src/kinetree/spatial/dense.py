@@ -91,6 +91,29 @@ def crf(v) -> np.ndarray:
     return -crm(v).T
 
 
+def dyadic(left, right) -> np.ndarray:
+    """The matrix of ``sum_i a_i b_i .``, a tensor written as a sum of dyads (Featherstone, section 2.1 and table 2.5).
+
+    Parameters
+    ----------
+    left, right : sequence of Motion or Force
+        The vectors a_i and b_i, as many of the one as of the other. The first are of the kind that the tensor maps to,
+        the second of the kind dual to what it maps from: forces on both sides make an inertia.
+
+    Returns
+    -------
+    ndarray, shape (6, 6)
+
+    Examples
+    --------
+    >>> from kinetree.spatial import Force
+    >>> along_x = Force.of([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    >>> int(np.linalg.matrix_rank(dyadic([along_x, along_x], [along_x, along_x * 2.0])))
+    1
+    """
+    return sum(np.outer(a.array(), b.array()) for a, b in zip(left, right, strict=True))
+
+
 def mcI(m: float, c, I_c) -> np.ndarray:
     """Inertia matrix from mass [kg], center of mass [m] and rotational inertia about it [kg m^2] (eq. 2.63, 2.78).
 

@@ -349,7 +349,11 @@ class GeneralRotation(Rotation):
 
 
 def _product_of_rotations(F, G):
-    """F G, the third column as the vector product of the other two (24m + 15a; section A.5)."""
+    """F G, the third column as the vector product of the other two (24m + 15a; section A.5).
+
+    The third column of G is not looked at. In a chain F1 @ (F2 @ (... @ G)) only the last third column is therefore of
+    use, and what a compiled function keeps of n + 1 factors is the book's (18m + 12a) n + 6m + 3a.
+    """
     (a, b, _), (d, e, _), (g, h, _) = G.rows
     (p, q), (r, s), (t, u) = ((x * a + y * d + z * g, x * b + y * e + z * h) for x, y, z in F.rows)
     return Matrix3(((p, q, r * u - t * s), (r, s, t * q - p * u), (t, u, p * s - r * q)))
