@@ -21,7 +21,7 @@ from kinetree.joints import (
 )
 from kinetree.spatial import AxialRotation, IdentityRotation
 
-from .calculus import columns, matrix, six
+from .calculus import TOLERANCE, along, columns, derivative, matrix, six
 
 Q = (0.7, -0.4, 1.1)
 V = (0.3, -1.2, 0.5)
@@ -123,6 +123,18 @@ def test_quaternion_rotation_matrix_and_rates():
     np.testing.assert_allclose(Spherical().q_dot(q, V), rates @ V, atol=4e-16)
 
 
+@pytest.mark.parametrize("example", [Spherical(), Free()], ids=lambda joint: joint.kind)
+def test_quaternion_rates_keep_the_length(example):
+    """p . dp/dt = 0 (eq. 4.13), also where |p| is not 1: the rates themselves never make a quaternion drift."""
+    rng = np.random.default_rng(4)
+    for scale in (1.0, 1.3):
+        q, v = example.random(rng), rng.normal(size=example.nv).tolist()
+        q[-4:] = [scale * x for x in q[-4:]]
+        p, rate = np.array(q[-4:]), np.array(example.q_dot(q, v)[-4:])
+        assert np.linalg.norm(rate) > 0.1
+        assert abs(p @ rate) <= 4 * np.finfo(float).eps * np.linalg.norm(p) * np.linalg.norm(rate)
+
+
 def test_quaternion_sign_does_not_matter():
     """p and -p are one orientation; the difference between them is zero."""
     q = Spherical().random(np.random.default_rng(3))
@@ -143,6 +155,41 @@ def test_planar_rates_of_corrected_example_4_5():
     expected = np.array([[1, 0, 0], [0, c, -s], [0, s, c]]) @ V
     np.testing.assert_allclose(Planar().q_dot(Q, V), expected, atol=1e-16)
     np.testing.assert_array_equal(Planar().q_dot((Q[0], 1e6, -1e6), V), Planar().q_dot(Q, V))
+
+
+FAR = 1e6
+
+
+@pytest.mark.parametrize(
+    ("example", "position", "spin"),
+    [(Planar(), slice(1, 3), [2.0, 0.0, 0.0]), (Free(), slice(0, 3), [0.3, -0.2, 2.0, 0.0, 0.0, 0.0])],
+    ids=["planar", "free"],
+)
+def test_spin_far_away_moves_no_position(example, position, spin):
+    """Translations in predecessor coordinates rest while a distant body spins in place (example 4.5)."""
+    q = example.random(np.random.default_rng(6))
+    q[position] = [FAR, -2.0 * FAR, 3.0 * FAR][: len(q[position])]
+    assert example.q_dot(q, spin)[position] == [0.0] * len(q[position])
+    assert example.integrate(q, spin)[position] == q[position]
+
+
+def test_free_body_spinning_far_away_in_successor_coordinates():
+    """The book's translations E r of the 6-DoF joint change by v - w x (E r), which grows with the distance."""
+    example, rng = Free(), np.random.default_rng(7)
+    q, v = example.random(rng), rng.normal(size=6).tolist()
+    q[:3] = [30.0, -10.0, 20.0]
+    path = along(example, q, v)
+
+    def translation(t):
+        X = example.transform(path(t))
+        return np.array(list(X.E @ X.r))
+
+    w, linear = np.array(v[:3]), np.array(v[3:])
+    expected = linear - np.cross(w, translation(0.0))
+    np.testing.assert_allclose(derivative(translation), expected, atol=100 * TOLERANCE)  # positions of order 100
+    assert np.linalg.norm(expected) > 5.0 * np.linalg.norm(example.q_dot(q, v)[:3])
+    near = [0.0, 0.0, 0.0, *q[3:]]
+    np.testing.assert_array_equal(example.q_dot(q, v), example.q_dot(near, v))
 
 
 def test_planar_full_turn_ends_where_it_began():
