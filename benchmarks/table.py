@@ -54,7 +54,12 @@ def first_results(rows: list[dict]) -> list[str]:
     for row in rows:
         cells = [f"{row[road]['first result']:.2f}" for road in ("cold", "cached", "pinocchio")]
         lines.append(f"| {row['robot']} {row['algorithm']} | " + " | ".join(cells) + " |")
-    return lines
+    return [
+        *lines,
+        "",
+        "Importing numpy is part of every column. One BLAS thread (`OMP_NUM_THREADS=1`): the start of a second one adds "
+        "about 0.1 s of CPU time to each (`python -m benchmarks.startup` measures that).",
+    ]
 
 
 def update_readme() -> None:
