@@ -57,8 +57,8 @@ def first_results(rows: list[dict]) -> list[str]:
     return [
         *lines,
         "",
-        "Importing numpy is part of every column. One BLAS thread (`OMP_NUM_THREADS=1`): the start of a second one adds "
-        "about 0.1 s of CPU time to each (`python -m benchmarks.startup` measures that).",
+        "Importing numpy is part of every column. One BLAS thread (`OMP_NUM_THREADS=1`): the start of a second one "
+        "adds about 0.1 s of CPU time to each (`python -m benchmarks.startup` measures that).",
     ]
 
 

@@ -14,6 +14,7 @@ from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.spec import algorithm
+from kinetree.errors import UnsupportedError
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
 
@@ -50,6 +51,8 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
         q or v breaks a coupling.
     LimitError
         A joint is beyond a limit for which the model gives no stop.
+    UnsupportedError
+        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
 
     Notes
     -----
@@ -61,6 +64,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
     --------
     rnea, forward_dynamics
     """
+    _refuse_held(model, "rnea")
     tau = rnea(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
     return _at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
@@ -98,6 +102,8 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
         q or v breaks a coupling.
     LimitError
         A joint is beyond a limit for which the model gives no stop.
+    UnsupportedError
+        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
 
     Notes
     -----
@@ -107,6 +113,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     --------
     aba, inverse_dynamics
     """
+    _refuse_held(model, "aba")
     passive = passive_joint_forces(model, q, v)
     return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
 
@@ -145,11 +152,24 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     with the diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|,
     v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints.
     """
+    _refuse_held(model, "aba")
     elastic, damping, stiffness = passive_terms(model, q, v)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
     return _solve(model, q, v, force, f_ext, diagonal)
+
+
+def _refuse_held(model, bare):
+    """Physics that the model holds and that is not computed here is refused, not left out."""
+    if not model.held:
+        return
+    shown = "; ".join(model.held[:4]) + (f"; ... ({len(model.held)} in all)" if len(model.held) > 4 else "")
+    raise UnsupportedError(
+        f"model {model.name!r} holds what the complete dynamics do not compute yet: {shown}. {bare} computes the tree "
+        "alone; model.without_held() is a copy without them",
+        held=model.held,
+    )
 
 
 def _solve(model, q, v, tau, f_ext, diagonal):

@@ -1,9 +1,45 @@
 """Models: what a mechanism consists of, as frozen data, and how to build one."""
 
 from kinetree.model.builder import ModelBuilder
+from kinetree.model.equipment import (
+    Actuator,
+    Equality,
+    Equipment,
+    JointTerm,
+    Keyframe,
+    LoopJoint,
+    Pulley,
+    RotationLimit,
+    Softness,
+    Tendon,
+    ViaPoint,
+    WrapShape,
+)
 from kinetree.model.model import Model
 from kinetree.model.numbers import Numbers
 from kinetree.model.parts import Coupling, Frame, Geometry, Report, ReportEntry
 from kinetree.model.scalar_model import ScalarModel
 
-__all__ = ["Coupling", "Frame", "Geometry", "Model", "ModelBuilder", "Numbers", "Report", "ReportEntry", "ScalarModel"]
+__all__ = [
+    "Actuator",
+    "Coupling",
+    "Equality",
+    "Equipment",
+    "Frame",
+    "Geometry",
+    "JointTerm",
+    "Keyframe",
+    "LoopJoint",
+    "Model",
+    "ModelBuilder",
+    "Numbers",
+    "Pulley",
+    "Report",
+    "ReportEntry",
+    "RotationLimit",
+    "ScalarModel",
+    "Softness",
+    "Tendon",
+    "ViaPoint",
+    "WrapShape",
+]

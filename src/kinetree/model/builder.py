@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
+from kinetree.model.equipment import Equipment
 from kinetree.model.model import GRAVITY, Model
 from kinetree.model.parts import Frame, Geometry, Report, numeric, pose_of_transform, transform_of_pose
 from kinetree.model.topology import regular_order
@@ -102,6 +103,9 @@ class ModelBuilder:
         What the caller wants to tell about the model; see ``note``.
     source : str or None
         File that the model is read from.
+    equipment : Equipment
+        Loop joints, constraints, tendons, actuators and keyframes, referring to everything by name; assign a new one,
+        or add: ``builder.equipment += Equipment(loops=(...,))``.
 
     Examples
     --------
@@ -121,12 +125,61 @@ class ModelBuilder:
         self.gravity = gravity
         self.report = Report()
         self.source: str | None = None
+        self.equipment = Equipment()
         self.accept_impossible_inertia = accept_impossible_inertia
         self._bodies: dict[str, _Body] = {}
         self._joint_names: dict[str, str] = {}  # joint to body
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._couplings: list[tuple[str, str, float, float]] = []
         self._world_geometry: list[Geometry] = []
+        self._world_inertia = Inertia.zero()
+        self._welded: dict[str, str] = {}  # fixed joints that an earlier build merged away
+
+    @classmethod
+    def of(cls, model: Model) -> ModelBuilder:
+        """A builder that holds a model, to change it.
+
+        Parameters
+        ----------
+        model : Model
+
+        Returns
+        -------
+        ModelBuilder
+            ``ModelBuilder.of(model).build()`` is the same model, but for fixed joints, which ``build`` merges.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> b = kt.ModelBuilder.of(kt.models.pendulum())
+        >>> b.add_frame("tip", "bob", ((0.0, 0.0, -1.0), (0.0, 0.0, 0.0)))
+        >>> b.build().frame("tip").body
+        1
+        """
+        builder = cls(model.name, gravity=list(model.gravity))
+        builder.accept_impossible_inertia = model.accept_impossible_inertia
+        builder.report, builder.source, builder.equipment = model.report, model.source, model.equipment
+        builder._world_geometry, builder._world_inertia = list(model.geometry[0]), model.I[0]
+        builder._welded = dict(model.welded)
+        for i in model.outward():
+            name, joint_name = model.body_names[i], model.joint_names[i]
+            data = {
+                what: np.array(getattr(model, what)[slot])
+                for what in _JOINT_DATA
+                for slot in [(model.q_slice if what == "spring_reference" else model.v_slice)[i]]
+                if slot.stop > slot.start
+            }
+            parent = model.body_names[model.parent[i]]
+            builder._bodies[name] = _Body(
+                name, parent, model.joints[i], joint_name, model.X_T[i], model.I[i], data, list(model.geometry[i])
+            )
+            builder._joint_names[joint_name] = name
+        for frame in model.frames:
+            if frame.name != model.body_names[frame.body] or not frame.is_identity:
+                builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
+        names = model.joint_names
+        builder._couplings = [(names[c.joint], names[c.master], c.ratio, c.offset) for c in model.couplings]
+        return builder
 
     def add_body(
         self,
@@ -230,7 +283,8 @@ class ModelBuilder:
         Parameters
         ----------
         name : str
-            Names of frames are different from each other and from those of bodies.
+            Names of frames are different from each other and from those of bodies; a frame on a body that has that
+            body's name takes the place of the body's own frame.
         body : str
         placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
             Where the frame is in the body [m, rad]; as for ``add_body``.
@@ -360,7 +414,7 @@ class _Assembly:
     def model(self) -> Model:
         """Gather everything by body number."""
         builder, kept = self.builder, [self.bodies[name] for name in self.kept[1:]]
-        I = [Inertia.zero() for _ in self.kept]
+        I = [builder._world_inertia, *(Inertia.zero() for _ in kept)]
         geometry: list[list[Geometry]] = [list(builder._world_geometry), *([] for _ in kept)]
         frames = []
         for name in self.order:
@@ -368,7 +422,7 @@ class _Assembly:
             i = self.number[host]
             I[i] = I[i] + X.inverse_apply(body.inertia)
             geometry[i] += body.geometry if host == name else [shape.seen_from(X) for shape in body.geometry]
-            if host != name:
+            if host != name and name not in builder._frames:
                 frames.append(Frame(name, i, *pose_of_transform(X)))
         for name, (on, X_FB) in builder._frames.items():
             if on not in self.host:
@@ -389,9 +443,10 @@ class _Assembly:
             frames=frames,
             couplings=self._couplings(joint_names),
             geometry=geometry,
+            equipment=builder.equipment,
             report=builder.report,
             source=builder.source,
-            welded=self.welded,
+            welded={**builder._welded, **self.welded},
             accept_impossible_inertia=builder.accept_impossible_inertia,
             **{what: self._gathered(what, kept) for what in _JOINT_DATA},
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model import validation as check
+from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
@@ -26,6 +27,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 _NOT_NEGATIVE = ("armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping")
 _CHANGEABLE = (
     "name", "gravity", *VELOCITY_ARRAYS, "spring_reference", "velocity_limit", "effort_limit", "I", "X_T", "report",
+    "equipment",
 )  # fmt: skip
 
 
@@ -67,6 +69,8 @@ class Model(Tree):
     couplings : sequence of Coupling
     geometry : sequence of sequences of Geometry
         Shapes of every body.
+    equipment : Equipment, optional
+        Loop joints, constraints, tendons, actuators and keyframes.
     report : Report
     source : str, optional
         File that the model was read from.
@@ -81,6 +85,9 @@ class Model(Tree):
         Number of bodies, the world included.
     nq, nv : int
         Number of position and of velocity coordinates.
+    held : tuple of str
+        What the model holds and the complete dynamics do not compute yet, so that they refuse: loop joints,
+        constraints, forces of tendons.
     functions : dict
         Compiled functions of this model; filled on use.
 
@@ -107,7 +114,8 @@ class Model(Tree):
 
     __slots__ = (
         "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
-        "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers", "__weakref__",
+        "equipment", "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers",
+        "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -135,11 +143,13 @@ class Model(Tree):
         frames: Sequence[Frame] = (),
         couplings: Sequence[Coupling] = (),
         geometry: Sequence[Sequence[Geometry]] | None = None,
+        equipment: Equipment | None = None,
         report: Report | None = None,
         source: str | None = None,
         welded: Mapping[str, str] | None = None,
         accept_impossible_inertia: bool = False,
     ) -> None:
+        equipment = equipment or Equipment()
         parent = tuple(int(p) for p in parent)
         check_regular(parent)
         nb = len(parent)
@@ -165,9 +175,10 @@ class Model(Tree):
                 [(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names
             ),
             welded=dict(welded or {}),
-            physics=(),
         )
+        self._set(held=equipment.held)
         check.check_names("frame", [frame.name for frame in self.frames], name)
+        check_equipment(self, equipment)
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
             ("armature", armature, 0.0), ("damping", damping, 0.0), ("dry_friction", dry_friction, 0.0),
@@ -201,6 +212,7 @@ class Model(Tree):
             I=inertias,
             gravity=Vector3(*(snapped(x, max(map(abs, gravity))) for x in gravity)),
             geometry=tuple(map(tuple, geometry)) if geometry is not None else ((),) * nb,
+            equipment=equipment,
             report=report if report is not None else Report(),
             source=source,
             accept_impossible_inertia=bool(accept_impossible_inertia),
@@ -247,6 +259,62 @@ class Model(Tree):
                 raise NonFiniteError(f"joint {label!r}: spring reference is {x}, expected a finite number", joint=label)
         array.setflags(write=False)
         return array
+
+    # Equipment -------------------------------------------------------------------------------------------------------
+
+    @property
+    def loops(self) -> tuple[LoopJoint, ...]:
+        """Joints that close loops."""
+        return self.equipment.loops
+
+    @property
+    def constraints(self) -> tuple[Equality | RotationLimit, ...]:
+        """Polynomial couplings of joints or tendons, and limits of rotations."""
+        return self.equipment.constraints
+
+    @property
+    def tendons(self) -> tuple[Tendon, ...]:
+        """Lengths that depend on the position, with the forces along them."""
+        return self.equipment.tendons
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """Drives, as data: the dynamics take joint forces."""
+        return self.equipment.actuators
+
+    @property
+    def keyframes(self) -> tuple[str, ...]:
+        """Names of the states that come with the model; see ``keyframe``."""
+        return tuple(key.name for key in self.equipment.keyframes)
+
+    def keyframe(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """A state that comes with the model.
+
+        Parameters
+        ----------
+        name : str
+            One of ``keyframes``.
+
+        Returns
+        -------
+        q : (nq,) array
+            [rad or m]; neutral where the keyframe says nothing.
+        v : (nv,) array
+            [rad/s or m/s]; zero where it says nothing.
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        key = next((key for key in self.equipment.keyframes if key.name == name), None)
+        if key is None:
+            raise unknown_name("keyframe", name, self.keyframes, f"model {self.name!r}")
+        q, v = self.neutral(), np.zeros(self.nv)
+        for joint, x in key.q.items():
+            q[self.q_index(joint)] = x
+        for joint, x in key.v.items():
+            v[self.v_index(joint)] = x
+        return q, v
 
     # Derived ---------------------------------------------------------------------------------------------------------
 
@@ -322,8 +390,8 @@ class Model(Tree):
         ----------
         **changes
             ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report``. Arrays per velocity may be a number for
-            all or a mapping from joint names, which leaves the other joints as they are.
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment``. Arrays per
+            velocity may be a number for all or a mapping from joint names, which leaves the other joints as they are.
 
         Raises
         ------
@@ -341,7 +409,7 @@ class Model(Tree):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                if what in ("name", "gravity", "I", "X_T", "report"):
+                if what in ("name", "gravity", "I", "X_T", "report", "equipment"):
                     raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
                 slices = self.q_slice if what == "spring_reference" else self.v_slice
                 changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
@@ -351,12 +419,16 @@ class Model(Tree):
         """A copy whose joints have no position limits and no stops."""
         return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)
 
+    def without_held(self) -> Model:
+        """A copy without what the complete dynamics refuse: without loop joints, constraints and forces of tendons."""
+        return self.replace(equipment=self.equipment.without_forces())
+
     def _arguments(self) -> dict[str, object]:
         """The constructor's arguments that give this model again."""
         names = (
             "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
-            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "report", "source",
-            "accept_impossible_inertia",
+            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "equipment",
+            "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         return {**{what: getattr(self, what) for what in names}, "welded": self._welded}
 
@@ -435,6 +507,7 @@ class Model(Tree):
             ("numbers", pattern),
             ("couplings", couplings),
             ("frames", frames),
+            ("held", bool(self.held)),
         )
 
     def reframed(self) -> Model:

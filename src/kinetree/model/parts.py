@@ -111,6 +111,11 @@ class Frame:
         object.__setattr__(self, "p_BF", read_only(p_BF))
         object.__setattr__(self, "X_FB", X_FB)
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether the frame is the body's own, to the last bit."""
+        return not self.p_BF.any() and np.array_equal(self.R_BF, np.eye(3))
+
     def __getstate__(self):
         return (self.name, self.body, np.array(self.R_BF), np.array(self.p_BF))
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
+from types import MappingProxyType
 
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import Frame
@@ -18,7 +19,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics",
+        "_physics", "held",
     )  # fmt: skip
     __slots__ = STRUCTURE
 
@@ -34,7 +35,7 @@ class Tree:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _set_structure(self, name, body_names, joint_names, parent, joints, frames, couplings, welded, physics) -> None:
+    def _set_structure(self, name, body_names, joint_names, parent, joints, frames, couplings, welded) -> None:
         q_slice, v_slice, nq, nv = [slice(0, 0)], [slice(0, 0)], 0, 0
         for joint in joints[1:]:
             q_slice.append(slice(nq, nq + joint.nq))
@@ -60,7 +61,6 @@ class Tree:
             _joint_numbers={n: i for i, n in enumerate(joint_names) if i > 0},
             _frame_numbers={frame.name: k for k, frame in enumerate(frames)},
             _welded=welded,
-            _physics=physics,
         )
 
     # The tree ------------------------------------------------------------------------------------------------------
@@ -161,6 +161,11 @@ class Tree:
             parts, name = getattr(self.joints[i], member), self.joint_names[i]
             labels += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
         return tuple(labels)
+
+    @property
+    def welded(self) -> Mapping[str, str]:
+        """Fixed joints that were merged away, and the frames that remain of what they carried; read-only."""
+        return MappingProxyType(self._welded)
 
     # Names ---------------------------------------------------------------------------------------------------------
 

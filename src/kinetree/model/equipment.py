@@ -1,0 +1,496 @@
+"""What a model holds beside its tree: loop joints, constraints, tendons, actuators and keyframes, as data.
+
+All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. What exerts
+forces that the dynamics do not compute yet is *held*: `Equipment.held` names it, and the complete dynamics refuse a
+model that holds something instead of leaving it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from kinetree.errors import DuplicateNameError, JointError, ModelError, ShapeError, unknown_name
+from kinetree.joints import Joint
+from kinetree.spatial import Transform
+
+INFINITE = float("inf")
+EVERYWHERE = (-INFINITE, INFINITE)
+TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
+
+
+@dataclass(frozen=True, slots=True)
+class Softness:
+    """How softly another engine holds a constraint; data that kinetree's exact constraints do not use.
+
+    Parameters
+    ----------
+    solref : tuple of 2 floats
+        MuJoCo's reference: (time constant [s], damping ratio), or (-stiffness, -damping).
+    solimp : tuple of 5 floats
+        MuJoCo's impedance: (dmin, dmax, width, midpoint, power).
+    """
+
+    solref: tuple[float, ...]
+    solimp: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopJoint:
+    """A joint between two bodies of the tree, which closes a loop.
+
+    Parameters
+    ----------
+    name : str
+        Loop joints are named apart from tree joints.
+    joint : Joint
+        What it allows; Fixed welds, Spherical connects two points.
+    predecessor, successor : str
+        Frames of the model; the joint connects the bodies that carry them.
+    X_P, X_S : Transform
+        From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame.
+    damping, dry_friction, stiffness, spring_reference : float
+        Of a joint of one freedom, in its own coordinate [SI].
+    lower, upper : float
+        Limits of a joint of one freedom [rad or m].
+    softness : Softness, optional
+    active : bool
+        False: switched off, so without effect.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 4.1 (loop joints, X_P and X_S) and chapter 8.
+    """
+
+    name: str
+    joint: Joint
+    predecessor: str
+    successor: str
+    X_P: Transform = field(default_factory=Transform.identity)
+    X_S: Transform = field(default_factory=Transform.identity)
+    damping: float = 0.0
+    dry_friction: float = 0.0
+    stiffness: float = 0.0
+    spring_reference: float = 0.0
+    lower: float = -INFINITE
+    upper: float = INFINITE
+    softness: Softness | None = None
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint):
+            raise JointError(f"loop joint {self.name!r}: {self.joint!r} is not a Joint", joint=self.joint)
+
+    def __str__(self) -> str:
+        return f"loop joint {self.name!r} ({self.joint!r}, {self.predecessor!r} to {self.successor!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """One coordinate is a polynomial of another: ``y - y0 = c0 + c1 (x - x0) + c2 (x - x0)^2 + ...``.
+
+    Parameters
+    ----------
+    name : str
+    of : {"joint", "tendon"}
+        What y and x are: positions of joints of one freedom [rad or m], or lengths of tendons [m].
+    follower : str
+        Name of y.
+    master : str, optional
+        Name of x; without one, y - y0 = c0.
+    coefficients : tuple of float
+        c0, c1, ...
+    follower_reference, master_reference : float
+        y0 and x0.
+    softness : Softness, optional
+    active : bool
+    """
+
+    name: str
+    of: str
+    follower: str
+    master: str | None
+    coefficients: tuple[float, ...]
+    follower_reference: float = 0.0
+    master_reference: float = 0.0
+    softness: Softness | None = None
+    active: bool = True
+
+    def __post_init__(self) -> None:
+        if self.of not in ("joint", "tendon"):
+            raise ModelError(f"equality {self.name!r} is of {self.of!r}; known: joint, tendon")
+        numbers = (*self.coefficients, self.follower_reference, self.master_reference)
+        if not np.all(np.isfinite(numbers)):
+            raise ModelError(f"equality {self.name!r} holds {numbers}, expected finite numbers")
+
+    def __str__(self) -> str:
+        to = f" to {self.master!r}" if self.master else ""
+        return f"equality {self.name!r} of {self.of} {self.follower!r}{to}"
+
+
+@dataclass(frozen=True, slots=True)
+class RotationLimit:
+    """The rotation of a spherical joint away from its neutral position is limited to an angle.
+
+    Parameters
+    ----------
+    joint : str
+    angle : float
+        Largest rotation [rad].
+    """
+
+    joint: str
+    angle: float
+    name: str = ""
+    active: bool = True
+
+    def __str__(self) -> str:
+        return f"rotation limit of joint {self.joint!r} at {self.angle:g} rad"
+
+
+@dataclass(frozen=True, slots=True)
+class JointTerm:
+    """A term ``coefficient * q_joint`` of the length of a fixed tendon."""
+
+    joint: str
+    coefficient: float
+
+
+@dataclass(frozen=True, slots=True)
+class ViaPoint:
+    """A point that a spatial tendon passes through: the origin of a frame."""
+
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrapShape:
+    """A sphere or cylinder that a spatial tendon wraps around.
+
+    Parameters
+    ----------
+    kind : {"sphere", "cylinder"}
+        Centered in the frame; a cylinder is along its z axis and endless.
+    frame : str
+    radius : float
+        [m].
+    side : str, optional
+        Frame whose origin says on which side the tendon passes; inside the shape, it wraps within.
+    """
+
+    kind: str
+    frame: str
+    radius: float
+    side: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pulley:
+    """A branch of a spatial tendon begins; it counts with 1 / divisor."""
+
+    divisor: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tendon:
+    """A length that depends on the position, with forces along it.
+
+    Parameters
+    ----------
+    name : str
+    path : tuple of JointTerm, or of ViaPoint, WrapShape and Pulley
+        A fixed tendon is a sum of joint positions, a spatial one the shortest path over points and shapes.
+    stiffness, damping, dry_friction, armature : float
+        Along the length [N/m, N s/m, N, kg].
+    rest_length : tuple of 2 floats
+        The spring is slack between the two [m].
+    lower, upper : float
+        Limits of the length [m].
+    actuator_force_range : tuple of 2 floats
+        Limits of the sum of the actuators' forces on it [N].
+    """
+
+    name: str
+    path: tuple[JointTerm | ViaPoint | WrapShape | Pulley, ...]
+    stiffness: float = 0.0
+    damping: float = 0.0
+    dry_friction: float = 0.0
+    armature: float = 0.0
+    rest_length: tuple[float, float] = (0.0, 0.0)
+    lower: float = -INFINITE
+    upper: float = INFINITE
+    actuator_force_range: tuple[float, float] = EVERYWHERE
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the length is a sum of joint positions."""
+        return all(isinstance(part, JointTerm) for part in self.path)
+
+    @property
+    def forces(self) -> tuple[str, ...]:
+        """What acts along it without an actuator: "stiffness", "damping", "dry friction", "armature", "limit"."""
+        there = {
+            "stiffness": self.stiffness,
+            "damping": self.damping,
+            "dry friction": self.dry_friction,
+            "armature": self.armature,
+            "limit": np.isfinite(self.lower) or np.isfinite(self.upper),
+        }
+        return tuple(what for what, value in there.items() if value)
+
+    def __str__(self) -> str:
+        return f"tendon {self.name!r}" + (f" ({', '.join(self.forces)})" if self.forces else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Actuator:
+    """A drive: how a control becomes a force, and where that force acts. Data; the dynamics take joint forces.
+
+    Parameters
+    ----------
+    name : str
+    transmission : str
+        One of "joint", "joint_in_parent", "tendon", "site", "slider_crank", "body".
+    target : str
+        Name of the joint, tendon, frame or body.
+    gear : tuple of 6 floats
+        Ratio of the force at the target to the actuator's; all six entries matter for joints of several freedoms and
+        for frames.
+    dynamics, gain, bias : str
+        Laws of activation, of the force per activation, and of the force without activation, by MuJoCo's names:
+        dynamics "none", "integrator", "filter", "filterexact", "muscle", ...; gain "fixed", "affine", "muscle", ...;
+        bias "none", "affine", "muscle", ...
+    dynamics_parameters, gain_parameters, bias_parameters : tuple of float
+        Trailing zeros are left out.
+    control_range, force_range, activation_range : tuple of 2 floats
+        Infinite where there is none.
+    length_range : tuple of 2 floats
+        Shortest and longest length of the transmission, which scales muscles [m].
+    reference : str, optional
+        Frame relative to which a "site" transmission acts, or the slider's frame of a "slider_crank".
+    crank_length : float
+        [m].
+    """
+
+    name: str
+    transmission: str
+    target: str
+    gear: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    dynamics: str = "none"
+    gain: str = "fixed"
+    bias: str = "none"
+    dynamics_parameters: tuple[float, ...] = ()
+    gain_parameters: tuple[float, ...] = (1.0,)
+    bias_parameters: tuple[float, ...] = ()
+    control_range: tuple[float, float] = EVERYWHERE
+    force_range: tuple[float, float] = EVERYWHERE
+    activation_range: tuple[float, float] = EVERYWHERE
+    length_range: tuple[float, float] = (0.0, 0.0)
+    reference: str | None = None
+    crank_length: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.transmission not in TRANSMISSIONS:
+            raise ModelError(
+                f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"
+            )
+
+    @property
+    def is_muscle(self) -> bool:
+        """Whether its force follows a muscle's force-length-velocity curves."""
+        return self.gain == "muscle"
+
+    def __str__(self) -> str:
+        return f"actuator {self.name!r} ({self.transmission} {self.target!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Keyframe:
+    """A named state.
+
+    Parameters
+    ----------
+    name : str
+    q, v : mapping of joint name to sequence of float
+        Positions and velocities of joints; the others are neutral, and at rest.
+    """
+
+    name: str
+    q: Mapping[str, tuple[float, ...]]
+    v: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Equipment:
+    """All that a model holds beside its tree.
+
+    Parameters
+    ----------
+    loops : tuple of LoopJoint
+    constraints : tuple of Equality or RotationLimit
+    tendons : tuple of Tendon
+    actuators : tuple of Actuator
+    keyframes : tuple of Keyframe
+    """
+
+    loops: tuple[LoopJoint, ...] = ()
+    constraints: tuple[Equality | RotationLimit, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    keyframes: tuple[Keyframe, ...] = ()
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, f.name) for f in fields(self))
+
+    def __add__(self, other: Equipment) -> Equipment:
+        return Equipment(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Names of what exerts forces that the dynamics do not compute yet."""
+        active = [each for each in (*self.loops, *self.constraints) if each.active]
+        return tuple(map(str, (*active, *(tendon for tendon in self.tendons if tendon.forces))))
+
+    def without_forces(self) -> Equipment:
+        """What remains when everything that is held is taken out: tendons as mere lengths, actuators, keyframes."""
+        slack = [
+            replace(t, stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
+            for t in self.tendons
+        ]
+        return Equipment((), (), tuple(slack), self.actuators, self.keyframes)
+
+    def renamed(self, frame: Callable[[str], str], joint: Callable[[str], str], own: Callable[[str], str]) -> Equipment:
+        """The same under other names.
+
+        Parameters
+        ----------
+        frame, joint, own : callable
+            New names of frames (and bodies), of joints, and of the pieces of equipment themselves.
+        """
+
+        def part(piece):
+            if isinstance(piece, JointTerm):
+                return replace(piece, joint=joint(piece.joint))
+            if isinstance(piece, ViaPoint):
+                return replace(piece, frame=frame(piece.frame))
+            if isinstance(piece, WrapShape):
+                return replace(piece, frame=frame(piece.frame), side=piece.side and frame(piece.side))
+            return piece
+
+        def constraint(c):
+            if isinstance(c, RotationLimit):
+                return replace(c, name=c.name and own(c.name), joint=joint(c.joint))
+            of = joint if c.of == "joint" else own
+            return replace(c, name=own(c.name), follower=of(c.follower), master=c.master and of(c.master))
+
+        def actuator(a):
+            target = {"joint": joint, "joint_in_parent": joint, "tendon": own}.get(a.transmission, frame)
+            return replace(
+                a, name=own(a.name), target=target(a.target), reference=a.reference and frame(a.reference)
+            )
+
+        def key(k):
+            return Keyframe(own(k.name), *({joint(j): x for j, x in values.items()} for values in (k.q, k.v)))
+
+        return Equipment(
+            tuple(
+                replace(loop, name=own(loop.name), predecessor=frame(loop.predecessor), successor=frame(loop.successor))
+                for loop in self.loops
+            ),
+            tuple(map(constraint, self.constraints)),
+            tuple(replace(t, name=own(t.name), path=tuple(map(part, t.path))) for t in self.tendons),
+            tuple(map(actuator, self.actuators)),
+            tuple(map(key, self.keyframes)),
+        )
+
+    def missing(self, frames: Iterable[str], joints: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Pieces that refer to what is not there, with the names they lack.
+
+        Parameters
+        ----------
+        frames, joints : iterable of str
+            The names that exist.
+
+        Returns
+        -------
+        dict
+            From ``str(piece)`` to names; what needs a tendon that is itself in the list lacks that tendon.
+        """
+        frames, joints = set(frames), set(joints)
+        lacking: dict[str, tuple[str, ...]] = {}
+
+        def note(piece, names, valid) -> bool:
+            absent = tuple(name for name in names if name is not None and name not in valid)
+            if absent:
+                lacking[str(piece)] = lacking.get(str(piece), ()) + absent
+            return not absent
+
+        for loop in self.loops:
+            note(loop, (loop.predecessor, loop.successor), frames)
+        tendons = set()
+        for tendon in self.tendons:
+            parts = tendon.path
+            whole = note(tendon, (p.joint for p in parts if isinstance(p, JointTerm)), joints)
+            points = [p.frame for p in parts if isinstance(p, ViaPoint | WrapShape)]
+            points += [p.side for p in parts if isinstance(p, WrapShape)]
+            if note(tendon, points, frames) and whole:
+                tendons.add(tendon.name)
+        for c in self.constraints:
+            if isinstance(c, RotationLimit):
+                note(c, (c.joint,), joints)
+            else:
+                note(c, (c.follower, c.master), joints if c.of == "joint" else tendons)
+        for a in self.actuators:
+            valid = {"joint": joints, "joint_in_parent": joints, "tendon": tendons}.get(a.transmission, frames)
+            note(a, (a.target,), valid)
+            note(a, (a.reference,), frames)
+        for key in self.keyframes:
+            note(f"keyframe {key.name!r}", (*key.q, *key.v), joints)
+        return lacking
+
+    def restricted(self, frames: Iterable[str], joints: Iterable[str]) -> Equipment:
+        """What is left on a smaller model: whole pieces only, keyframes without the joints that went."""
+        joints = set(joints)
+        keys = tuple(
+            Keyframe(k.name, *({j: x for j, x in values.items() if j in joints} for values in (k.q, k.v)))
+            for k in self.keyframes
+        )
+        lacking = replace(self, keyframes=()).missing(frames, joints)
+        kept = (
+            tuple(piece for piece in getattr(self, kind) if str(piece) not in lacking)
+            for kind in ("loops", "constraints", "tendons", "actuators")
+        )
+        return Equipment(*kept, keys)
+
+
+def check_equipment(model, equipment: Equipment) -> None:
+    """Every name must exist, names of one kind must differ, and keyframes must fit their joints.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError, ShapeError
+    """
+    frames = [frame.name for frame in model.frames]
+    lacking = equipment.missing(frames, model.joint_names[1:])
+    for piece, names in lacking.items():
+        where = f"model {model.name!r} ({piece})"
+        raise unknown_name("element", names[0], [*model.joint_names[1:], *frames], where)
+    for f in fields(equipment):
+        seen: set[str] = set()
+        for piece in getattr(equipment, f.name):
+            if piece.name and piece.name in seen:
+                raise DuplicateNameError(
+                    f"model {model.name!r}: two {f.name} are named {piece.name!r}", kind=f.name, name=piece.name
+                )
+            seen.add(piece.name)
+    for key in equipment.keyframes:
+        for what, values, slices in (("q", key.q, model.q_slice), ("v", key.v, model.v_slice)):
+            for joint, x in values.items():
+                slot = slices[model.joint(joint)]
+                if len(x) != slot.stop - slot.start or not np.all(np.isfinite(x)):
+                    raise ShapeError(
+                        f"keyframe {key.name!r}: {what} of joint {joint!r} is {tuple(x)}, expected "
+                        f"{slot.stop - slot.start} finite numbers"
+                    )

@@ -1,0 +1,117 @@
+"""What stands beside the tree: records by name, refusals, restriction, and the builder that holds a model."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
+from kinetree.joints import Fixed, Spherical
+from kinetree.model import (
+    Actuator,
+    Equality,
+    Equipment,
+    JointTerm,
+    Keyframe,
+    LoopJoint,
+    ModelBuilder,
+    Tendon,
+    ViaPoint,
+)
+
+LOOP = LoopJoint("pin", Spherical(), "lower", "world")
+CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
+SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0)
+CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
+MOTOR = Actuator("motor", "tendon", "cord")
+
+
+def equipped(**parts) -> kt.Model:
+    return kt.models.double_pendulum().replace(equipment=Equipment(**parts))
+
+
+@pytest.mark.parametrize(
+    ("parts", "name"),
+    [({"loops": (LOOP,)}, "pin"), ({"constraints": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring")],
+)
+def test_complete_dynamics_refuse_what_they_do_not_compute(parts, name):
+    """Held forces raise by name in every complete call, the bare tree goes on, and without them all is as before."""
+    model, plain, x = equipped(**parts), kt.models.double_pendulum(), np.array([0.3, -0.2])
+    for call in (kt.inverse_dynamics, kt.forward_dynamics):
+        with pytest.raises(UnsupportedError, match=name):
+            call(model, x, x, x)
+        np.testing.assert_array_equal(call(model.without_held(), x, x, x), call(plain, x, x, x))
+    with pytest.raises(UnsupportedError, match=name):
+        kt.simulate(model, duration=0.01)
+    np.testing.assert_array_equal(kt.aba(model, x, x, x), kt.aba(plain, x, x, x))
+
+
+def test_lengths_actuators_and_keyframes_hinder_nothing():
+    """A tendon without forces, an actuator, a switched-off loop and a keyframe leave the dynamics as they are."""
+    off = LoopJoint("off", Fixed(), "lower", "world", active=False)
+    model = equipped(loops=(off,), tendons=(CORD,), actuators=(MOTOR,), keyframes=(Keyframe("home", {"elbow": (0.3,)}),))
+    x = np.array([0.3, -0.2])
+    np.testing.assert_array_equal(
+        kt.forward_dynamics(model, x, x, x), kt.forward_dynamics(kt.models.double_pendulum(), x, x, x)
+    )
+    assert model.held == ()
+
+
+def test_keyframe_fills_what_it_does_not_name():
+    """A keyframe gives the whole state: neutral and at rest where it says nothing."""
+    model = equipped(keyframes=(Keyframe("bent", {"elbow": (0.3,)}, {"shoulder": (2.0,)}),))
+    q, v = model.keyframe("bent")
+    assert q.tolist() == [0.0, 0.3] and v.tolist() == [2.0, 0.0]
+    with pytest.raises(UnknownNameError, match="bent"):
+        model.keyframe("bend")
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "named"),
+    [
+        ({"loops": (LoopJoint("pin", Fixed(), "lower", "floor"),)}, UnknownNameError, "floor"),
+        ({"tendons": (Tendon("t", (JointTerm("knee", 1.0),)),)}, UnknownNameError, "knee"),
+        ({"actuators": (Actuator("m", "tendon", "cord"),)}, UnknownNameError, "cord"),
+        ({"tendons": (CORD, CORD)}, DuplicateNameError, "cord"),
+        ({"keyframes": (Keyframe("k", {"elbow": (1.0, 2.0)}),)}, ShapeError, "elbow"),
+        ({"keyframes": (Keyframe("k", {"elbow": (float("nan"),)}),)}, ShapeError, "elbow"),
+    ],
+)
+def test_dangling_names_and_misfits_are_refused(parts, error, named):
+    """Whatever the equipment refers to must be there, once, and fit."""
+    with pytest.raises(error, match=named):
+        equipped(**parts)
+
+
+def test_restriction_drops_whole_pieces_and_what_depends_on_them():
+    """Without its joint a tendon goes, with it the actuator that pulls it; keyframes lose only the joint."""
+    all_of_it = Equipment((LOOP,), (CURVE,), (SPRING, CORD), (MOTOR,), (Keyframe("k", {"elbow": (1.0,)}),))
+    left = all_of_it.restricted(["world", "upper", "lower"], ["shoulder"])
+    assert left.tendons == (SPRING,) and not left.actuators and not left.constraints and left.loops == (LOOP,)
+    assert left.keyframes[0].q == {}
+
+
+def test_renaming_reaches_every_reference():
+    """Names of frames, joints and pieces change everywhere at once."""
+    all_of_it = Equipment((LOOP,), (CURVE,), (SPRING, CORD), (MOTOR,), (Keyframe("k", {"elbow": (1.0,)}),))
+    new = all_of_it.renamed("f_{}".format, "j_{}".format, "o_{}".format)
+    frames, joints = [f"f_{name}" for name in ("world", "upper", "lower")], ["j_shoulder", "j_elbow"]
+    assert new.missing(frames, joints) == {}
+    assert new.actuators[0].target == "o_cord" and new.loops[0].name == "o_pin"
+
+
+@pytest.mark.parametrize("name", kt.data.robots())
+def test_builder_of_a_model_builds_that_model(name):
+    """ModelBuilder.of is inverse to build: the same structure and the same numbers to the last bit."""
+    model = kt.load(name)
+    again = ModelBuilder.of(model).build()
+    assert again.structure() == model.structure()
+    np.testing.assert_array_equal(again.number_values(), model.number_values())
+    assert again.body_names == model.body_names and again.welded == model.welded and again.report == model.report
+
+
+def test_equipment_survives_pickling():
+    """A pickled model still holds what it held."""
+    model = pickle.loads(pickle.dumps(equipped(loops=(LOOP,), tendons=(SPRING,))))
+    assert model.held == equipped(loops=(LOOP,), tendons=(SPRING,)).held
