@@ -3,23 +3,59 @@
 A reader asks a ``Node`` for the attributes and children that it understands. What it never asked for is left over, and
 ``Document.unread()`` lists it. So nothing in a file is skipped in silence, and no list of "known but ignored" tags has
 to be complete.
+
+A reader stops at the first error. A collecting document (``collect=True``) goes on instead: ``attempt`` keeps the error
+of a part and gives its default, a number that cannot be read is NaN. Comparisons with NaN are false, so that one broken
+number breaks no further rule.
 """
 
 from __future__ import annotations
 
+import difflib
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kinetree.errors import FileFormatError
+from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.io.xml_source import check_length, decode, read_bytes
+
+_KEPT = object()  # stands for an attribute whose error a collecting document has kept
+LONGEST_NAME = 1000  # characters
+LONGEST_PATH = 4096  # characters; a longer "path" is a text that is not XML
 
 # float() would also take "nan", "1_000" and digits of other scripts.
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+_DECLARATION = re.compile(r"<\?xml(\s[^>]*?)\?>")
+_VERSION = re.compile(r"""\sversion\s*=\s*["']([^"']*)["']""")
+
+# What libxml2 says, in part, and what to do about it.
+_SYNTAX = (
+    ("Excessive depth", "nesting", "elements are nested deeper than 256", "no robot file needs that"),
+    ("mplification|ntity reference loop", "entities", None, "entities are not expanded; write the text itself"),
+    ("limit exceeded", "too-large", "an attribute or a text is longer than 10 million characters", ""),
+    ("declaration allowed only", "malformed-xml", None, "move <?xml ...?> to the very beginning of the file"),
+    ("Premature end", "malformed-xml", None, "is the file cut off, or a closing tag missing?"),
+    ("tag mismatch", "malformed-xml", None, "elements are closed in the reverse order of their opening"),
+    ("Extra content", "malformed-xml", None, "a file has one root element; is it closed too early?"),
+    ("ntityRef|ntity '", "entities", None, "write &amp; for an ampersand and &lt; for a less-than sign"),
+    ("invalid character|Char value", "malformed-xml", None, "remove the control character"),
+    ("redefined", "malformed-xml", None, "an element has each attribute once"),
+)
 
 
 class Document:
     """One parsed file; builds the errors that point into it.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file, or text that begins with ``<``.
+    error : type
+        Class of the errors about this file.
+    collect : bool
+        Keep errors in ``problems`` and go on, instead of raising the first.
 
     Attributes
     ----------
@@ -29,40 +65,69 @@ class Document:
         Where the file lies; None for text.
     root : Node
         The root element.
+    problems : list of KinetreeError, or None
+        The errors that were kept; None where the first one raises.
+    remarks : list of (line, message)
+        What the text needed to be read at all.
     """
 
-    __slots__ = ("file", "path", "root", "_error", "_lines_before", "_nodes")
+    __slots__ = ("file", "path", "root", "problems", "remarks", "_broken", "_error", "_lines_before", "_nodes")
 
-    def __init__(self, source: str | Path, error: type[FileFormatError]) -> None:
+    def __init__(self, source: str | Path, error: type[FileFormatError], *, collect: bool = False) -> None:
         self._error = error
         self._nodes: dict = {}
-        text = source.lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
-        if text.startswith("<"):
-            self.path, self.file = None, "<string>"
-            self._lines_before = source[: len(source) - len(text)].count("\n")
-            # The text is Unicode already: an encoding in its declaration is the one of the file it came from.
-            text = re.sub(r"""^(<\?xml[^>]*?)\s+encoding\s*=\s*("[^"]*"|'[^']*')""", r"\1", text)
-            content = text.encode("utf-8")
-        elif isinstance(source, str) and (not text or "\n" in text):
-            self.path, self.file, self._lines_before = None, "<string>", 0
-            raise self.fail(1, "this text is empty" if not text else "this text is not XML: it does not begin with '<'")
+        self._broken: set[Node] = set()
+        self.problems: list[KinetreeError] | None = [] if collect else None
+        self.remarks: list[tuple[int, str]] = []
+        self._lines_before = 0
+        self.path, self.file = None, "<string>"
+        head = source[: LONGEST_PATH + 1].lstrip("\ufeff \t\r\n") if isinstance(source, str) else ""
+        if isinstance(source, str) and (not head or head[0] == "<" or "\n" in head or len(head) >= LONGEST_PATH):
+            check_length(source, self._refuse)
+            text = source
         else:
-            self.path, self.file, self._lines_before = Path(source), str(source), 0
-            content = self._bytes()
-        self.root = self.node(self._parse(content))
+            self.path, self.file = Path(source), str(source)
+            text = decode(read_bytes(self.path, self._refuse), self._refuse)
+        self.root = self.node(self._parse(self._content(text)))
 
-    def _bytes(self) -> bytes:
-        if not self.path.exists():
-            raise FileNotFoundError(f"{self.file}: no such file")
-        if not self.path.is_file():
-            raise self.fail(None, "this is not a file")
-        return self.path.read_bytes()
+    def _refuse(self, line: int | None, message: str, code: str, repair: str) -> Exception:
+        return self.fail(line, message, code=code, repair=repair)
+
+    def _content(self, text: str) -> bytes:
+        """The text from its first "<" on as UTF-8, without the declaration: its encoding is that of the file."""
+        what = "this text" if self.path is None else "the file"
+        content = text.lstrip("\ufeff \t\r\n")
+        self._lines_before = text.count("\n", 0, len(text) - len(content))
+        if not content:
+            raise self.fail(1 if self.path is None else None, f"{what} is empty", code="empty-file")
+        if content[0] != "<":
+            message = f"{what} is not XML: it does not begin with '<' but with {shown(content[:20])}"
+            raise self.fail(self.line(1), message, code="not-xml")
+        if declaration := _DECLARATION.match(content):
+            version = _VERSION.search(declaration[1])
+            if version and not version[1].startswith("1."):
+                remark = f"the declaration says XML version {shown(version[1])}, which does not exist: read as 1.0"
+                self.remarks.append((self.line(1), remark))
+            lines = declaration[0].count("\n")
+            content = "\n" * lines + content[declaration.end() :]
+        # Refused before parsing, so that no guard of the parser has to hold.
+        if "<!DOCTYPE" in content:
+            bare = re.sub(r"<!--.*?-->|<\?.*?\?>", "", content, flags=re.DOTALL)
+            if "<!ENTITY" in bare or re.search(r"<!DOCTYPE\s+[^\s>\[]+\s+(SYSTEM|PUBLIC)\b", bare):
+                raise self._entities()
+        try:
+            return content.encode("utf-8")
+        except UnicodeEncodeError as error:
+            line = self.line(content.count("\n", 0, error.start) + 1)
+            raise self.fail(line, "the text holds half a character (a lone surrogate)", code="encoding") from None
+
+    def _entities(self) -> Exception:
+        message = "the document type declares entities or an external file; these are refused"
+        return self.fail(self.line(1), message, code="entities", repair="remove <!DOCTYPE ...>")
 
     def _parse(self, content: bytes) -> object:
         from lxml import etree
 
-        if not content.strip():
-            raise self.fail(None, "the file is empty")
         # No entity is expanded, nothing is fetched, and depth and size stay within libxml2's guards.
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False
@@ -70,13 +135,17 @@ class Document:
         try:
             root = etree.fromstring(content, parser)
         except etree.XMLSyntaxError as error:
-            message = re.sub(r", line \d+, column \d+$", "", error.msg)
-            raise self.fail(self.line(error.lineno), f"not well-formed XML: {message}") from None
+            said = re.sub(r",? line \d+, column \d+$", "", error.msg or "no element found").strip()
+            known = next((entry for entry in _SYNTAX if re.search(entry[0], said)), ("", "malformed-xml", None, ""))
+            _, code, message, repair = known
+            message = message or f"not well-formed XML: {said}"
+            raise self.fail(self.line(error.lineno), message, code=code, repair=repair) from None
         dtd = root.getroottree().docinfo.internalDTD
         if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
-            raise self.fail(1, "the document type declares entities or an external file; these are refused")
+            raise self._entities()
         for element in root.iter(etree.Entity):
-            raise self.fail(self.line(element.sourceline), f"entity {element.text} is not expanded")
+            message = f"entity {element.text} is not expanded"
+            raise self.fail(self.line(element.sourceline), message, code="entities")
         return root
 
     def node(self, element: object) -> Node:
@@ -92,10 +161,60 @@ class Document:
     def where(self, line: int | None) -> str:
         return f"{self.file}:{line}" if line else self.file
 
-    def fail(self, at: Node | int | None, message: str, error: type | None = None, **values: object) -> Exception:
-        """Build the error that opens with file and line; the caller raises it."""
-        line = at.line if isinstance(at, Node) else at
-        return (error or self._error)(f"{self.where(line)}: {message}", file=self.file, line=line, **values)
+    def fail(
+        self,
+        at: Node | int | None,
+        message: str,
+        error: type | None = None,
+        *,
+        code: str = "format",
+        repair: str = "",
+        **values: object,
+    ) -> Exception:
+        """Build the error that opens with file and line; the caller raises it.
+
+        Parameters
+        ----------
+        at : Node, int or None
+            The element, the line, or neither.
+        message : str
+            What was found, and which rule it breaks.
+        error : type, optional
+            Default: the class of the document's errors.
+        code : str
+            Short name of the rule, the same in all releases; see docs/lint.md.
+        repair : str
+            What to do about it; closes the message.
+        **values
+            Become attributes, beside ``file, line, element, code, repair``.
+        """
+        node = at if isinstance(at, Node) else None
+        line = node.line if node is not None else at
+        ended = "" if message.endswith((".", "?")) else "."
+        text = f"{message}{ended} {repair[0].upper()}{repair[1:]}" if repair else message
+        values = {"element": node and node.path, "code": code, "repair": repair, "rule": message, **values}
+        return (error or self._error)(f"{self.where(line)}: {text}", file=self.file, line=line, **values)
+
+    def reject(self, error: KinetreeError, instead: object = None) -> object:
+        """Raise an error; a collecting document keeps it and returns what stands in."""
+        if self.problems is None:
+            raise error
+        self.problems.append(error)
+        return instead
+
+    def attempt(self, read: Callable, *arguments: object, default: object = None) -> object:
+        """Read one part that others do not depend on: ``read(*arguments)``.
+
+        A collecting document keeps the error of a part, lists nothing below it as unread, and returns the default.
+        """
+        if self.problems is None:
+            return read(*arguments)
+        try:
+            return read(*arguments)
+        except KinetreeError as error:
+            self.problems.append(error)
+            self._broken.update(argument for argument in arguments if isinstance(argument, Node))
+            return default
 
     def unread(self) -> Iterator[tuple[Node, str | None]]:
         """Yield ``(node, None)`` for each element and ``(node, attribute)`` for each attribute that nobody asked for.
@@ -105,6 +224,8 @@ class Document:
         yield from self._unread(self.root)
 
     def _unread(self, node: Node) -> Iterator[tuple[Node, str | None]]:
+        if node in self._broken:
+            return
         for name in node.element.attrib:
             if name not in node.read_attributes:
                 yield node, name
@@ -141,11 +262,16 @@ class Node:
         for element in (self.element, *self.element.iterancestors()):
             name = element.get("name")
             inner = name is not None and element.getparent() is not None
-            parts.append(f"{element.tag}[{name}]" if inner else element.tag)
+            parts.append(f"{element.tag}[{_short(name)}]" if inner else element.tag)
         return "/".join(reversed(parts))
 
     def fail(self, message: str, error: type | None = None, **values: object) -> Exception:
+        """Build the error that points to this element; see `Document.fail`."""
         return self.document.fail(self, message, error, **values)
+
+    def reject(self, message: str, instead: object = None, **values: object) -> object:
+        """Raise the error about this element, or keep it and return what stands in; see `Document.reject`."""
+        return self.document.reject(self.document.fail(self, message, **values), instead)
 
     def all_children(self) -> list[Node]:
         return [self.document.node(child) for child in self.element if isinstance(child.tag, str)]
@@ -158,9 +284,13 @@ class Node:
         """Return the only child of this tag, or None."""
         found = self.children(tag)
         if len(found) > 1:
-            raise found[1].fail(f"{self.path} holds <{tag}> twice (first on line {found[0].line}); one is allowed")
+            found[1].reject(
+                f"{self.path} holds <{tag}> twice (first on line {found[0].line}); one is allowed",
+                code="repeated-element",
+                repair="remove one of them",
+            )
         if required and not found:
-            raise self.fail(f"{self.path} has no <{tag}>, which the format requires")
+            raise self.fail(f"{self.path} has no <{tag}>, which the format requires", code="missing-element")
         return found[0] if found else None
 
     def has(self, name: str) -> bool:
@@ -172,42 +302,117 @@ class Node:
         value = self.element.get(name)
         if value is None:
             if required:
-                raise self.fail(f"{self.path} has no attribute '{name}', which the format requires")
+                message = f"{self.path} has no attribute '{name}', which the format requires"
+                like = self.likely(name)
+                repair = f"is '{like}' a misspelling of it?" if like else ""
+                raise self.fail(message, code="missing-attribute", repair=repair, attribute=name)
             return default
         if required and not value.strip():
-            raise self.fail(f"{self.path}: attribute '{name}' is empty")
+            raise self.fail(f"{self.path}: attribute '{name}' is empty", code="empty-attribute", attribute=name)
+        return value
+
+    def name(self, attribute: str = "name") -> str:
+        """Return a required attribute that names something: not empty, of printable characters, not too long."""
+        value = self.text(attribute, required=True)
+        if len(value) > LONGEST_NAME:
+            raise self.fail(
+                f"{self.path}: attribute '{attribute}' has {len(value)} characters, at most {LONGEST_NAME} are read",
+                code="bad-name",
+                value=value,
+            )
+        if not value.isprintable():
+            hidden = next(character for character in value if not character.isprintable())
+            raise self.fail(
+                f"{self.path}: attribute '{attribute}' is {shown(value)}, which holds the character {hidden!r} that "
+                "cannot be seen",
+                code="bad-name",
+                repair="remove it",
+                value=value,
+            )
         return value
 
     def number(
         self, name: str, default: float | None = None, required: bool = False, infinite: bool = False
     ) -> float | None:
         """Return an attribute as one number; NaN never, infinity only where it means "no limit"."""
-        value = self.text(name, required=required)
-        if value is None:
-            return default
+        value = self.document.attempt(self.text, name, None, required, default=_KEPT)
+        if value is None or value is _KEPT:
+            return default if value is None else math.nan
         words = value.split()
         if len(words) != 1:
-            raise self.fail(f"{self.path}: attribute '{name}' is {value!r}, expected one number")
+            message = f"{self.path}: attribute '{name}' is {shown(value)}, expected one number"
+            return self.reject(message, math.nan, code="bad-number", attribute=name, value=value)
         return self._number(name, value, words[0], infinite)
 
     def vector(self, name: str, size: int, default: tuple[float, ...] | None = None, required: bool = False):
         """Return an attribute as a tuple of ``size`` numbers separated by white space."""
-        value = self.text(name, required=required)
-        if value is None:
-            return default
+        value = self.document.attempt(self.text, name, None, required, default=_KEPT)
+        if value is None or value is _KEPT:
+            return default if value is None else (math.nan,) * size
         words = value.split()
         if len(words) != size:
             comma = " (numbers are separated by spaces, not by commas)" if "," in value else ""
-            raise self.fail(
-                f"{self.path}: attribute '{name}' is {value!r}: {len(words)} numbers, expected {size}{comma}"
+            message = (
+                f"{self.path}: attribute '{name}' is {shown(value)}: {len(words)} numbers, expected {size}{comma}"
             )
+            return self.reject(message, (math.nan,) * size, code="bad-number", attribute=name, value=value)
         return tuple(self._number(name, value, word, False) for word in words)
 
     def _number(self, name: str, value: str, word: str, infinite: bool) -> float:
         if infinite and _INFINITE.fullmatch(word):
             return float(word)
-        number = float(word) if _NUMBER.fullmatch(word) else None
-        if number is None or number in (float("inf"), -float("inf")):
-            comma = "; the decimal separator is a point" if "," in word else ""
-            raise self.fail(f"{self.path}: attribute '{name}' is {value!r}: {word!r} is not a finite number{comma}")
-        return number
+        number = float(word) if _NUMBER.fullmatch(word) else math.nan
+        underflow = number == 0.0 and re.match(r"[+-]?[\d.]*[1-9]", word)
+        if math.isfinite(number) and not underflow:
+            return number
+        comma = "; the decimal separator is a point" if "," in word else ""
+        message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is not a finite number{comma}"
+        if underflow:
+            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is too small for a float"
+        repair = _number_repair(word, number)
+        return self.reject(message, math.nan, code="bad-number", repair=repair, attribute=name, value=value)
+
+    def likely(self, name: str) -> str | None:
+        """Return the attribute of this element that looks like a misspelling of a name, if there is one."""
+        return _close(name, [other for other in self.element.attrib if other not in self.read_attributes])
+
+    def meant(self, name: str) -> str | None:
+        """Return what an unread attribute looks like a misspelling of: one that was asked for and is not there."""
+        return _close(name, [other for other in self.read_attributes if other not in self.element.attrib])
+
+    def meant_child(self, tag: str) -> str | None:
+        """Return what the tag of an unread child looks like a misspelling of, as `meant`."""
+        there = {child.tag for child in self.all_children()}
+        return _close(tag, [other for other in self.read_children if other not in there])
+
+
+def shown(value: str, longest: int = 60) -> str:
+    """A value in quotes, cut where it is long."""
+    return repr(value) if len(value) <= longest else f"{value[:longest]!r}... ({len(value)} characters)"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 60 and name.isprintable() else shown(name)[1:-1]
+
+
+def _close(name: str, others: list[str]) -> str | None:
+    """The one that differs in case or in a letter or two."""
+    if len(name) > LONGEST_NAME:
+        return None
+    folded = {other.lower(): other for other in sorted(others)}
+    found = difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=0.8)
+    return folded[found[0]] if found else None
+
+
+def _number_repair(word: str, number: float) -> str:
+    if math.isinf(number):
+        return "the largest float is 1.8e308"
+    if "_" in word:
+        return "write the digits without underscores"
+    if re.match(r"[+-]?0[xX]", word):
+        return "write it as a decimal number"
+    if not word.isascii():
+        return "write it with the digits 0 to 9"
+    if "nan" in word.lower():
+        return "a value must be known; remove the attribute if the format has a default for it"
+    return ""
