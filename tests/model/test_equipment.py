@@ -50,7 +50,8 @@ def test_complete_dynamics_refuse_what_they_do_not_compute(parts, name):
 def test_lengths_actuators_and_keyframes_hinder_nothing():
     """A tendon without forces, an actuator, a switched-off loop and a keyframe leave the dynamics as they are."""
     off = LoopJoint("off", Fixed(), "lower", "world", active=False)
-    model = equipped(loops=(off,), tendons=(CORD,), actuators=(MOTOR,), keyframes=(Keyframe("home", {"elbow": (0.3,)}),))
+    home = Keyframe("home", {"elbow": (0.3,)})
+    model = equipped(loops=(off,), tendons=(CORD,), actuators=(MOTOR,), keyframes=(home,))
     x = np.array([0.3, -0.2])
     np.testing.assert_array_equal(
         kt.forward_dynamics(model, x, x, x), kt.forward_dynamics(kt.models.double_pendulum(), x, x, x)
