@@ -95,7 +95,7 @@ def simulate(
     atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
-    q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1".')] = None,
+    q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1", or a keyframe.')] = None,
     v0: Annotated[str | None, _option("Initial velocities.")] = None,
     tau: Annotated[str | None, _option("Constant joint forces.")] = None,
     seed: Annotated[int | None, _option("Random initial state with this seed.")] = None,
@@ -114,7 +114,7 @@ def simulate(
         model = _load(robot, floating_base, inertia)
         run = run_simulation(
             model,
-            _numbers(q0, "--q0"),
+            q0 if q0 in model.keyframes else _numbers(q0, "--q0"),
             _numbers(v0, "--v0"),
             duration=duration,
             dt=dt,

@@ -15,6 +15,7 @@ from kinetree.errors import (
     SimulationError,
     UnknownNameError,
 )
+from kinetree.model import Equipment, Keyframe
 from tests.analytic.mechanisms import pendulum, rigid_body, slider
 
 
@@ -265,3 +266,18 @@ def test_a_diverging_force_stops_the_adaptive_solver_with_time_and_cause():
     with pytest.raises(SimulationError, match=r"t = \d.*s.*(DOP853|spacing)"):
         kt.simulate(slider(1.0), [6.0], [12.0], duration=5.0, integrator="adaptive", dt=1.0,
                     controller=lambda t, q, v: q * q)  # fmt: skip
+
+
+def test_a_run_starts_at_a_keyframe():
+    """q0 may be the name of a keyframe; the one called "initial" is the default, and the notes say so."""
+    bent = Keyframe("bent", {"elbow": (0.3,)}, {"shoulder": (2.0,)})
+    initial = Keyframe("initial", {"shoulder": (0.1,)})
+    model = kt.models.double_pendulum().replace(equipment=Equipment(keyframes=(bent, initial)))
+    run = kt.simulate(model, "bent", duration=0.01)
+    assert run.q[0].tolist() == [0.0, 0.3] and run.v[0].tolist() == [2.0, 0.0]
+    assert kt.simulate(model, "bent", [0.0, 0.0], duration=0.01).v[0].tolist() == [0.0, 0.0]
+    run = kt.simulate(model, duration=0.01)
+    assert run.q[0].tolist() == [0.1, 0.0] and any("initial" in note for note in run.notes)
+    assert kt.simulate(model, duration=0.01, seed=3).q[0].tolist() != [0.1, 0.0]
+    with pytest.raises(UnknownNameError, match="bent"):
+        kt.simulate(model, "bend", duration=0.01)

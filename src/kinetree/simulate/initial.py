@@ -9,6 +9,8 @@ from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.integrate.system import System
 from kinetree.simulate.limits import bounded_coordinates, check_inside
 
+INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
+
 
 def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Complete and check the initial state.
@@ -16,11 +18,12 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     Parameters
     ----------
     model : Model
-    q0 : array_like or None
-        Positions, shape (nq,) [rad or m]; None for the neutral ones, or random ones if there is a seed.
+    q0 : array_like, str or None
+        Positions, shape (nq,) [rad or m], or a keyframe; None for the keyframe "initial", else the neutral ones, or
+        random ones if there is a seed.
     v0 : array_like or None
-        Velocities, shape (nv,) [rad/s or m/s]; None for rest, or random ones if there is a seed
-        and no q0.
+        Velocities, shape (nv,) [rad/s or m/s]; None for those of the keyframe or rest, or random ones if there is a
+        seed and no q0.
     seed : int or None
     limits : str
         "ignore" lets the state be outside the limits.
@@ -32,6 +35,12 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         What was chosen or moved.
     """
     notes = []
+    if q0 is None and seed is None and INITIAL in model.keyframes:
+        q0 = INITIAL
+        notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
+    if isinstance(q0, str):
+        q0, key_v = model.keyframe(q0)
+        v0 = key_v if v0 is None else v0
     rng = None if seed is None else np.random.default_rng(seed)
     chosen = q0 is None
     if chosen:

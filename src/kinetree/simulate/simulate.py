@@ -49,11 +49,11 @@ def simulate(
     ----------
     model : Model
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
-    q0 : (nq,) array_like, optional
-        Initial positions [rad or m; quaternions unit, (w, x, y, z)]. Default: ``model.neutral()``, moved inside
-        the limits.
+    q0 : (nq,) array_like or str, optional
+        Initial positions [rad or m; quaternions unit, (w, x, y, z)], or the name of one of ``model.keyframes``.
+        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, moved inside the limits.
     v0 : (nv,) array_like, optional
-        Initial velocities [rad/s or m/s]. Default: zero.
+        Initial velocities [rad/s or m/s]. Default: those of the keyframe, else zero.
     duration : float
         Simulated time [s].
     dt : float
