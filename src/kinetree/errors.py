@@ -52,6 +52,10 @@ class InertiaError(ModelError):
     """A mass or rotational inertia that no body can have."""
 
 
+class GeometryError(ModelError):
+    """A shape or mesh that encloses no volume to speak of, or cannot be read; ``file`` and ``check`` are attributes."""
+
+
 class TopologyError(ModelError):
     """Bodies and joints that do not form a tree rooted at the world."""
 
@@ -74,6 +78,14 @@ class FileFormatError(KinetreeError, ValueError):
 
 class URDFError(FileFormatError):
     """A URDF file breaks the format."""
+
+
+class MJCFError(FileFormatError):
+    """An MJCF file breaks the format, or MuJoCo's compiler refuses it."""
+
+
+class SDFError(FileFormatError):
+    """An SDF file breaks the format."""
 
 
 class UnsupportedError(KinetreeError, NotImplementedError):

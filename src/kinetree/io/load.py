@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import inspect
+import re
+from collections.abc import Callable
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 
 from kinetree import data
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf import load_urdf
+from kinetree.io.xml_source import decode, read_bytes
 
-_PLANNED = {".xml": "MJCF", ".mjcf": "MJCF", ".sdf": "SDF", ".world": "SDF", ".usd": "USD", ".usda": "USD"}
+# By root element: the format, and its reader, imported when a file asks for it.
+_READERS = {
+    "robot": ("URDF", "kinetree.io.urdf", "load_urdf"),
+    "mujoco": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
+    "mujocoinclude": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
+    "sdf": ("SDF", "kinetree.io.sdf", "load_sdf"),
+}
+# By suffix: formats that are not XML, and what opens a file whose root element cannot be told.
+_ARCHIVES = {".zip": "MJCF", ".mjz": "MJCF"}
+_PLANNED = {".usd": "USD", ".usda": "USD", ".usdc": "USD", ".usdz": "USD", ".mjb": "a compiled MuJoCo model"}
+_BY_SUFFIX = {".mjcf": "mujoco", ".sdf": "sdf", ".world": "sdf"}
+
+_BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>", re.DOTALL)
+_ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 
 def load(source: str | PathLike, **options):
@@ -19,9 +36,10 @@ def load(source: str | PathLike, **options):
     Parameters
     ----------
     source : str or path
-        A URDF file, the text of one (it begins with ``<``), or a name of ``kinetree.data.robots()``.
+        A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name of ``kinetree.data.robots()``. The
+        root element tells the format, whatever the file is called.
     **options
-        Those of the format: see `load_urdf`.
+        Those of the format: see `load_urdf`, `load_mjcf`, `load_sdf`.
 
     Returns
     -------
@@ -36,7 +54,7 @@ def load(source: str | PathLike, **options):
         If a bare name is neither a file nor a shipped robot, or an option is none of the format's; the message lists
         those that exist.
     UnsupportedError
-        If the file is in a format that kinetree does not read yet: MJCF, SDF, USD.
+        If the file is in a format that kinetree does not read, or holds physics that a model cannot.
     FileFormatError
         If the file breaks its format; the message opens with file and line.
     InertiaError, ModelError
@@ -49,15 +67,14 @@ def load(source: str | PathLike, **options):
     >>> arm.nq, arm.nv
     (9, 9)
     """
-    _check_options(options)
-    if isinstance(source, str) and ("\n" in source or source.lstrip().startswith("<")):
-        return load_urdf(source, **options)
+    if isinstance(source, str) and ("\n" in source or source.lstrip("\ufeff \t\r").startswith("<")):
+        return _read(_root_of(source), source, options)
     path = Path(source)
     if not path.exists():
         if isinstance(source, str) and not path.suffix and path.name == source:
             if source not in data.robots():
                 raise unknown_name("file or shipped robot", source, data.robots(), "the shipped robots")
-            return load_urdf(data.path(source), **options)
+            return _read("robot", data.path(source), options)
         raise FileNotFoundError(
             f"{source}: no such file. Shipped robots are loaded by name: {', '.join(data.robots())}."
         )
@@ -68,31 +85,56 @@ def load(source: str | PathLike, **options):
             file=str(source),
             line=None,
         )
-    if suffix in _PLANNED and not _is_urdf(path):
+    if suffix in _ARCHIVES:
+        return _read("mujoco", path, options)
+    if suffix in _PLANNED:
         form = _PLANNED[suffix]
         raise UnsupportedError(
-            f"{source}: this looks like {form}, which kinetree does not read yet; it reads URDF. Convert the file, or "
-            "build the model with ModelBuilder.",
+            f"{source}: this looks like {form}, which kinetree does not read; it reads URDF, MJCF and SDF. Convert the "
+            "file, or build the model with ModelBuilder.",
             file=str(source),
             format=form,
         )
-    return load_urdf(path, **options)
+    return _read(_root_of_file(path) or _BY_SUFFIX.get(suffix), path, options)
 
 
-def _check_options(options) -> None:
-    known = [p.name for p in inspect.signature(load_urdf).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    for name in options:
-        if name not in known:
-            raise unknown_name("option", name, known, "kt.load of a URDF file")
-
-
-def _is_urdf(path: Path) -> bool:
-    """Whether the root element is <robot>; some URDF files are called .xml."""
-    from lxml import etree
-
+def _read(root: str | None, source: str | Path, options: dict):
+    """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
+    form, module, name = _READERS.get(root or "robot", _READERS["robot"])
     try:
-        for _, element in etree.iterparse(str(path), events=("start",), no_network=True, resolve_entities=False):
-            return element.tag == "robot"
-    except etree.XMLSyntaxError:
-        pass
-    return False
+        reader: Callable = load_urdf if name == "load_urdf" else getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise UnsupportedError(f"{source}: this is {form}, which kinetree does not read yet", format=form) from None
+    known = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    for option in options:
+        if option not in known:
+            raise unknown_name("option", option, known, f"kt.load of {_article(form)} file")
+    return reader(source, **options)
+
+
+def _article(form: str) -> str:
+    return f"a {form}" if form == "URDF" else f"an {form}"
+
+
+def _root_of(text: str) -> str | None:
+    """The tag of the root element, without its prefix; None where the text does not come to one."""
+    text = text.removeprefix("\ufeff")
+    start = 0
+    while skipped := _BEFORE_ROOT.match(text, start):
+        start = skipped.end()
+    root = _ROOT.match(text, start)
+    return root[1] if root else None
+
+
+def _root_of_file(path: Path) -> str | None:
+    """The same for a file. What cannot be read is left to the reader, whose errors say more."""
+    try:
+        return _root_of(decode(read_bytes(path, _unreadable), _unreadable))
+    except FileFormatError:
+        return None
+
+
+def _unreadable(line: int | None, message: str, code: str, repair: str) -> Exception:
+    return FileFormatError(message, line=line)
