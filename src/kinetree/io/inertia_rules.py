@@ -101,12 +101,31 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
         return np.diag(np.diag(I)), f"{rule}; the products of inertia were dropped"
     if choice == "project" and mass >= 0.0:
         return project(mass, I), f"{rule}; replaced by the nearest possible tensor"
-    hints = {
-        "raise": "Was the tensor given about another point, or with a wrong sign? To load anyway, choose a repair: "
+    code, repair = _diagnosis(mass, choice)
+    raise InertiaError(
+        f"{who}: {rule}. {repair}.", mass=mass, inertia=I, rule=rule, code=code, repair=repair
+    )
+
+
+def _diagnosis(mass: float, choice: str) -> tuple[str, str]:
+    """The code of the broken rule, and what to do about it."""
+    if mass < 0.0:
+        return "negative-mass", "No repair exists for a negative mass"
+    if mass == 0.0:
+        return (
+            "inertia-without-mass",
+            "A body without mass has no inertia: give it the mass it has, or the inertia 0; inertia='project' loads it "
+            "with the inertia 0",
+        )
+    if choice == "diagonal":
+        return (
+            "impossible-inertia",
+            "Without its products of inertia it is still impossible; inertia='project' takes the nearest possible "
+            "tensor",
+        )
+    return (
+        "impossible-inertia",
+        "Was the tensor given about another point, or with a wrong sign? To load anyway, choose a repair: "
         "inertia='project' takes the nearest possible tensor, 'diagonal' drops the products of inertia, 'accept' "
         "takes it as it is",
-        "diagonal": "Without its products of inertia it is still impossible; inertia='project' takes the nearest "
-        "possible tensor",
-    }
-    hint = "No repair exists for a negative mass" if mass < 0.0 else hints[choice]
-    raise InertiaError(f"{who}: {rule}. {hint}.", mass=mass, inertia=I, rule=rule)
+    )

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from kinetree.errors import URDFError, unknown_name
-from kinetree.io import inertia_rules, urdf_massless, urdf_model
+from kinetree.io import inertia_rules, urdf_massless, urdf_model, urdf_plan
 from kinetree.io.urdf_records import read_robot
 from kinetree.io.xml_reader import Document
 
@@ -86,21 +86,27 @@ def load_urdf(
     (19, 18)
     """
     for option, value, choices in (
-        ("unsupported", unsupported, urdf_model.UNSUPPORTED),
+        ("unsupported", unsupported, urdf_plan.UNSUPPORTED),
         ("inertia", inertia, inertia_rules.CHOICES),
         ("massless", massless, urdf_massless.CHOICES),
     ):
         if value not in choices:
             raise unknown_name("choice", value, choices, f"load_urdf(..., {option}=...)")
     document = Document(source if isinstance(source, str) else Path(source), URDFError)
-    return urdf_model.build(
+    robot = urdf_plan.plan(
         read_robot(document),
-        name=name,
         floating_base=floating_base,
-        base_joint=base_joint,
-        merge_fixed=merge_fixed,
         package_dirs=tuple(package_dirs),
         drop=unsupported == "drop",
         inertia=inertia,
         massless=massless,
+    )
+    return urdf_model.build(
+        robot,
+        name=name,
+        floating_base=floating_base,
+        base_joint=base_joint,
+        merge_fixed=merge_fixed,
+        drop=unsupported == "drop",
+        accept=inertia == "accept",
     )

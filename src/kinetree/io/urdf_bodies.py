@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import InertiaError
 from kinetree.io.inertia_rules import settle
-from kinetree.io.mesh_paths import resolve
+from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import LinkRecord, ShapeRecord
+from kinetree.io.xml_reader import shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import Geometry
 
@@ -39,15 +38,17 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
         return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
     ixx, ixy, ixz, iyy, iyz, izz = record.tensor
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has said so
+        return Mass(record.mass, np.array(record.origin.xyz), I)
     node = record.node.child("inertia")
     try:
         I, change = settle(record.mass, I, choice, f"link '{link.name}'")
     except InertiaError as error:
-        raise node.fail(
-            error.message, InertiaError, link=link.name, mass=error.mass, inertia=error.inertia, rule=error.rule
-        ) from None
+        values = {"mass": error.mass, "inertia": error.inertia, "rule": error.rule}
+        message = f"link '{link.name}': {error.rule}"
+        raise node.fail(message, InertiaError, code=error.code, repair=error.repair, link=link.name, **values) from None
     if change is not None:
-        notes.warning(node, f"link '{link.name}': {change}")
+        notes.warning(node, f"link '{link.name}': {change}", "impossible-inertia")
     if record.origin.rpy != (0.0, 0.0, 0.0):
         R = rotation_of_rpy(*record.origin.rpy)
         I = R @ I @ R.T
@@ -55,10 +56,10 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
     return Mass(record.mass, np.array(record.origin.xyz), I)
 
 
-def shapes_of(link: LinkRecord, base: Path | None, package_dirs: Iterable, notes: Notes) -> list[Geometry]:
+def shapes_of(link: LinkRecord, finder: MeshFinder, notes: Notes) -> list[Geometry]:
     """Return the shapes of a link; meshes that are not found keep the name in the file and are reported."""
     return [
-        _geometry(shape, base, package_dirs, notes)
+        _geometry(shape, finder, notes)
         for shape in link.shapes
         if shape.shape == "mesh" or _has_size(shape, notes)
     ]
@@ -67,16 +68,21 @@ def shapes_of(link: LinkRecord, base: Path | None, package_dirs: Iterable, notes
 def _has_size(shape: ShapeRecord, notes: Notes) -> bool:
     if min(shape.size) > 0.0:
         return True
-    notes.info(shape.node, f"{shape.node.path} ignored: a {shape.shape} of size {shape.size}")
+    message = f"{shape.node.path} ignored: a {shape.shape} of size {shape.size}"
+    notes.info(shape.node, message, "empty-shape")
     return False
 
 
-def _geometry(shape: ShapeRecord, base: Path | None, package_dirs: Iterable, notes: Notes) -> Geometry:
+def _geometry(shape: ShapeRecord, finder: MeshFinder, notes: Notes) -> Geometry:
     R, p = rotation_of_rpy(*shape.origin.rpy), np.array(shape.origin.xyz)
     common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
     if shape.shape != "mesh":
         return Geometry(shape.shape, shape.size, R, p, **common)
-    path = resolve(shape.filename, base, package_dirs)
-    if path is None:
-        notes.info(shape.node, f"mesh '{shape.filename}' not found; package_dirs= says where packages lie")
-    return Geometry("mesh", (), R, p, mesh=shape.filename if path is None else str(path), scale=shape.size, **common)
+    found = finder.find(shape.filename)
+    name = shown(shape.filename, 200)
+    if found.path is None:
+        notes.info(shape.node, f"mesh {name} not found: {found.reason}", "mesh-missing")
+    elif found.note:
+        notes.info(shape.node, f"mesh {name}: {found.note}", "mesh-found")
+    mesh = shape.filename if found.path is None else str(found.path)
+    return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.size, **common)

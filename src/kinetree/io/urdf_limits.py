@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.io.urdf_notes import Notes
-from kinetree.io.urdf_records import JointRecord
+from kinetree.io.urdf_records import UNKNOWN, JointRecord
 
 Limits = tuple[float, float, float, float]
 
@@ -34,19 +34,34 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
     node = joint.node.child("limit") or joint.node
     if joint.type in ("revolute", "prismatic"):
         if joint.limit == (None, None, None, None):
-            notes.warning(node, f"joint '{joint.name}' has no limits, though the format requires them: unlimited")
+            notes.warning(
+                node,
+                f"joint '{joint.name}' has no limits, though the format requires them: unlimited",
+                "missing-limit",
+            )
         elif lower is None and upper is None:
-            notes.warning(node, f"joint '{joint.name}' states no range: unlimited, although the format's default is 0")
+            notes.warning(
+                node,
+                f"joint '{joint.name}' states no range: unlimited, although the format's default is 0",
+                "missing-limit",
+            )
         elif lower is None or upper is None:
             which = "lower" if lower is None else "upper"
-            notes.warning(node, f"joint '{joint.name}' states no {which} limit: 0, the format's default")
+            notes.warning(
+                node, f"joint '{joint.name}' states no {which} limit: 0, the format's default", "missing-limit"
+            )
             lower, upper = lower or 0.0, upper or 0.0
-    elif lower is not None or upper is not None:
+    elif joint.type != UNKNOWN and (lower is not None or upper is not None):
         if (lower or 0.0, upper or 0.0) != (0.0, 0.0):
             notes.info(node, f"joint '{joint.name}' is {joint.type}: its lower and upper limits have no meaning")
         lower = upper = None
     low = -math.inf if lower is None else lower
     high = math.inf if upper is None else upper
     if low > high:
-        raise node.fail(f"joint '{joint.name}' has lower limit {low} above its upper limit {high}", joint=joint.name)
+        raise node.fail(
+            f"joint '{joint.name}' has lower limit {low} above its upper limit {high}",
+            code="limit-order",
+            repair="were they exchanged, or given in degrees with a wrong sign?",
+            joint=joint.name,
+        )
     return (low, high, math.inf if effort is None else effort, math.inf if velocity is None else velocity)

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.io.urdf_bodies import Mass
 from kinetree.io.urdf_notes import Notes
-from kinetree.io.urdf_records import JointRecord
+from kinetree.io.urdf_records import UNKNOWN, JointRecord
 from kinetree.model.builder import rotation_of_rpy
 
 CHOICES = ("raise", "lock")
@@ -43,21 +43,29 @@ def settle_massless(
     found = _unresisted(order, masses)
     if not found:
         return set()
+    if choice == "raise":
+        _refuse(found)
+        return set()
+    for joint in found:
+        notes.warning(joint.node, f"joint '{joint.name}' moves no inertia: made fixed", "massless-leaf")
+    return {joint.name for joint in found}
+
+
+def _refuse(found: Sequence[JointRecord]) -> None:
+    """Raise about the first of these joints and name the others; a collecting document keeps an error for each."""
     names = ", ".join(f"'{joint.name}' (line {joint.node.line})" for joint in found[:8])
     if len(found) > 8:
         names += f", ... ({len(found)} in all)"
-    if choice == "raise":
-        joint = found[0]
-        raise joint.node.fail(
+    for joint in found:
+        others = f" Joints concerned: {names}." if joint.node.document.problems is None else ""
+        joint.node.reject(
             f"link '{joint.child}' has no inertia that resists its {joint.type} joint '{joint.name}', so its "
-            f"acceleration is undefined. Joints concerned: {names}. Give the links masses, or choose massless='lock', "
-            "which makes these joints fixed",
-            ModelError,
+            f"acceleration is undefined.{others}",
+            error=ModelError,
+            code="massless-leaf",
+            repair="give the link mass and inertia, or choose massless='lock', which makes such joints fixed",
             joints=tuple(joint.name for joint in found),
         )
-    for joint in found:
-        notes.warning(joint.node, f"joint '{joint.name}' moves no inertia: made fixed")
-    return {joint.name for joint in found}
 
 
 def _unresisted(order: Sequence[JointRecord], masses: Mapping[str, Mass]) -> list[JointRecord]:
@@ -75,6 +83,8 @@ def _unresisted(order: Sequence[JointRecord], masses: Mapping[str, Mass]) -> lis
             carries_joint[joint.parent] |= carries_joint[joint.child]
             continue
         empty = below[joint.child] == 0.0 and not mass.I.any()
+        if joint.type == UNKNOWN:
+            empty = False
         turns_one_piece = joint.type in ("revolute", "continuous") and not carries_joint[joint.child]
         if empty or (turns_one_piece and _on_axis(mass, joint)):
             found.append(joint)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from kinetree.errors import UnsupportedError
 from kinetree.io.xml_reader import Document, Node
 from kinetree.model.parts import Report, ReportEntry
 
@@ -20,39 +23,90 @@ _REASONS = {
     "transmission": "actuators and gear ratios are not modeled",
     "verbose": "settings of another program",
 }
+# Extensions that state physics: a loader that skips them loads another robot.
+_PHYSICS = {"rotor_inertia", "gear_ratio", "armature", "spring_stiffness", "spring_reference", "stiffness"}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry before it is text: level, line, the element's path, what happened, and the rule's short name."""
+
+    level: str
+    line: int
+    element: str
+    message: str
+    code: str
 
 
 class Notes:
     """Collects the entries of a report while a file becomes a model.
 
     The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out.
+    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
     """
 
-    __slots__ = ("document", "_entries")
+    __slots__ = ("document", "entries")
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self._entries: list[tuple[int, str, str]] = []
+        self.entries = [Note("info", line, document.root.tag, text, "xml-version") for line, text in document.remarks]
 
-    def info(self, node: Node, message: str) -> None:
-        self._entries.append((node.line, "info", message))
+    def info(self, node: Node, message: str, code: str = "assumption") -> None:
+        self.entries.append(Note("info", node.line, node.path, message, code))
 
-    def warning(self, node: Node, message: str) -> None:
-        self._entries.append((node.line, "warning", message))
+    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
+        self.entries.append(Note("warning", node.line, node.path, message, code))
 
-    def dropped(self, node: Node, message: str) -> None:
-        self._entries.append((node.line, "dropped", message))
+    def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
+        self.entries.append(Note("dropped", node.line, node.path, message, code))
 
-    def ignored(self) -> None:
-        """Add each element and attribute that no reader asked for."""
+    def ignored(self, drop: bool) -> None:
+        """Add each element and attribute that no reader asked for.
+
+        Raises
+        ------
+        UnsupportedError
+            If one states physics, by its name or as a misspelling of what the format has, and ``drop`` is False.
+        """
         for node, attribute in self.document.unread():
-            if attribute is None:
-                self.info(node, f"{node.path} ignored: {_REASONS.get(node.tag, 'no part of the URDF format')}")
+            owner = node if attribute is not None else self.document.node(node.element.getparent())
+            name = attribute if attribute is not None else node.tag
+            meant = _misspelled(owner, name, attribute is not None)
+            if _is_physical(owner, attribute) and (meant or name.split("}")[-1].split(":")[-1] in _PHYSICS):
+                self._physics(node, attribute, meant, drop)
+            elif attribute is None:
+                reason = _REASONS.get(node.tag, "no part of the URDF format")
+                self.info(node, f"{node.path} ignored: {reason}", "ignored")
             else:
-                self.info(node, f"{node.path} ignored: attribute '{attribute}' is no part of the URDF format")
+                message = f"{node.path} ignored: attribute '{attribute}' is no part of the URDF format"
+                self.info(node, message, "ignored")
+
+    def _physics(self, node: Node, attribute: str | None, meant: str | None, drop: bool) -> None:
+        what = node.path if attribute is None else f"{node.path}: attribute '{attribute}'"
+        message = f"{what} would change the physics, and is no part of the URDF format"
+        if drop:
+            self.dropped(node, f"dropped: {message}", "misspelled" if meant else "unsupported")
+            return
+        repair = "unsupported='drop' leaves it out"
+        if meant:
+            repair = f"did you mean {f'<{meant}>' if attribute is None else repr(meant)}? {repair}"
+        error = node.fail(message, UnsupportedError, code="misspelled" if meant else "unsupported", repair=repair)
+        self.document.reject(error)
 
     def report(self) -> Report:
         """Return the entries in the order of their lines."""
-        entries = sorted(self._entries, key=lambda entry: entry[0])
-        return Report(tuple(ReportEntry(level, self.document.where(line), text) for line, level, text in entries))
+        entries = sorted(self.entries, key=lambda entry: entry.line)
+        return Report(tuple(ReportEntry(e.level, self.document.where(e.line), e.message) for e in entries))
+
+
+def _misspelled(owner: Node, name: str, is_attribute: bool) -> str | None:
+    meant = owner.meant(name) if is_attribute else owner.meant_child(name)
+    return None if meant in ("material", "visual", "collision", "name", "version") else meant
+
+
+def _is_physical(owner: Node, attribute: str | None) -> bool:
+    """Whether what an element holds states physics: links, joints and inertials do, shapes and colors do not."""
+    tags = [element.tag for element in owner.element.iterancestors()][::-1] + [owner.tag]
+    if len(tags) <= 2:
+        return attribute is None or (len(tags) == 2 and tags[1] == "joint")
+    return tags[1] == "joint" or (tags[1] == "link" and tags[2] == "inertial")

@@ -11,11 +11,14 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kinetree.io.xml_reader import Document, Node
+from kinetree.io.xml_reader import LONGEST_NAME, Document, Node, shown
+
+UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
 # Velocity variables of each joint type.
 JOINT_TYPES = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "floating": 6, "planar": 3}
 
+_ENDS = ("parent", "child")
 _SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 
@@ -55,6 +58,11 @@ class ShapeRecord:
     material: str | None
     node: Node
 
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return all(map(math.isfinite, (*self.size, *self.origin.xyz, *self.origin.rpy)))
+
 
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
@@ -90,68 +98,93 @@ class JointRecord:
     mimic: MimicRecord | None
     node: Node
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its type and place could be read; only a collecting document has others."""
+        return self.type != UNKNOWN and all(map(math.isfinite, (*self.axis, *self.origin.xyz, *self.origin.rpy)))
+
 
 @dataclass(frozen=True, slots=True)
 class RobotRecord:
+    """All that the file says; in a collecting document without what is broken.
+
+    ``complete`` is False if links or joints are missing here that the file names: what hangs on them is not at fault.
+    """
+
     name: str | None
     links: dict[str, LinkRecord]
     joints: dict[str, JointRecord]
     document: Document
+    complete: bool = True
 
 
 def read_robot(document: Document) -> RobotRecord:
     """Read every link and joint of a document; names are unique and references exist."""
-    root = document.root
+    root, attempt = document.root, document.attempt
     _refuse_xacro(document)
     if root.tag != "robot":
         other = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
-        raise root.fail(f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file")
+        raise root.fail(
+            f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
+        )
     root.text("version")
     colors = _materials(root)
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
-        link = _link(node, colors)
-        _unique("link", link.name, node, links)
-        links[link.name] = link
+        link = attempt(_link, node, colors)
+        if link is not None and attempt(_unique, "link", link.name, node, links, default=False):
+            links[link.name] = link
     if not links:
-        raise root.fail("the robot has no <link>")
+        document.reject(root.fail("the robot has no <link>", code="no-links"))
     joints: dict[str, JointRecord] = {}
     for node in root.children("joint"):
-        joint = _joint(node)
-        _unique("joint", joint.name, node, joints)
-        joints[joint.name] = joint
-    for joint in joints.values():
-        for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in links:
-                raise joint.node.child(role).fail(
-                    f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{known(link, links)}",
-                    name=link,
-                )
-    return RobotRecord(root.text("name"), links, joints, document)
+        joint = attempt(_joint, node)
+        if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
+            joints[joint.name] = joint
+    all_links = len(links) == len(root.children("link"))
+    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, all_links) for role in _ENDS])]
+    complete = all_links and len(joined) == len(root.children("joint"))
+    return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete)
+
+
+def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], all_links: bool) -> bool:
+    """Whether the parent or child of a joint is a link; if not, that is an error unless a link could not be read."""
+    link = getattr(joint, role)
+    if link in links:
+        return True
+    if link and all_links:
+        message = f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{known(link, links)}"
+        joint.node.child(role).reject(message, code="unknown-link", name=link)
+    return False
 
 
 def _refuse_xacro(document: Document) -> None:
     for element in document.root.element.iter():
         tag = element.tag if isinstance(element.tag, str) else ""
         if "xacro" in tag or any("${" in value or "$(" in value for value in element.attrib.values()):
-            shown = tag.split("}")[-1] if "xacro" in tag else f"<{tag}> with an expression ${{...}}"
+            found = tag.split("}")[-1] if "xacro" in tag else f"<{tag}> with an expression ${{...}}"
             raise document.node(element).fail(
-                f"this is a xacro macro file (found {shown}); expand it first: xacro robot.urdf.xacro > robot.urdf"
+                f"this is a xacro macro file (found {found}); expand it first: xacro robot.urdf.xacro > robot.urdf",
+                code="xacro",
             )
 
 
-def _unique(kind: str, name: str, node: Node, earlier: dict) -> None:
+def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
     if name in earlier:
         raise node.fail(
             f"{kind} name '{name}' is taken (first on line {earlier[name].node.line}); names of {kind}s are unique",
+            code="duplicate-name",
+            repair="rename one of them",
             name=name,
         )
+    return True
 
 
 def known(name: str, valid: Iterable[str]) -> str:
     """Return how a message about an unknown name goes on: the closest valid one, and all of them."""
     names = list(valid)
-    close = difflib.get_close_matches(name, names, n=1)
+    # Comparing with every name of a very large file would take longer than reading it.
+    close = difflib.get_close_matches(name, names[:2000], n=1) if len(name) <= LONGEST_NAME else []
     hint = f"; did you mean '{close[0]}'?" if close else "."
     return f"{hint} Known: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 
@@ -160,8 +193,8 @@ def _materials(root: Node) -> dict[str, tuple[float, ...] | None]:
     """Return the colors of the materials that the file defines at its top."""
     colors = {}
     for node in root.children("material"):
-        name = node.text("name", required=True)
-        colors[name] = _color(node)
+        name = node.document.attempt(node.name)
+        colors[name] = node.document.attempt(_color, node)
     return colors
 
 
@@ -171,17 +204,27 @@ def _color(material: Node) -> tuple[float, ...] | None:
 
 
 def _link(node: Node, colors: dict) -> LinkRecord:
-    name = node.text("name", required=True)
+    name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
-    shapes = [_shape(child, role, colors) for role in ("visual", "collision") for child in node.children(role)]
-    return LinkRecord(name, None if inertial is None else _inertial(inertial), tuple(shapes), node)
+    shapes = [attempt(_shape, child, role, colors) for role in ("visual", "collision") for child in node.children(role)]
+    record = None if inertial is None else attempt(_inertial, inertial)
+    return LinkRecord(name, record, tuple(shape for shape in shapes if shape is not None and shape.is_known), node)
 
 
 def _inertial(node: Node) -> InertialRecord:
-    mass = node.child("mass", required=True).number("value", required=True)
-    inertia = node.child("inertia", required=True)
-    tensor = tuple(inertia.number(name, required=True) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    attempt = node.document.attempt
+    mass = attempt(_mass, node, default=math.nan)
+    tensor = attempt(_tensor, node, default=(math.nan,) * 6)
     return InertialRecord(_origin(node), mass, tensor, node)
+
+
+def _mass(node: Node) -> float:
+    return node.child("mass", required=True).number("value", required=True)
+
+
+def _tensor(node: Node) -> tuple[float, ...]:
+    inertia = node.child("inertia", required=True)
+    return tuple(inertia.number(name, required=True) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
 
 
 def _origin(node: Node) -> Pose:
@@ -196,7 +239,9 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
     found = [(shape, child) for shape in _SHAPES for child in geometry.children(shape)]
     if len(found) != 1:
         others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
-        raise geometry.fail(f"{geometry.path} holds {others}, expected exactly one of {', '.join(_SHAPES)}")
+        raise geometry.fail(
+            f"{geometry.path} holds {others}, expected exactly one of {', '.join(_SHAPES)}", code="bad-geometry"
+        )
     shape, body = found[0]
     filename = None
     if shape == "box":
@@ -209,7 +254,7 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
     else:
         size = (body.number("radius", required=True), body.number("length", required=True))
     if shape != "mesh" and min(size) < 0.0:
-        raise body.fail(f"{body.path} has the size {size}; lengths are not negative")
+        raise body.fail(f"{body.path} has the size {size}; lengths are not negative", code="bad-geometry")
     color = material = None
     if (used := node.child("material")) is not None:
         material = used.text("name")
@@ -218,27 +263,46 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
 
 
 def _joint(node: Node) -> JointRecord:
-    name = node.text("name", required=True)
+    name, attempt = node.name(), node.document.attempt
+    type_ = attempt(_type, node, name, default=UNKNOWN)
+    parent, child = (attempt(_end, node, role, default="") for role in _ENDS)
+    if parent and parent == child:
+        raise node.fail(f"joint '{name}' connects link '{parent}' to itself", code="self-joint", joint=name)
+    return JointRecord(
+        name, type_, parent, child, _origin(node), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
+        _limit(node, name), *_dynamics(node, name), attempt(_mimic, node, name), node,
+    )  # fmt: skip
+
+
+def _type(node: Node, joint: str) -> str:
     type_ = node.text("type", required=True)
     if type_ not in JOINT_TYPES:
-        known = ", ".join(JOINT_TYPES)
-        raise node.fail(f"joint '{name}' has type '{type_}'. Known types: {known}.", joint=name, type=type_)
-    parent = node.child("parent", required=True).text("link", required=True)
-    child = node.child("child", required=True).text("link", required=True)
-    if parent == child:
-        raise node.fail(f"joint '{name}' connects link '{parent}' to itself", joint=name)
-    return JointRecord(
-        name, type_, parent, child, _origin(node), _axis(node, name, type_), _limit(node, name),
-        *_dynamics(node, name), _mimic(node, name), node,
-    )  # fmt: skip
+        likely = difflib.get_close_matches(type_[:LONGEST_NAME].strip().lower(), JOINT_TYPES, n=1)
+        raise node.fail(
+            f"joint '{joint}' has type {shown(type_)}. Known types: {', '.join(JOINT_TYPES)}.",
+            code="unknown-joint-type",
+            repair=f"did you mean '{likely[0]}'?" if likely else "",
+            joint=joint,
+            type=type_,
+        )
+    return type_
+
+
+def _end(node: Node, role: str) -> str:
+    return node.child(role, required=True).name("link")
 
 
 def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
     axis = node.child("axis")
     xyz = (1.0, 0.0, 0.0) if axis is None else axis.vector("xyz", 3, required=True)
     # A fixed or floating joint has no axis; many exporters write 0 0 0 there.
-    if type_ not in ("fixed", "floating") and math.hypot(*xyz) < 1e-6:
-        raise axis.fail(f"joint '{joint}' has the axis {xyz}, which points nowhere", joint=joint)
+    if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < 1e-6:
+        raise axis.fail(
+            f"joint '{joint}' has the axis {xyz}, which points nowhere",
+            code="zero-axis",
+            repair="give the direction in which it turns or slides, or make the joint fixed",
+            joint=joint,
+        )
     return xyz
 
 
@@ -246,13 +310,16 @@ def _limit(node: Node, joint: str) -> tuple[float | None, float | None, float | 
     limit = node.child("limit")
     if limit is None:
         return (None, None, None, None)
-    lower, upper, effort, velocity = (
-        limit.number(name, infinite=True) for name in ("lower", "upper", "effort", "velocity")
-    )
-    for name, value in (("effort", effort), ("velocity", velocity)):
+    values = tuple(limit.number(name, infinite=True) for name in ("lower", "upper", "effort", "velocity"))
+    for name, value in (("effort", values[2]), ("velocity", values[3])):
         if value is not None and value < 0.0:
-            raise limit.fail(f"joint '{joint}' has the {name} limit {value}, which is negative")
-    return (lower, upper, effort, velocity)
+            limit.reject(
+                f"joint '{joint}' has the {name} limit {value}, which is negative",
+                code="negative-limit",
+                repair="the limit holds in both directions; write its size",
+                joint=joint,
+            )
+    return values
 
 
 def _dynamics(node: Node, joint: str) -> tuple[float, float]:
@@ -262,7 +329,12 @@ def _dynamics(node: Node, joint: str) -> tuple[float, float]:
     damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
     for name, value in (("damping", damping), ("friction", friction)):
         if value < 0.0:
-            raise dynamics.fail(f"joint '{joint}' has the {name} {value}: a negative value would create energy")
+            dynamics.reject(
+                f"joint '{joint}' has the {name} {value}: a negative value would create energy",
+                code="negative-dissipation",
+                repair="is the sign wrong?",
+                joint=joint,
+            )
     return (damping, friction)
 
 
@@ -270,7 +342,7 @@ def _mimic(node: Node, joint: str) -> MimicRecord | None:
     mimic = node.child("mimic")
     if mimic is None:
         return None
-    leader = mimic.text("joint", required=True)
+    leader = mimic.name("joint")
     if leader == joint:
-        raise mimic.fail(f"joint '{joint}' mimics itself", joint=joint)
+        raise mimic.fail(f"joint '{joint}' mimics itself", code="mimic-cycle", joint=joint)
     return MimicRecord(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)

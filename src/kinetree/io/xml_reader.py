@@ -191,7 +191,9 @@ class Document:
         node = at if isinstance(at, Node) else None
         line = node.line if node is not None else at
         ended = "" if message.endswith((".", "?")) else "."
-        text = f"{message}{ended} {repair[0].upper()}{repair[1:]}" if repair else message
+        # An option such as inertia='project' keeps its spelling.
+        opening = repair[:1].upper() if re.match(r"[a-z]+[ ,.?]", repair) else repair[:1]
+        text = f"{message}{ended} {opening}{repair[1:]}" if repair else message
         values = {"element": node and node.path, "code": code, "repair": repair, "rule": message, **values}
         return (error or self._error)(f"{self.where(line)}: {text}", file=self.file, line=line, **values)
 
@@ -383,7 +385,8 @@ class Node:
     def meant_child(self, tag: str) -> str | None:
         """Return what the tag of an unread child looks like a misspelling of, as `meant`."""
         there = {child.tag for child in self.all_children()}
-        return _close(tag, [other for other in self.read_children if other not in there])
+        wanted = [other for other in self.read_children if other not in there or other.lower() == tag.lower()]
+        return _close(tag, wanted)
 
 
 def shown(value: str, longest: int = 60) -> str:
