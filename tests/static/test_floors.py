@@ -12,6 +12,7 @@ FLOORS = (
     "spatial",
     "joints",
     "model",
+    "geometry",
     "io",
     "algorithms",
     "compile",
