@@ -51,6 +51,11 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
                 node, f"joint '{joint.name}' states no {which} limit: 0, the format's default", "missing-limit"
             )
             lower, upper = lower or 0.0, upper or 0.0
+        absent = [name for name, value in (("effort", effort), ("velocity", velocity)) if value is None]
+        if absent and joint.limit != (None, None, None, None):
+            which = " and ".join(absent)
+            message = f"joint '{joint.name}' states no {which} limit, which the format requires: unlimited"
+            notes.info(node, message, "missing-effort")
     elif joint.type != UNKNOWN and (lower is not None or upper is not None):
         if (lower or 0.0, upper or 0.0) != (0.0, 0.0):
             notes.info(node, f"joint '{joint.name}' is {joint.type}: its lower and upper limits have no meaning")
@@ -61,7 +66,7 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
         raise node.fail(
             f"joint '{joint.name}' has lower limit {low} above its upper limit {high}",
             code="limit-order",
-            repair="were they exchanged, or given in degrees with a wrong sign?",
+            repair="were they exchanged? Some programs take this for 'no limit', which is written as type continuous",
             joint=joint.name,
         )
     return (low, high, math.inf if effort is None else effort, math.inf if velocity is None else velocity)

@@ -44,7 +44,7 @@ def _coupling(
     mimic = joint.mimic
     if joint.type == "fixed" or joint.name in locked:
         message = f"fixed joint '{joint.name}' mimics '{mimic.joint}': it cannot move"
-        notes.info(mimic.node, message, "mimic-of-fixed")
+        notes.info(mimic.node, message, "mimic-idle")
         return None
     if mimic.joint not in joints:
         message = f"joint '{joint.name}' mimics '{mimic.joint}', and there is no such joint"

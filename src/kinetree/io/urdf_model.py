@@ -101,7 +101,7 @@ def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: 
 
 
 def _values(error: KinetreeError) -> dict[str, object]:
-    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line", "element")}
+    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line")}
 
 
 def _plane_normal(joint: JointRecord) -> np.ndarray | None:

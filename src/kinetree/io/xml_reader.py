@@ -186,7 +186,7 @@ class Document:
         repair : str
             What to do about it; closes the message.
         **values
-            Become attributes, beside ``file, line, element, code, repair``.
+            Become attributes, beside ``file, line, element, summary, code, repair``.
         """
         node = at if isinstance(at, Node) else None
         line = node.line if node is not None else at
@@ -194,7 +194,8 @@ class Document:
         # An option such as inertia='project' keeps its spelling.
         opening = repair[:1].upper() if re.match(r"[a-z]+[ ,.?]", repair) else repair[:1]
         text = f"{message}{ended} {opening}{repair[1:]}" if repair else message
-        values = {"element": node and node.path, "code": code, "repair": repair, "rule": message, **values}
+        place = {"element": None if node is None else node.path, "summary": message}
+        values = {"code": code, "repair": repair, **place, **values}
         return (error or self._error)(f"{self.where(line)}: {text}", file=self.file, line=line, **values)
 
     def reject(self, error: KinetreeError, instead: object = None) -> object:

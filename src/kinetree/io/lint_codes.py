@@ -1,0 +1,92 @@
+"""The codes of lint's findings: the level of each, and what it means. docs/lint.md holds the same table.
+
+A code is the same in all releases; new ones may come.
+"""
+
+from __future__ import annotations
+
+LEVELS = ("error", "warning", "info")
+
+CODES: dict[str, tuple[str, str]] = {
+    # The file itself.
+    "unreadable": ("error", "there is no such file, or it may not be read"),
+    "not-a-file": ("error", "a folder, a device or a pipe"),
+    "too-large": ("error", "a file above 64 MiB, or an attribute above 10 million characters"),
+    "empty-file": ("error", "nothing but white space"),
+    "not-xml": ("error", "no XML text: binary, packed, or another format"),
+    "encoding": ("error", "bytes that are not in the declared encoding (or not UTF-8), or an unknown encoding"),
+    "malformed-xml": ("error", "not well-formed XML"),
+    "nesting": ("error", "elements nested deeper than 256"),
+    "entities": ("error", "entities or external files, which are never expanded"),
+    "xml-version": ("info", "the XML declaration states a version that does not exist"),
+    "wrong-root": ("error", "the root element is that of no robot format"),
+    "xacro": ("error", "a xacro macro file that was not expanded"),
+    "format": ("error", "another rule of the format"),
+    # Elements and attributes.
+    "missing-element": ("error", "an element that the format requires"),
+    "missing-attribute": ("error", "an attribute that the format requires"),
+    "empty-attribute": ("error", "a required attribute without content"),
+    "repeated-element": ("error", "an element that is allowed once"),
+    "bad-number": ("error", "NaN, infinity, overflow, 1_000, 0x10, 1,5, digits of other scripts, a wrong count"),
+    "bad-name": ("error", "a name with invisible characters, or longer than 1000"),
+    "bad-geometry": ("error", "no shape, several, an unknown one, or a negative length"),
+    "misspelled": ("error", "an unknown element or attribute that resembles one of the format and would be physics"),
+    "unsupported": ("error", "physics that the model cannot hold"),
+    "ignored": ("info", "an element or attribute that is not read"),
+    "assumption": ("info", "what the reader assumed"),
+    "unnamed-robot": ("info", "the robot has no name"),
+    # Links and inertias.
+    "no-links": ("error", "a robot without links"),
+    "negative-mass": ("error", "a mass below zero"),
+    "inertia-without-mass": ("error", "a rotational inertia, but the mass is zero"),
+    "impossible-inertia": ("error", "a negative principal moment, or a broken triangle inequality"),
+    "massless-leaf": ("error", "a joint that moves nothing that resists it"),
+    "missing-inertial": ("warning", "a moving link that has a shape, but no mass"),
+    "placeholder-inertia": ("warning", "moments of exactly 1 kg m^2 that fit no body of this mass and size"),
+    "large-inertia": ("warning", "more inertia than the mass could have anywhere within the link's shapes"),
+    "small-inertia": ("warning", "so little inertia that the mass would be a point within the link's shapes"),
+    "com-outside": ("warning", "the center of mass is far outside the link's shapes"),
+    "huge-mass": ("warning", "a mass above 10 t: grams instead of kilograms?"),
+    "mass-ratio": ("warning", "connected bodies whose masses differ more than 10,000 times"),
+    # Joints and the tree.
+    "duplicate-name": ("error", "two links or two joints of one name"),
+    "unknown-link": ("error", "a joint names a link that does not exist"),
+    "self-joint": ("error", "a joint connects a link to itself"),
+    "unknown-joint-type": ("error", "a joint type that the format does not have"),
+    "zero-axis": ("error", "a joint axis that points nowhere"),
+    "two-parents": ("error", "a link is the child of two joints"),
+    "disconnected": ("error", "several links have no parent"),
+    "cycle": ("error", "joints that form a ring"),
+    "world-carried": ("error", "a link named 'world' that is not the root"),
+    "floating-world": ("error", "a floating base whose root is the world with more than one joint"),
+    "limit-order": ("error", "a lower limit above the upper one"),
+    "negative-limit": ("error", "an effort or velocity limit below zero"),
+    "negative-dissipation": ("error", "negative damping or friction"),
+    "mimic-cycle": ("error", "joints that mimic each other, or themselves"),
+    "mimic-unknown": ("error", "a joint mimics one that does not exist"),
+    "mimic-of-fixed": ("error", "a moving joint mimics a fixed one"),
+    "mimic-unsupported": ("error", "mimic with a joint of several variables"),
+    "mimic-idle": ("info", "a fixed joint that mimics another"),
+    "missing-limit": ("warning", "a revolute or prismatic joint without range"),
+    "missing-effort": ("info", "a <limit> without effort or velocity, which the format requires"),
+    "zero-effort": ("warning", "an effort limit of zero: no drive could move the joint"),
+    "zero-velocity": ("warning", "a velocity limit of zero: the joint may not move"),
+    "equal-limits": ("warning", "lower and upper limit are equal: the joint cannot move"),
+    "wide-limit": ("warning", "a revolute joint may turn further than two turns each way: degrees?"),
+    "axis-length": ("info", "an axis that is not of unit length"),
+    "idle-dynamics": ("info", "damping or friction of a fixed joint"),
+    "far-offset": ("warning", "a joint more than 10 m from its parent: millimeters?"),
+    "rounded-angle": ("warning", "an angle that is a multiple of pi rounded so far that it shows (error above 1e-5)"),
+    "truncated-angle": ("info", "an angle that is a rounded multiple of pi (error above 1e-9)"),
+    # Names, shapes and looks.
+    "similar-names": ("warning", "names that differ in case or outer white space only"),
+    "mesh-missing": ("warning", "a mesh file that is not found"),
+    "mesh-found": ("info", "a mesh found elsewhere than its name says"),
+    "mesh-scale": ("warning", "a mesh scaled by 0, or by 100 and more"),
+    "empty-shape": ("info", "a shape of size zero"),
+    "color-range": ("info", "a color outside 0 to 1"),
+    "unused-material": ("info", "a material that no shape uses"),
+    # Formats that are read through a model.
+    "model": ("error", "a rule of mechanisms, found when the model was built"),
+    "report": ("info", "an entry of the model's report, with its level there"),
+}

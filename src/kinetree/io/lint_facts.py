@@ -1,0 +1,120 @@
+"""What lint's checks look at: bodies and joints in plain numbers, whatever format or model they come from."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.model import Model
+from kinetree.model.parts import Geometry, pose_of_transform
+from kinetree.model.validation import central_inertia
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Line (None where the source has none) and path of an element."""
+
+    line: int | None
+    element: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyFacts:
+    """Mass [kg], center of mass [m] and tensor about it [kg m^2] in the axes of the body; ``mass`` None: unreadable.
+
+    ``shapes`` are posed in the body; a body without ``<inertial>`` has ``is_given`` False.
+    """
+
+    name: str
+    mass: float | None
+    com: np.ndarray
+    I: np.ndarray
+    is_given: bool
+    shapes: tuple[Geometry, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointFacts:
+    """A joint from body ``parent`` (None: the world) to ``child``, with ``freedoms`` velocity variables.
+
+    ``turns``: its variable is an angle. Limits are None where none is stated or the joint has several variables.
+    ``angles``: the numbers in the file that place it, if they are angles in radians.
+    """
+
+    name: str
+    parent: str | None
+    child: str
+    freedoms: int
+    turns: bool
+    offset: tuple[float, float, float]
+    angles: tuple[float, ...]
+    lower: float | None
+    upper: float | None
+    effort: float | None
+    velocity: float | None
+    place: Place
+    limit_place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """All bodies and joints of a robot by name, and what only the file knows.
+
+    ``joints`` stand parents first. ``names``: groups (kind, name, place) whose names must differ clearly.
+    ``materials``: defined name to (place, whether it is used).
+    """
+
+    file: str
+    bodies: dict[str, BodyFacts]
+    joints: dict[str, JointFacts]
+    names: tuple[tuple[str, str, Place], ...] = ()
+    materials: dict[str, tuple[Place, bool]] = field(default_factory=dict)
+
+
+def facts_of_model(model: Model, file: str) -> Facts:
+    """The facts of any model; its elements have names but no lines."""
+    bodies, joints = {}, {}
+    for i in model.outward():
+        name, I = model.body_names[i], model.I[i]
+        mass = float(I.m)
+        com = np.array(list(I.h), dtype=float) / mass if mass > 0.0 else np.zeros(3)
+        place = Place(None, f"body '{name}'")
+        shapes = tuple(model.geometry[i])
+        bodies[name] = BodyFacts(name, mass, com, central_inertia(I), mass > 0.0, shapes, place)
+        joints[model.joint_names[i]] = _joint(model, i)
+    names = tuple(
+        (kind, name, Place(None, f"{kind} '{name}'"))
+        for kind, all_names in (("body", model.body_names[1:]), ("joint", model.joint_names[1:]))
+        for name in all_names
+    )
+    return Facts(file, bodies, joints, names)
+
+
+def _joint(model: Model, i: int) -> JointFacts:
+    joint, name = model.joints[i], model.joint_names[i]
+    one = joint.nq == joint.nv == 1
+    k = model.v_slice[i].start
+
+    def limit(values) -> float | None:
+        return float(values[k]) if one and math.isfinite(values[k]) else None
+
+    place = Place(None, f"joint '{name}'")
+    _, p = pose_of_transform(model.X_T[i])
+    return JointFacts(
+        name,
+        model.body_names[model.parent[i]] if model.parent[i] > 0 else None,
+        model.body_names[i],
+        joint.nv,
+        one and joint.position_units[0] == "rad",
+        tuple(p.tolist()),
+        (),
+        limit(model.lower),
+        limit(model.upper),
+        limit(model.effort_limit),
+        limit(model.velocity_limit),
+        place,
+        place,
+    )
