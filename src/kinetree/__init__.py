@@ -16,6 +16,8 @@ from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
 from kinetree.errors import KinetreeError
 from kinetree.io.load import load
+from kinetree.io.save import save
+from kinetree.io.write_urdf import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
 from kinetree.simulate import Trajectory, simulate
@@ -40,8 +42,10 @@ __all__ = sorted(
         "joints",
         "load",
         "models",
+        "save",
         "simulate",
         "spatial",
+        "to_urdf",
         *_calls,
     ]
 )

@@ -1,0 +1,108 @@
+"""``save``: a model into a file of the format that its suffix names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from os import PathLike
+from pathlib import Path
+
+from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.model.parts import Report
+
+SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
+FORMATS = ("urdf", "mjcf")
+MESHES = ("keep", "relative", "drop")
+
+
+def save(
+    model,
+    path: str | PathLike,
+    *,
+    format: str | None = None,
+    unsupported: str = "raise",
+    meshes: str = "keep",
+    **options,
+) -> Report:
+    """Write a model into a URDF or MJCF file, which is replaced as a whole or not at all.
+
+    Parameters
+    ----------
+    model : Model
+    path : str or path
+        The file; an existing one is overwritten.
+    format : {"urdf", "mjcf"}, optional
+        Default: what the suffix says: .urdf, or .xml and .mjcf for MJCF.
+    unsupported : {"raise", "drop"}
+        What to do with what the format cannot say: refuse it, or leave it out and report it.
+    meshes : {"keep", "relative", "drop"}
+        Names of mesh files: as the model holds them (where they were found), relative to the written file, or no
+        meshes at all.
+    **options
+        Of the format, see ``to_urdf`` and ``to_mjcf``.
+
+    Returns
+    -------
+    Report
+        What was left out, and what is said in another way than the model says it.
+
+    Raises
+    ------
+    UnsupportedError
+        If the format cannot say what the model holds, naming all of it; or for an unknown suffix.
+
+    Notes
+    -----
+    *Identities* Reading the file gives the model again, but for what the report says: ``structure()``, numbers to 1e-14
+    of their size, names, frames, shapes. Writing that once more gives the same text.
+
+    Examples
+    --------
+    >>> import kinetree as kt, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "pendulum.urdf"
+    >>> print(kt.save(kt.models.pendulum(), path))
+    nothing to report
+    >>> kt.load(path)
+    <Model 'pendulum': 1 bodies, nq=1, nv=1>
+    """
+    path = Path(path)
+    format = _format(path, format)
+    if format == "urdf":
+        from kinetree.io.write_urdf import urdf_text as text_of
+    else:
+        from kinetree.io.write_mjcf import mjcf_text as text_of
+    text, report = text_of(
+        model, unsupported=unsupported, meshes=meshes, folder=path.absolute().parent, **options
+    )
+    _replace(path, text)
+    return report
+
+
+def _format(path: Path, format: str | None) -> str:
+    if format is None:
+        format = SUFFIXES.get(path.suffix.lower())
+        if format is None:
+            raise UnsupportedError(
+                f"{path}: the suffix {path.suffix!r} names no format that kinetree writes; known: "
+                f"{', '.join(SUFFIXES)}, or say format='urdf' or 'mjcf'",
+                file=str(path),
+            )
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS, "kt.save(..., format=...)")
+    return format
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write beside the file, then put it in its place in one step, so that nobody sees half a file."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")  # a pipe or a terminal; a folder raises
+        return
+    path = Path(os.path.realpath(path))  # a link stays a link
+    draft = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        if path.exists():
+            shutil.copymode(path, draft)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)

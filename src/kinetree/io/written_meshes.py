@@ -1,0 +1,42 @@
+"""How a written file names the files of meshes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kinetree.errors import unknown_name
+from kinetree.io.losses import Losses
+from kinetree.model.parts import Geometry
+
+CHOICES = ("keep", "relative", "drop")
+
+
+class MeshNames:
+    """Gives the name of a shape's mesh file, or None to leave it out; see ``kt.save`` for the choices.
+
+    Parameters
+    ----------
+    choice : {"keep", "relative", "drop"}
+    folder : Path or None
+        Where the written file lies; without one, relative names cannot be formed.
+    losses : Losses
+    """
+
+    def __init__(self, choice: str, folder: Path | None, losses: Losses) -> None:
+        if choice not in CHOICES:
+            raise unknown_name("choice", choice, CHOICES, "kt.save(..., meshes=...)")
+        self.choice, self.folder, self.losses = choice, folder, losses
+
+    def __call__(self, shape: Geometry) -> str | None:
+        if shape.mesh is None:
+            return None
+        if self.choice == "drop":
+            self.losses.note(f"mesh {shape.name or shape.mesh!r}", "left out (meshes='drop')")
+            return None
+        if self.choice == "relative" and self.folder is not None and os.path.isabs(shape.mesh):
+            try:
+                return Path(os.path.relpath(shape.mesh, self.folder)).as_posix()
+            except ValueError:  # another drive
+                return shape.mesh
+        return shape.mesh
