@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import pathlib
 import platform
+from collections.abc import Sequence
 
 PACKAGES = ("kinetree", "numpy", "llvmlite", "pin", "example-robot-data")
 FLAGS = ("sse4_2", "avx", "avx2", "fma", "avx512f", "avx512dq", "avx512vl", "asimd", "sve")
@@ -30,10 +31,10 @@ def machine() -> dict[str, object]:
     }
 
 
-def versions() -> dict[str, str]:
+def versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
     """Versions of the packages that take part."""
     found = {}
-    for name in PACKAGES:
+    for name in packages:
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -1,11 +1,14 @@
-"""Converts states, forces and matrices between a kinetree model and a MuJoCo model of the same URDF robot.
+"""Converts states, forces and matrices between a kinetree model and a MuJoCo model of the same robot.
 
-Joints are paired by name (the root joint by being free). The engines differ in
+Joints of a URDF file are paired by name (the root joint by being free), those of an MJCF file by their order. The
+engines differ in
 
 =================  ============================  ==================================================
 quantity           kinetree                      MuJoCo
 =================  ============================  ==================================================
 free joint, q      position, (w, x, y, z)        the same
+ball joint, q      (w, x, y, z)                  the same
+ball joint, v      w in body coords              the same
 free joint, v      (w, v), both body coords      (v in world coords, w in body coords)
 free joint, a      componentwise derivative      the same, of its own v: R (dv + w x v), dw
 free joint, tau    (n, f), both body coords      (f in world coords, n in body coords)
@@ -17,6 +20,7 @@ joint forces       ``rnea``: bare tree           ``mj_rne``: bare tree without a
 
 from __future__ import annotations
 
+import copy
 import xml.etree.ElementTree as ET
 
 import mujoco
@@ -49,20 +53,49 @@ def mujoco_model(urdf: str, floating_base: bool = False) -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(ET.tostring(robot, encoding="unicode"))
 
 
-class MujocoBridge:
-    """Conversions between ``model`` (kinetree) and ``mj_model``, one state at a time."""
+_TREE_ALONE = (  # what a comparison of trees leaves out
+    mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    | mujoco.mjtDisableBit.mjDSBL_CONTACT
+    | mujoco.mjtDisableBit.mjDSBL_EQUALITY
+    | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+    | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    | mujoco.mjtDisableBit.mjDSBL_SENSOR
+)
+_NO_PASSIVE = mujoco.mjtDisableBit.mjDSBL_SPRING | mujoco.mjtDisableBit.mjDSBL_DAMPER
 
-    def __init__(self, model, mj_model: mujoco.MjModel) -> None:
+
+class MujocoBridge:
+    """Conversions between ``model`` (kinetree) and ``mj_model``, one state at a time.
+
+    Parameters
+    ----------
+    model : kinetree.Model
+    mj_model : mujoco.MjModel
+        Copied; the copy has no contacts, constraints, actuators, fluid, gravity compensation or armature of tendons.
+    by_order : bool
+        Pair the joints by their order instead of their names, as for MJCF files.
+    """
+
+    name = "MuJoCo"
+
+    def __init__(self, model, mj_model: mujoco.MjModel, by_order: bool = False) -> None:
         if model.nv != mj_model.nv:
             raise ValueError(f"kinetree has nv = {model.nv}, MuJoCo has nv = {mj_model.nv}")
+        mj_model = copy.copy(mj_model)
+        mj_model.opt.disableflags |= _TREE_ALONE
+        mj_model.opt.density = mj_model.opt.viscosity = 0.0
+        mj_model.body_gravcomp[:] = 0.0
+        mj_model.tendon_armature[:] = 0.0
         self.model, self.mj_model, self.data = model, mj_model, mujoco.MjData(mj_model)
         self._pairs = []  # (is free, q slices here and there, v slices here and there)
-        for i in model.outward():
+        moving = [i for i in model.outward() if model.joints[i].nv]
+        for number, i in enumerate(moving):
             joint = model.joints[i]
-            if joint.nv == 0:
-                continue
             free = joint.nq == 7
-            j = mj_model.joint(_ROOT_JOINT if free else model.joint_names[i])
+            j = mj_model.joint(number if by_order else _ROOT_JOINT if free else model.joint_names[i])
+            if (len(j.qpos0), len(j.damping)) != (joint.nq, joint.nv):
+                raise ValueError(f"joint {model.joint_names[i]!r}: MuJoCo's {j.name!r} is of another kind")
             q, v = j.qposadr[0], j.dofadr[0]
             there = slice(q, q + joint.nq), slice(v, v + joint.nv)
             self._pairs.append((free, model.q_slice[i], there[0], model.v_slice[i], there[1]))
@@ -94,6 +127,11 @@ class MujocoBridge:
                 angular, linear = v[here][:3], v[here][3:]
                 out[there][:3] += rotation_matrix(q[here_q][3:]) @ np.cross(angular, linear)
         return out
+
+    def a_from_mujoco(self, q, v, a_mj):
+        """Accelerations (nv,): the inverse of `a_to_mujoco`."""
+        shift = self.a_to_mujoco(q, v, np.zeros(self.model.nv))
+        return self.velocity_map(q).T @ (a_mj - shift)
 
     def velocity_map(self, q):
         """The orthogonal matrix T(q) (nv, nv) with v_mujoco = T v."""
@@ -143,6 +181,37 @@ class MujocoBridge:
         mujoco.mj_fullM(self.mj_model, self.data, M)
         T = self.velocity_map(q)
         return T.T @ M @ T
+
+    def bias(self, q, v):
+        """Joint forces (nv,) at zero acceleration of the tree: ``qfrc_bias`` belongs to zero of MuJoCo's own."""
+        self._set(q, v)
+        M = np.empty((self.mj_model.nv, self.mj_model.nv))
+        mujoco.mj_fullM(self.mj_model, self.data, M)
+        shift = self.a_to_mujoco(q, v, np.zeros(self.model.nv))  # the free joint's R (w x v)
+        return self.tau_from_mujoco(q, self.data.qfrc_bias + M @ shift)
+
+    def passive(self, q, v):
+        """Joint forces (nv,) of springs and dampers."""
+        self._set(q, v)
+        return self.tau_from_mujoco(q, self.data.qfrc_spring + self.data.qfrc_damper)
+
+    def aba(self, q, v, tau):
+        """Accelerations (nv,) of the bare tree under joint forces, which it has no others beside."""
+        self.mj_model.opt.disableflags |= _NO_PASSIVE
+        try:
+            return self.forward_dynamics(q, v, tau)
+        finally:
+            self.mj_model.opt.disableflags &= ~int(_NO_PASSIVE)
+
+    def forward_dynamics(self, q, v, tau):
+        """Accelerations (nv,) with springs and dampers."""
+        d = self.data
+        d.qpos[:], d.qvel[:] = self.q_to_mujoco(q), self.v_to_mujoco(q, v)
+        d.qfrc_applied[:] = self.tau_to_mujoco(q, tau)
+        d.qacc_warmstart[:] = 0.0
+        mujoco.mj_forward(self.mj_model, d)
+        d.qfrc_applied[:] = 0.0
+        return self.a_from_mujoco(q, v, d.qacc)
 
     def body_jacobian(self, q, body: str):
         """World-aligned Jacobian (6, nv) of a body's origin, rows (angular, linear), kinetree's columns."""

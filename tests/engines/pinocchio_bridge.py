@@ -9,6 +9,7 @@ six-vectors            (angular, linear)                   (linear, angular)
 external wrenches      world coordinates, world's origin   coordinates and origin of the body's joint
 quaternions            (w, x, y, z)                        (x, y, z, w)
 free joint, q          position, quaternion                the same
+ball joint, q, v       quaternion, w in body coordinates   the same
 free joint, v          twist in body coordinates           the same frame and point
 continuous joint, q    angle                               (cos, sin)
 planar joint, q        angle, x, y                         x, y, cos, sin
@@ -54,6 +55,8 @@ class Bridge:
         Of the same robot, for example from `pinocchio_model`.
     """
 
+    name = "Pinocchio"
+
     def __init__(self, model, pin_model: pin.Model) -> None:
         if model.nv != pin_model.nv:
             raise ValueError(f"kinetree has nv = {model.nv}, Pinocchio has nv = {pin_model.nv}")
@@ -74,6 +77,8 @@ class Bridge:
             v_here = np.arange(v_here.start, v_here.stop)
             if shape == (7, 6, 7, 6):
                 kind, v_here = "free", v_here[_SWAP]
+            elif shape == (4, 3, 4, 3):
+                kind = "ball"
             elif shape == (3, 3, 4, 3):
                 kind, v_here = "planar", v_here[[1, 2, 0]]
             elif shape == (1, 1, 1, 1):
@@ -107,6 +112,8 @@ class Bridge:
             part = q[..., ours]
             if kind == "free":
                 part = np.concatenate([part[..., :3], part[..., 3:][..., _XYZW]], axis=-1)
+            elif kind == "ball":
+                part = part[..., _XYZW]
             elif kind == "planar":
                 part = np.concatenate([part[..., 1:], np.cos(part[..., :1]), np.sin(part[..., :1])], axis=-1)
             elif kind == "continuous":
@@ -122,6 +129,8 @@ class Bridge:
             part = q_pin[..., theirs]
             if kind == "free":
                 part = np.concatenate([part[..., :3], part[..., 3:][..., _WXYZ]], axis=-1)
+            elif kind == "ball":
+                part = part[..., _WXYZ]
             elif kind == "planar":
                 part = np.concatenate([np.arctan2(part[..., 3:], part[..., 2:3]), part[..., :2]], axis=-1)
             elif kind == "continuous":
@@ -204,6 +213,10 @@ class Bridge:
         if f_ext is not None:
             args.append(self.wrenches_to_pin(q, f_ext))
         return self.v_from_pin(pin.rnea(self.pin_model, self.data, *args))
+
+    def bias(self, q, v):
+        """Joint forces (nv,) at zero acceleration."""
+        return self.rnea(q, v, np.zeros(self.model.nv))
 
     def crba(self, q):
         """Mass matrix (nv, nv) at one position."""

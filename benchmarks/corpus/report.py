@@ -1,0 +1,210 @@
+"""``docs/corpus.md``: what came of each file, from ``benchmarks/results/corpus.json``."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator
+
+from benchmarks.corpus.catalog import CORPORA, GROUPED
+from benchmarks.corpus.measure import STATES, TOLERANCE
+
+DOCUMENT = pathlib.Path(__file__).parents[2] / "docs" / "corpus.md"
+FAULTS = ("disagrees", "raised", "crashed", "timed out")
+LONGEST_REASON = 260
+
+HEAD = """# Robot files of public packages
+
+Every model file that these packages ship, loaded by `kt.load` and compared with another engine that reads the same
+file. Generated, not written: `python -m benchmarks.corpus` from the root of the repository examines the installed
+packages (they are not imported, only their files are read) and writes this page and `benchmarks/results/corpus.json`;
+a word after it selects files whose corpus or path holds it.
+
+```bash
+pip install pin mujoco
+pip install --no-deps example-robot-data pybullet dm-control gymnasium mujoco-mjx musclemimic-models
+python -m benchmarks.corpus
+```
+"""
+
+MEASURE = f"""## What is compared
+
+URDF files are compared with Pinocchio, welded to the world and, unless the root link is called world or the mechanism
+has no mass to float with, with a free base; the larger error counts. Where Pinocchio refuses a file, MuJoCo is asked.
+MJCF files are compared with MuJoCo. No engine here reads SDF: its trees are built link by link in Pinocchio, from the
+raw XML. Numbers are the largest relative errors over {STATES} random states within the joint limits:
+
+* **M**: the mass matrix (`crba`); **bias**: the joint forces at zero acceleration (`rnea`: gravity, Coriolis and
+  centrifugal); **a**: the accelerations of forward dynamics (`aba`) under the forces that give each joint an
+  acceleration of order one. All three concern the bare tree with armature. In MJCF also **springs**: the joint forces
+  of springs and dampers (`passive_joint_forces`), and **complete**: `forward_dynamics` with them, against `qacc`
+  without contacts, constraints, limits, dry friction and actuators; a dash where the model holds loops, equalities or
+  tendons with forces, which `forward_dynamics` refuses, so that only the bare tree is compared.
+* Coordinates are scaled so that M has a unit diagonal; errors are relative to the largest entry. A finger counts as
+  much as a hip, and units do not matter.
+* An error is accepted up to {TOLERANCE:.0e}. Where M is ill-conditioned no two engines agree on accelerations; then
+  the residual of M a = tau - bias, with the other engine's M and bias, decides, and both are given with the condition
+  number of the scaled M.
+
+Mimic joints are coordinates of their own, as in the bare tree of both engines. `options` are those that the file needs
+to load: `inertia="accept"` takes an inertia that no body can have as it is, as the other engines do; `massless="lock"`
+fixes joints that move no mass, and is done to the other engine's model too; `unsupported="drop"` leaves out what the
+message names. Evaluated on NumPy arrays, without compiling; the files marked "compiled" also through compiled code.
+"""
+
+
+def write(result: dict) -> None:
+    """Write the page of a result."""
+    rows = result["rows"]
+    versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items() if name != "kinetree")
+    lines = [HEAD, *summary(rows), ""]
+    if result["absent"]:
+        lines += [f"Not installed when this was written: {', '.join(result['absent'])}.", ""]
+    lines += [f"{result['date']}, {result['seconds']:.0f} s for all files; {versions}.", "", MEASURE]
+    for corpus in CORPORA:
+        mine = [row for row in rows if row["corpus"] == corpus]
+        if mine:
+            lines += [f"## {corpus}", "", *(grouped(mine) if corpus in GROUPED else table(mine)), ""]
+    DOCUMENT.write_text("\n".join(lines).rstrip() + "\n")
+
+
+# --- the summary ------------------------------------------------------------------------------------------------------
+
+
+def summary(rows: list[dict]) -> list[str]:
+    """One line per corpus, and one for all."""
+    lines = [
+        "| corpus | files | parts of models | models | load | without options | agree | nothing moves | no rival | "
+        "refused | of these, another engine reads | faults |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for corpus in CORPORA:
+        mine = [row for row in rows if row["corpus"] == corpus]
+        if mine:
+            lines.append(_counts(corpus, mine))
+    return [*lines, _counts("**all**", rows)]
+
+
+def loads(row: dict) -> bool:
+    """Whether a model came of the file."""
+    return "load_seconds" in row
+
+
+def _counts(name: str, rows: list[dict]) -> str:
+    models = [row for row in rows if row["verdict"] != "not a model"]
+    loaded = [row for row in models if loads(row)]
+    plain = [row for row in loaded if not row["options"]]
+
+    def count(verdict):
+        return sum(row["verdict"] == verdict for row in models)
+
+    cells = [
+        len(rows),
+        len(rows) - len(models),
+        len(models),
+        _share(len(loaded), len(models)),
+        _share(len(plain), len(models)),
+        count("agrees"),
+        count("loads, nothing moves"),
+        count("loads, no rival"),
+        count("refused"),
+        sum(row["verdict"] == "refused" and _read_elsewhere(row) for row in models),
+        sum(row["verdict"] in FAULTS for row in models),
+    ]
+    return f"| {name} | " + " | ".join(map(str, cells)) + " |"
+
+
+def _read_elsewhere(row: dict) -> bool:
+    return any(said.endswith("reads it") for said in row.get("rivals_say", "").split("; "))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({100.0 * part / whole:.1f} %)" if whole else "0"
+
+
+# --- the tables -------------------------------------------------------------------------------------------------------
+
+
+def table(rows: list[dict]) -> Iterator[str]:
+    """One line per file."""
+    passive = any("passive" in row for row in rows)
+    head = ["file", "nq, nv", "bodies", "loops, equalities, tendons, actuators", "options", "rival", "M", "bias", "a"]
+    head += ["springs", "complete"] if passive else []
+    head += ["load, ms", "result"]
+    yield "| " + " | ".join(head) + " |"
+    yield "|" + " --- |" * len(head)
+    for row in rows:
+        cells = [row["file"]]
+        if loads(row):
+            equipment = [row[what] for what in ("loops", "equalities", "tendons", "actuators")]
+            cells += [f"{row['nq']}, {row['nv']}", row["bodies"], _nonzero(equipment), _options(row)]
+        else:
+            cells += [""] * 4
+        cells += [row.get("rival", "").partition(",")[0], *_errors(row)]
+        if passive:
+            cells += [_number(row.get("passive")), _number(row.get("complete"))]
+        cells += [f"{1e3 * row['load_seconds']:.0f}" if loads(row) else "", _result(row)]
+        yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def grouped(rows: list[dict]) -> Iterator[str]:
+    """One table of verdicts for files that differ in numbers only."""
+    yield "| files | nv | options | M | bias | a | load, ms | result |"
+    yield "| ---: | --- | --- | ---: | ---: | ---: | ---: | --- |"
+    kinds: dict[tuple, list[dict]] = {}
+    for row in rows:
+        kinds.setdefault((row["verdict"], row.get("nv"), _options(row) if loads(row) else ""), []).append(row)
+    for (_, nv, options), mine in kinds.items():
+        compared = [row for row in mine if "errors" in row]
+        worst = [_number(max((row["errors"][what] for row in compared), default=None)) for what in ("M", "bias")]
+        worst.append(_number(max((_acceleration(row) for row in compared), default=None)))
+        seconds = max((row.get("load_seconds", 0.0) for row in mine), default=0.0)
+        cells = [len(mine), "" if nv is None else nv, options, *worst, f"up to {1e3 * seconds:.0f}", _result(mine[0])]
+        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _nonzero(counts: list[int]) -> str:
+    return ", ".join(map(str, counts)) if any(counts) else ""
+
+
+def _options(row: dict) -> str:
+    return ", ".join(f'`{name}="{value}"`' for name, value in row["options"].items())
+
+
+def _number(x: float | None) -> str:
+    if x is None:
+        return ""
+    return "0" if x == 0.0 else f"{x:.0e}"
+
+
+def _acceleration(row: dict) -> float:
+    return min(row["errors"]["acceleration"], row["errors"]["residual"])
+
+
+def _errors(row: dict) -> list[str]:
+    if "errors" not in row or not row["nv"]:
+        return ["", "", ""]
+    errors = row["errors"]
+    acceleration = _number(errors["acceleration"])
+    if not errors["acceleration"] <= TOLERANCE:
+        acceleration += f"; residual {_number(errors['residual'])}, condition {_number(errors['condition'])}"
+    return [_number(errors["M"]), _number(errors["bias"]), acceleration]
+
+
+def _result(row: dict) -> str:
+    """The verdict, and everything that explains it, cut to a line."""
+    said = [row["verdict"]]
+    if row.get("base") == ["welded", "free"]:
+        said[0] += ", free base too"
+    if "compiled" in row:
+        said.append("compiled too")
+    for what in ("reason", "rivals_say", "refusal", "complete_reason"):
+        text = row.get(what)
+        if text and not (what == "refusal" and row["verdict"] == "refused"):
+            said.append(_short(f"needs it because {text}" if what == "refusal" else text))
+    return "; ".join(said)
+
+
+def _short(text: str) -> str:
+    """The first sentence, or as much as fits."""
+    text = text.partition(". ")[0].strip()
+    return text if len(text) <= LONGEST_REASON else text[:LONGEST_REASON].rsplit(" ", 1)[0] + " ..."
