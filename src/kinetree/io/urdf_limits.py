@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import UNKNOWN, JointRecord
@@ -28,9 +29,9 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
     -----
     The format requires ``<limit>`` with effort and velocity of revolute and prismatic joints, and gives lower and upper
     the default 0. Taken literally, a wheel whose limit states effort and velocity alone would be locked, so without
-    both the range is unlimited.
+    both the range is unlimited. The largest float means no limit too: the format's usual parser refuses infinity.
     """
-    lower, upper, effort, velocity = joint.limit
+    lower, upper, effort, velocity = map(_limit, joint.limit)
     node = joint.node.child("limit") or joint.node
     if joint.type in ("revolute", "prismatic"):
         if joint.limit == (None, None, None, None):
@@ -58,7 +59,8 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
             notes.info(node, message, "missing-effort")
     elif joint.type != UNKNOWN and (lower is not None or upper is not None):
         if (lower or 0.0, upper or 0.0) != (0.0, 0.0):
-            notes.info(node, f"joint '{joint.name}' is {joint.type}: its lower and upper limits have no meaning")
+            message = f"joint '{joint.name}' is {joint.type}: its lower and upper limits have no meaning"
+            notes.info(node, message, "idle-limit")
         lower = upper = None
     low = -math.inf if lower is None else lower
     high = math.inf if upper is None else upper
@@ -70,3 +72,8 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
             joint=joint.name,
         )
     return (low, high, math.inf if effort is None else effort, math.inf if velocity is None else velocity)
+
+
+def _limit(value: float | None) -> float | None:
+    """Infinity for the largest float; NaN, which stands for an unreadable number, stays."""
+    return math.copysign(math.inf, value) if value is not None and abs(value) >= sys.float_info.max else value

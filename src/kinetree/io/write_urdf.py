@@ -8,6 +8,7 @@ root link: under the name of the robot's own root if the model has one (a frame 
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,14 @@ from kinetree.io.losses import Losses
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml_text import add, root, text_of
-from kinetree.joints import Fixed, Free, Planar, Prismatic, Revolute, Reversed
+from kinetree.joints import Fixed, Free, Planar, Prismatic, Reversed, Revolute
 from kinetree.model.model import GRAVITY
 from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
 from kinetree.spatial import Inertia
 
 TYPES = {Revolute: "revolute", Prismatic: "prismatic", Fixed: "fixed", Free: "floating", Planar: "planar"}
 # URDF has no infinity, and its usual parser refuses the word; this stands for it in both directions.
-NO_LIMIT = 1.7976931348623157e308
+NO_LIMIT = sys.float_info.max
 
 
 def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
@@ -143,7 +144,7 @@ class _Robot:
             elif item is not self.root:
                 self._frame(item, carrier)
         if not is_depth_first(model):
-            losses.note("", "bodies are read depth first, which is another order of q than that of this model", "warning")
+            losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if any(joint.nv == 0 for joint in model.joints[1:]):
             losses.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
 
@@ -183,7 +184,7 @@ class _Robot:
             spare = _free(f"{own.name}_frame", self.link_names)
             losses.note(
                 f"body {own.name!r}",
-                f"the frame of this name is not at the joint, where the link of this name is; written as link {spare!r}",
+                f"the frame of this name is not at the joint, where the link is; written as link {spare!r}",
                 "warning",
             )
             self._fixed(Frame(spare, i, own.R_BF, own.p_BF), Inertia.zero())

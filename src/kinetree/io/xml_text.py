@@ -29,7 +29,7 @@ def set_attributes(element, attributes) -> None:
             element.set(name.rstrip("_"), value)
         except ValueError:
             raise UnsupportedError(
-                f"XML cannot hold {value!r}, the {name} of a <{element.tag}>: it has characters without a sign; rename it",
+                f"XML cannot hold {value!r}, the {name} of a <{element.tag}>: it has invisible characters; rename it",
                 value=value,
             ) from None
 
