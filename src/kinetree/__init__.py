@@ -15,6 +15,7 @@ from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
 from kinetree.errors import KinetreeError
+from kinetree.io.lint import lint
 from kinetree.io.load import load
 from kinetree.io.save import save
 from kinetree.io.write_urdf import to_urdf
@@ -40,6 +41,7 @@ __all__ = sorted(
         "errors",
         "interpreted",
         "joints",
+        "lint",
         "load",
         "models",
         "save",

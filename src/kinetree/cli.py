@@ -1,4 +1,4 @@
-"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree robots``.
+"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree lint``, ``kinetree robots``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -134,6 +134,32 @@ def simulate(
             written.append(plot)
         if not quiet:
             _print_rows(_summary(run, model, robot, written))
+
+
+@app.command()
+def lint(
+    files: Annotated[list[str], typer.Argument(help="URDF, MJCF or SDF files, or names of shipped robots.")],
+    as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
+    strict: Annotated[bool, _option("Exit with 1 if there are warnings.", "--strict")] = False,
+    everything: Annotated[bool, _option("Show every finding, also of codes with many.", "--all")] = False,
+    meshes: Annotated[bool, _option("Open meshes to compare their size with the inertia.", "--meshes")] = False,
+    package_dir: Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Find everything that is wrong with robot files, and what is probably not meant.
+
+    Exit code 2 with errors, 0 without; with --strict 1 if there are warnings only. docs/lint.md explains the codes.
+    """
+    with _Errors(debug):
+        import kinetree as kt
+        from kinetree.viz import lint_text
+
+        results = [kt.lint(file, package_dirs=package_dir or (), meshes=meshes) for file in files]
+        if as_json:
+            typer.echo(lint_text.as_json(results))
+        else:
+            _console().print(lint_text.as_text(results, everything=everything), end="")
+        raise typer.Exit(max(result.strict_exit_code if strict else result.exit_code for result in results))
 
 
 class _Errors:

@@ -1,8 +1,9 @@
 """Robots from files. Conventions of other formats are converted here and nowhere else."""
 
+from kinetree.io.lint import lint
 from kinetree.io.load import load
 from kinetree.io.save import save
 from kinetree.io.urdf import load_urdf
 from kinetree.io.write_urdf import to_urdf
 
-__all__ = ["load", "load_urdf", "save", "to_urdf"]
+__all__ = ["lint", "load", "load_urdf", "save", "to_urdf"]

@@ -1,0 +1,65 @@
+"""What lint found, as text for a terminal and as JSON for other programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+SHOWN = {"error": 10, "warning": 5, "info": 2}  # findings of one code before the rest is only counted
+_STYLES = {"error": "bold red", "warning": "yellow", "info": "dim"}
+
+
+def as_json(results: Sequence) -> str:
+    """All results as one JSON object: ``files``, and the sums ``errors``, ``warnings``, ``infos``.
+
+    Parameters
+    ----------
+    results : sequence of LintResult
+    """
+    files = [result.as_data() for result in results]
+    sums = {key: sum(file[key] for file in files) for key in ("errors", "warnings", "infos")}
+    return json.dumps({**sums, "files": files}, indent=2)
+
+
+def as_text(results: Sequence, *, everything: bool = False):
+    """All results as a rich renderable: one line per finding, which opens with file and line; then a summary per file.
+
+    Parameters
+    ----------
+    results : sequence of LintResult
+    everything : bool
+        Show all findings; otherwise of each code the first few, and how many more there are.
+    """
+    from rich.text import Text
+
+    text = Text()
+    for result in results:
+        for finding, more in _chosen(result, everything):
+            text.append(f"{finding.where}: ")
+            text.append(finding.level, style=_STYLES[finding.level])
+            text.append(f": {finding.message.rstrip('.')}")
+            if finding.repair:
+                text.append(f" ({finding.repair.rstrip('.')})", style="italic")
+            text.append(f" [{finding.code}]\n", style="dim")
+            if more:
+                text.append(f"{result.file}: {finding.level}: {more} more of this kind; --all shows them")
+                text.append(f" [{finding.code}]\n", style="dim")
+        worst = "error" if result.errors else "warning" if result.warnings else ""
+        text.append(f"{result.file}: {result.summary}\n", style=_STYLES.get(worst, "green"))
+    return text
+
+
+def _chosen(result, everything: bool) -> Iterator[tuple[object, int]]:
+    """The findings to show, errors first, each with the number of those like it that are left out after it."""
+    for level, most in SHOWN.items():
+        at_level = result.at_level(level)
+        counts: dict[str, int] = {}
+        for finding in at_level:
+            counts[finding.code] = counts.get(finding.code, 0) + 1
+        seen: dict[str, int] = {}
+        for finding in at_level:
+            seen[finding.code] = nth = seen.get(finding.code, 0) + 1
+            # One line more than the limit takes no more room than the line that would count it.
+            if everything or counts[finding.code] <= most + 1 or nth <= most:
+                hidden = counts[finding.code] - most if not everything and counts[finding.code] > most + 1 else 0
+                yield finding, hidden if nth == most else 0
