@@ -311,7 +311,7 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
     trimesh = _trimesh()
     unit = 1.0
     try:
-        content = path.read_bytes()
+        content = _plain_text(path.read_bytes(), suffix)
         if suffix == ".dae":
             _collada(file)
             unit = _unit_of_dae(content, fail)
@@ -332,6 +332,14 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
     if faces.min() < 0 or faces.max() >= len(vertices):
         raise fail("format", f"a triangle names corner {faces.max()}, and there are {len(vertices)}")
     return vertices, faces
+
+
+def _plain_text(content: bytes, suffix: str) -> bytes:
+    """Text as plain ASCII: to guess other encodings (of comments), trimesh would need one more package."""
+    binary = suffix in (".ply", ".glb", ".dae") or (
+        suffix == ".stl" and len(content) == 84 + 50 * int.from_bytes(content[80:84], "little")
+    )
+    return content if binary else content.decode("utf-8", errors="replace").encode("ascii", errors="replace")
 
 
 def _unit_of_dae(content: bytes, fail) -> float:
