@@ -1,0 +1,270 @@
+"""SDF joints as joints between links: where they are, along which axes, and what acts in them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.io.sdf_frames import HERE, WORLD, Placed, Scope
+from kinetree.io.sdf_notes import Notes
+from kinetree.io.sdf_records import AxisRecord, JointRecord
+from kinetree.io.xml_reader import Node
+from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
+
+_PERPENDICULAR = 1e-9  # of the cosine of two axes
+_PARALLEL = 1e-6
+
+# What the rotation of a joint's axis is called in both languages: settings by what the builder calls them.
+_SETTINGS = {
+    "damping": "damping", "friction": "dry_friction", "stiffness": "stiffness", "reference": "spring_reference",
+    "lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit",
+}  # fmt: skip
+_NEUTRAL = {
+    "damping": 0.0, "friction": 0.0, "stiffness": 0.0, "reference": 0.0, "lower": -math.inf, "upper": math.inf,
+    "effort": math.inf, "velocity": math.inf,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Connection:
+    """A joint between two links, or a link and the world, in the world's frame at the pose of the file.
+
+    Parameters
+    ----------
+    name, parent, child : str
+        Full names.
+    kind : str
+        The type in the file; "free" and "weld" are ours.
+    place : Placed
+        The joint's frame in the world.
+    axes : tuple of (3,) arrays
+        Unit directions in the world.
+    records : tuple of AxisRecord
+    lead : float or None
+        Of a screw [m/rad].
+    cut : bool
+        Whether it asks to close a loop.
+    node : Node
+    scope : Scope
+    """
+
+    name: str
+    parent: str
+    child: str
+    kind: str
+    place: Placed
+    axes: tuple[np.ndarray, ...]
+    records: tuple[AxisRecord, ...]
+    lead: float | None
+    cut: bool
+    node: Node
+    scope: Scope
+
+    def orientation(self, link: Placed) -> np.ndarray:
+        """The axes in which the joint is written: those of a link, unless its own axes are to be x and y."""
+        if self.kind in ("universal", "revolute2"):
+            x, y = self.axes
+            y = y - (x @ y) * x
+            y = y / np.linalg.norm(y)
+            return np.column_stack([x, y, np.cross(x, y)])
+        return link.R
+
+    def joint(self, R: np.ndarray) -> Joint:
+        """The joint, written in axes that stand at R in the world."""
+        if self.kind == "fixed":
+            return Fixed()
+        if self.kind == "ball":
+            return Spherical()
+        if self.kind in ("universal", "revolute2"):
+            return Universal()
+        axis = tuple((R.T @ self.axes[0]).tolist())
+        if self.kind == "prismatic":
+            return Prismatic(axis)
+        if self.kind == "screw":
+            return Helical(axis, self.lead)
+        return Revolute(axis)
+
+    def settings(self) -> dict[str, object]:
+        """What acts in the joint, by the names of ``ModelBuilder.add_body``; what is neutral is left out."""
+        found: dict[str, object] = {}
+        for field_name, setting in _SETTINGS.items():
+            values = [getattr(record, field_name) for record in self.records]
+            if any(value != _NEUTRAL[field_name] for value in values):
+                found[setting] = values[0] if len(values) == 1 else values
+        if self.records and all(record.stop is not None for record in self.records):
+            stops = [record.stop for record in self.records]
+            found["limit_stiffness"] = [stop[0] for stop in stops]
+            found["limit_damping"] = [stop[1] for stop in stops]
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class Mechanism:
+    """Everything that joints say: connections, gears between them, and followers."""
+
+    connections: list[Connection] = field(default_factory=list)
+    gears: list[tuple[JointRecord, Scope]] = field(default_factory=list)
+    between: list[str] = field(default_factory=list)  # massless bodies that joints of two axes need
+
+
+def mechanism(world: Scope, links: Mapping[str, Placed], still: set[str], notes: Notes) -> Mechanism:
+    """Read the joints of all scopes as connections.
+
+    Parameters
+    ----------
+    world : Scope
+    links : mapping of str to Placed
+        Where every link is.
+    still : set of str
+        Links of static models; joints between them are without effect.
+    notes : Notes
+    """
+    found = Mechanism()
+    for scope in world.all_scopes():
+        for record in scope.record.joints.values():
+            parent = _end(scope, record.parent, "parent", record)
+            child = _end(scope, record.child, "child", record)
+            if parent not in links and parent != WORLD or child not in links and child != WORLD:
+                continue  # belongs to a model that was left out
+            if parent == child:
+                raise record.node.fail(
+                    f"joint '{record.name}' connects '{parent}' with itself", code="self-joint", joint=record.name
+                )
+            if {parent, child} <= still | {WORLD}:
+                notes.info(record.node, f"joint '{scope.prefix}{record.name}' is between static links: without effect")
+                continue
+            if record.type == "gearbox":
+                found.gears.append((record, scope))
+                continue
+            found.connections += _connections(record, scope, parent, child, found, notes)
+    return found
+
+
+def _end(scope: Scope, name: str, tag: str, record: JointRecord) -> str:
+    node = record.node.child(tag)
+    if name == WORLD:
+        if tag == "child":
+            raise node.fail(
+                f"joint '{record.name}': the child is the world", code="bad-child", repair="exchange parent and child"
+            )
+        return WORLD
+    if name == record.name:
+        message = f"joint '{record.name}': its {tag} is the joint itself"
+        raise node.fail(message, code="self-joint", joint=record.name)
+    link = scope.link_of(name, node)
+    if link == WORLD and tag == "child":
+        raise node.fail(f"joint '{record.name}': its child '{name}' is fixed to the world", code="bad-child")
+    return link
+
+
+def _connections(
+    record: JointRecord, scope: Scope, parent: str, child: str, found: Mechanism, notes: Notes
+) -> list[Connection]:
+    place = scope.in_world(record.pose, record.child, record.node)
+    axes = tuple(direction(record, axis, scope) for axis in record.axes)
+    common = (record.lead, record.cut, record.node, scope)
+    name = scope.prefix + record.name
+    if len(axes) == 2 and abs(axes[0] @ axes[1]) > _PERPENDICULAR:
+        if abs(axes[0] @ axes[1]) > 1.0 - _PARALLEL:
+            raise record.node.fail(
+                f"joint '{record.name}' is {record.type} and its two axes are parallel: together they turn about one",
+                code="parallel-axes",
+                repair="state the direction of the second in <axis2><xyz>",
+                joint=record.name,
+            )
+        # Two revolutes with a body without mass between them.
+        between = f"{name}_between"
+        found.between.append(between)
+        notes.info(record.node, f"joint '{name}': its axes are not perpendicular, so body '{between}' is between them")
+        ends = ((f"{name}_1", parent, between), (f"{name}_2", between, child))
+        return [
+            Connection(inner, a, b, "revolute", place, (axis,), (entry,), *common)
+            for (inner, a, b), axis, entry in zip(ends, axes, record.axes, strict=True)
+        ]
+    return [Connection(name, parent, child, record.type, place, axes, record.axes, *common)]
+
+
+def direction(record: JointRecord, axis: AxisRecord, scope: Scope) -> np.ndarray:
+    """The unit direction of an axis in the world."""
+    if axis.expressed_in is None:
+        R = scope.in_world(record.pose, record.child, record.node).R
+    elif axis.expressed_in == WORLD:
+        R = HERE.R
+    else:
+        R = (scope.place @ scope.pose(axis.expressed_in, axis.node)).R
+    xyz = R @ np.array(axis.xyz)
+    return xyz / np.linalg.norm(xyz)
+
+
+# Couplings -----------------------------------------------------------------------------------------------------------
+
+
+def couplings(mechanism: Mechanism, in_tree: set[str], notes: Notes) -> list[tuple[str, str, float, float]]:
+    """(follower, leader, ratio, offset) of mimics and gearboxes.
+
+    Parameters
+    ----------
+    mechanism : Mechanism
+    in_tree : set of str
+        Names of the joints that carry bodies and have one freedom.
+    notes : Notes
+    """
+    found = []
+    for c in mechanism.connections:
+        for axis in c.records:
+            mimic = axis.mimic
+            if mimic is None:
+                continue
+            leader = c.scope.prefix + mimic.leader
+            if leader not in {other.name for other in mechanism.connections}:
+                raise mimic.node.fail(
+                    f"joint '{c.name}' mimics '{mimic.leader}', and there is no such joint", code="unknown-name"
+                )
+            if c.name not in in_tree or leader not in in_tree:
+                message = f"joint '{c.name}' mimics '{leader}': one of them closes a loop, or has not one freedom"
+                notes.unsupported(mimic.node, message)
+                continue
+            found.append((c.name, leader, mimic.multiplier, mimic.offset - mimic.multiplier * mimic.reference))
+    for record, scope in mechanism.gears:
+        gear = _gear(record, scope, mechanism, in_tree, notes)
+        if gear is not None:
+            found.append(gear)
+    return found
+
+
+def _gear(
+    record: JointRecord, scope: Scope, mechanism: Mechanism, in_tree: set[str], notes: Notes
+) -> tuple[str, str, float, float] | None:
+    """theta_2 = -ratio theta_1: angles of child and parent from the reference body, about axis2 and axis.
+
+    Each angle must be that of one revolute joint, about an axis parallel to the one stated.
+    """
+    body, ratio = record.gear
+    reference = scope.link_of(body, record.node)
+    angles = []
+    for tag, axis in zip(("parent", "child"), record.axes, strict=True):
+        link = scope.link_of(getattr(record, tag), record.node)
+        stated = direction(record, axis, scope)
+        for c in mechanism.connections:
+            turning = c.kind in ("revolute", "continuous") and {c.parent, c.child} == {reference, link}
+            if turning and c.name in in_tree and abs(c.axes[0] @ stated) > 1.0 - _PARALLEL:
+                sign = math.copysign(1.0, c.axes[0] @ stated)
+                angles.append((c.name, sign if c.parent == reference else -sign))
+                break
+    acting = [axis for axis in record.axes if axis.damping or axis.friction or axis.stiffness]
+    for axis in acting:
+        notes.unsupported(axis.node, f"gearbox '{record.name}' has damping, friction or a spring of its own")
+    if len(angles) < 2:
+        notes.unsupported(
+            record.node,
+            f"gearbox '{record.name}': its angles are not those of revolute joints of the tree between "
+            f"'{body}' and '{record.parent}', and '{body}' and '{record.child}', about the same axes",
+        )
+        return None
+    (leader, s1), (follower, s2) = angles
+    return follower, leader, -ratio * s1 * s2, 0.0
+
+

@@ -1,0 +1,291 @@
+"""SDF scopes to a Model: a tree of bodies, loop joints for what the tree leaves over, and the pose of the file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, ModelError
+from kinetree.io.sdf_bodies import Mass, mass_of, shapes_of
+from kinetree.io.sdf_frames import HERE, Placed, Scope
+from kinetree.io.sdf_joints import Connection, Mechanism, couplings, mechanism
+from kinetree.io.sdf_notes import Notes
+from kinetree.io.sdf_records import LinkRecord, ModelRecord
+from kinetree.io.sdf_scopes import Reader
+from kinetree.io.sdf_tree import Edge, SpanningTree, spanning_tree
+from kinetree.joints import Fixed, Free, Reversed
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.builder import WORLD
+from kinetree.model.equipment import Equipment, Keyframe, LoopJoint
+from kinetree.model.model import GRAVITY
+from kinetree.model.parts import transform_of_pose
+from kinetree.spatial.rotations import quaternion_from_rotation
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `load_sdf`."""
+
+    name: str | None
+    floating_base: bool | None
+    base_joint: str
+    merge_fixed: bool
+    inertia: str
+    massless: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """A link of any scope: its place in the world at the pose of the file."""
+
+    record: LinkRecord
+    scope: Scope
+    place: Placed
+
+
+def build(world: ModelRecord, reader: Reader, notes: Notes, options: Options) -> Model:
+    """The model of everything in a world scope."""
+    return _Builder(world, reader, notes, options).model()
+
+
+class _Builder:
+    """One run from scopes to a model."""
+
+    def __init__(self, world: ModelRecord, reader: Reader, notes: Notes, options: Options) -> None:
+        self.reader, self.notes, self.options = reader, notes, options
+        self.root = Scope(world)
+        alone = list(world.models.values())[0] if len(world.models) == 1 else None
+        self.record = alone or world
+        if alone is not None:
+            _drop_prefix(self.root.inner[alone.name], "")
+            if options.floating_base is True and alone.static:
+                self._unfreeze(self.root.inner[alone.name])
+        self.root.settle()
+        self.links: dict[str, Link] = {}
+        for scope in self.root.all_scopes():
+            for record in scope.record.links.values():
+                full = scope.prefix + record.name
+                if full in self.links:
+                    other = self.links[full].record.node
+                    message = f"two links have the full name '{full}' (the other is on line {other.line})"
+                    raise record.node.fail(message, code="duplicate-name")
+                self.links[full] = Link(record, scope, scope.place @ scope.pose(record.name, record.node))
+            # Also frames, canonical links and poses that nothing uses must be right.
+            for name in scope.names():
+                scope.pose(name, scope.record.node)
+                if scope.record.links or not scope.record.is_world and name != "__model__":
+                    scope.link_of(name, scope.record.node)
+        self.still = {name for name, link in self.links.items() if link.scope.static}
+        places = {name: link.place for name, link in self.links.items()}
+        self.mechanism: Mechanism = mechanism(self.root, places, self.still, notes)
+        self.tree = self._tree()
+        self.masses = {
+            name: mass_of(link.record, name, options.inertia, name in self.still, notes)
+            for name, link in self.links.items()
+        }
+        # Where the body of each link is: in the axes of its joint, at the joint's origin.
+        self.at: dict[str, Placed] = {WORLD: HERE}
+        self.key: dict[str, tuple[float, ...]] = {}
+
+    def _unfreeze(self, scope: Scope) -> None:
+        message = f"model '{scope.record.name}' is static; floating_base=True lets it move"
+        self.notes.warning(scope.record.node, message)
+        for inner in scope.all_scopes():
+            inner.static = False
+
+    def _tree(self) -> SpanningTree:
+        canonical = [
+            scope.link_of("__model__", scope.record.node)
+            for scope in self.root.all_scopes()
+            if not scope.record.is_world and (scope.record.links or scope.inner)
+        ]
+        welds = [
+            Connection(f"{name}_to_world", WORLD, name, "weld", HERE, (), (), None, False, link.record.node, link.scope)
+            for name, link in self.links.items()
+            if name in self.still
+        ]
+        links = [*self.links, *self.mechanism.between]
+        return spanning_tree(links, [*welds, *self.mechanism.connections], canonical)
+
+    def model(self) -> Model:
+        locked: set[str] = set()
+        while True:
+            report = list(self.notes._entries)
+            builder = self._filled(locked)
+            self.notes.ignored()
+            builder.report = self.notes.report()  # with lines, where the builder's own has none
+            try:
+                return builder.build(merge_fixed=self.options.merge_fixed)
+            except ModelError as error:
+                joint = getattr(error, "joint", None)
+                c = next((c for c in self.mechanism.connections if c.name == joint), None)
+                massless = hasattr(error, "bodies")
+                if massless and c is not None and self.options.massless == "lock" and joint not in locked:
+                    locked.add(joint)
+                    self.notes._entries = report
+                    self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed")
+                    continue
+                repair = "massless='lock' makes such joints fixed" if massless and c is not None else ""
+                node = self.record.node if c is None else c.node
+                raise node.fail(error.message, type(error), repair=repair, **_values(error)) from error
+
+    def _filled(self, locked: set[str]) -> ModelBuilder:
+        record, options, document = self.record, self.options, self.reader.document
+        world = self.root.record
+        builder = ModelBuilder(
+            options.name or (world.node.element.get("name") or "world" if record is world else record.name),
+            gravity=GRAVITY if world.gravity is None else world.gravity,
+            accept_impossible_inertia=options.inertia == "accept",
+        )
+        builder.source = document.file
+        self.freed = self._freed()
+        roots = 0
+        in_tree: set[str] = set()
+        for name, edge in self.tree.order:
+            if edge is None or edge.connection in self.freed:
+                roots += 1
+                self._add_root(builder, name, roots)
+            elif edge.connection.kind == "weld":
+                self._add(builder, name, WORLD, Fixed(), edge.connection.name, self.links[name].place)
+            else:
+                self._add_edge(builder, edge, edge.connection.name in locked)
+                if len(edge.connection.axes) == 1 and edge.connection.name not in locked:
+                    in_tree.add(edge.connection.name)
+        if options.floating_base is True and not roots:
+            raise self.record.node.fail(
+                "floating_base=True frees what stands free or is fixed to the world, and here every part moves in a "
+                "joint of its own to the world, or is static",
+                ModelError,
+                code="floating-base",
+                repair="load the file without floating_base",
+            )
+        for follower, leader, ratio, offset in couplings(self.mechanism, in_tree, self.notes):
+            builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
+        self._frames(builder)
+        keys = (Keyframe("initial", self.key),) if self.key else ()
+        builder.equipment = Equipment(loops=tuple(self._loop(c) for c in self.tree.loops), keyframes=keys)
+        return builder
+
+    # Bodies -----------------------------------------------------------------------------------------------------
+
+    def _freed(self) -> list[Connection]:
+        """Fixed joints to the world that floating_base=True replaces by free ones."""
+        if self.options.floating_base is not True:
+            return []
+        freed = [
+            edge.connection
+            for _, edge in self.tree.order
+            if edge is not None and edge.carrier == WORLD and edge.connection.kind == "fixed"
+        ]
+        for c in freed:
+            self.notes.info(c.node, f"fixed joint '{c.name}' to the world replaced by a free one (floating_base)")
+        return freed
+
+    def _add_root(self, builder: ModelBuilder, name: str, count: int) -> None:
+        link = self.links[name]
+        if self.options.floating_base is False:
+            self._add(builder, name, WORLD, Fixed(), f"{name}_to_world", link.place)
+            if self.masses[name].mass > 0.0 and self.options.merge_fixed:
+                message = f"link '{name}' is welded to the world (floating_base=False) and does not count in total_mass"
+                self.notes.info(link.record.node, message)
+            return
+        joint = self.options.base_joint if count == 1 else f"{self.options.base_joint}_{count}"
+        if count > 1:
+            self.notes.info(link.record.node, f"link '{name}' hangs on no joint: its own free joint is '{joint}'")
+        self.at[name] = link.place
+        self._add(builder, name, WORLD, Free(), joint, link.place, placement=HERE)
+        if not (np.array_equal(link.place.R, np.eye(3)) and not link.place.p.any()):
+            E = transform_of_pose(link.place.R, link.place.p).E
+            self.key[joint] = (*link.place.p.tolist(), *map(float, quaternion_from_rotation(E)))
+
+    def _add_edge(self, builder: ModelBuilder, edge: Edge, locked: bool) -> None:
+        c = edge.connection
+        link = self.links[edge.body].place if edge.body in self.links else c.place
+        body = link
+        joint = Fixed()
+        settings: dict[str, object] = {}
+        if c.kind != "fixed" and not locked:
+            R = c.orientation(link)
+            # The body stays at the link's origin wherever the joint lets it: equal numbers give exact zeros.
+            body = Placed(R, c.place.p)
+            joint = Reversed(c.joint(R)) if edge.reversed else c.joint(R)
+            settings = c.settings()
+            if any(record.initial for record in c.records):
+                self.key[c.name] = tuple(record.initial for record in c.records)
+        if edge.reversed:
+            message = f"joint '{c.name}' is met from its child '{c.child}': reversed, with the same variables"
+            self.notes.info(c.node, message)
+        self._add(builder, edge.body, edge.carrier, joint, c.name, body, **settings)
+
+    def _add(
+        self, builder: ModelBuilder, name: str, parent: str, joint, joint_name: str, body: Placed,
+        placement: Placed | None = None, **settings: object,
+    ) -> None:  # fmt: skip
+        """Add a body that stands at ``body`` in the world at the pose of the file."""
+        self.at[name] = body
+        placed = _between(self.at[parent], body) if placement is None else placement
+        link = self.links.get(name)
+        mass, geometry = Mass(0.0, np.zeros(3), np.zeros((3, 3))), []
+        if link is not None:
+            mass = self.masses[name].seen_from(_between(body, link.place))
+            geometry = shapes_of(link.record, link.scope, body, self.reader, self.notes)
+        builder.add_body(
+            name, parent, joint, joint_name, transform_of_pose(placed.R, placed.p),
+            mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **settings,
+        )  # fmt: skip
+        if link is not None and body is not link.place:
+            seen = _between(body, link.place)
+            if not (np.array_equal(seen.R, np.eye(3)) and not seen.p.any()):
+                # Its name stays that of the link's own frame.
+                builder.add_frame(name, name, transform_of_pose(seen.R, seen.p))
+
+    def _frames(self, builder: ModelBuilder) -> None:
+        for scope in self.root.all_scopes():
+            for record in scope.record.frames.values():
+                full = scope.prefix + record.name
+                link = scope.link_of(record.name, record.node)
+                seen = _between(self.at[link], scope.place @ scope.pose(record.name, record.node))
+                builder.add_frame(full, link, transform_of_pose(seen.R, seen.p))
+
+    # Loops ------------------------------------------------------------------------------------------------------
+
+    def _loop(self, c: Connection) -> LoopJoint:
+        ends = [self.links[name].place if name in self.links else self.at[name] for name in (c.parent, c.child)]
+        R = c.orientation(ends[1])
+        place = Placed(R, c.place.p)
+        X_P, X_S = (transform_of_pose(seen.R, seen.p) for seen in (_between(end, place) for end in ends))
+        settings = c.settings()
+        for what in ("effort_limit", "velocity_limit", "limit_stiffness", "limit_damping"):
+            if what in settings:
+                self.notes.info(c.node, f"joint '{c.name}' closes a loop: its {what} {settings.pop(what)} is not held")
+        if settings and len(c.axes) != 1:
+            message = f"joint '{c.name}' closes a loop with two axes: their {', '.join(settings)}"
+            self.notes.unsupported(c.node, message)
+            settings = {}
+        for record in c.records:
+            if record.initial:
+                self.notes.info(record.node, f"joint '{c.name}' closes a loop: its initial position is not held")
+        self.notes.info(
+            c.node,
+            f"joint '{c.name}' closes a loop between '{c.parent}' and '{c.child}', which other joints connect: it is a "
+            "loop joint of the model",
+        )
+        return LoopJoint(c.name, c.joint(R), c.parent, c.child, X_P, X_S, **settings)
+
+
+def _drop_prefix(scope: Scope, prefix: str) -> None:
+    """Give the names of a scope, and those in it, another prefix."""
+    scope.prefix = prefix
+    for name, inner in scope.inner.items():
+        _drop_prefix(inner, f"{prefix}{name}::")
+
+
+def _between(a: Placed, b: Placed) -> Placed:
+    """The pose of b in a; equal axes and equal origins give exact ones and zeros."""
+    R = np.eye(3) if a.R is b.R or np.array_equal(a.R, b.R) else a.R.T @ b.R
+    return Placed(R, a.R.T @ (b.p - a.p))
+
+
+def _values(error: KinetreeError) -> dict[str, object]:
+    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line", "element")}

@@ -1,0 +1,302 @@
+"""Models, worlds and includes of SDF: scopes of names, read from one file or several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import SDFError, UnsupportedError, unknown_name
+from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.sdf_notes import Notes
+from kinetree.io.sdf_records import (
+    FrameRecord,
+    ModelRecord,
+    Version,
+    read_frame,
+    read_joint,
+    read_link,
+    read_pose,
+)
+from kinetree.io.sdf_values import Pose, boolean, content, numbers, truth
+from kinetree.io.xml_reader import Document, Node, shown
+
+GRAVITY = (0.0, 0.0, -9.8)  # of a world that states none
+NEWEST = (1, 12)
+MOST_INCLUDES = 1000
+WORLD = "world"
+
+
+class Reader:
+    """Reads a file and all that it includes into one world scope.
+
+    Parameters
+    ----------
+    document : Document
+    package_dirs : iterable of paths
+        Folders in which ``model://`` and ``package://`` names are looked up first.
+    notes : Notes
+    model : str, optional
+        The only model of the file to read.
+    """
+
+    def __init__(self, document: Document, package_dirs: tuple, notes: Notes, model: str | None) -> None:
+        self.document, self.package_dirs, self.notes, self.model = document, package_dirs, notes, model
+        self._includes = 0
+        self._finders: dict[Path | None, MeshFinder] = {}
+
+    def finder(self, document: Document) -> MeshFinder:
+        """What finds the meshes and models that a file names."""
+        base = document.path.parent if document.path is not None else None
+        if base not in self._finders:
+            self._finders[base] = MeshFinder(base, self.package_dirs)
+        return self._finders[base]
+
+    def world(self) -> ModelRecord:
+        """The world of the file; a file of a model alone is a world that holds it."""
+        root = self.document.root
+        version = self._open(self.document)
+        worlds, models = root.children("world"), root.children("model")
+        scope = ModelRecord(WORLD, Pose(np.eye(3), np.zeros(3), None, None), root, is_world=True)
+        if len(worlds) > 1:
+            raise worlds[1].fail(
+                f"the file holds {len(worlds)} worlds; one is read", UnsupportedError, code="unsupported",
+                repair="keep one of them",
+            )  # fmt: skip
+        if worlds and models:
+            raise models[0].fail("the file holds a world and a model beside it; models stand inside the world")
+        if worlds:
+            scope.node = worlds[0]
+            worlds[0].text("name")
+            scope.gravity = self._gravity(worlds[0])
+        self._fill(scope, version, ())
+        if self.model is not None and self.model not in scope.models:
+            names = self._names_of_models(scope.node)
+            raise unknown_name("model", self.model, names, f"file {self.document.file}")
+        if not scope.models and not scope.links:
+            raise scope.node.fail(
+                "the file holds no model", code="no-model", repair="<sdf> holds <model>, or <world> with models"
+            )
+        if not worlds and len(scope.models) > 1:
+            names = ", ".join(map(repr, scope.models))
+            raise list(scope.models.values())[1].node.fail(
+                f"the file holds {len(scope.models)} models outside a world ({names})", code="several-models",
+                repair=f"choose one: model={next(iter(scope.models))!r}",
+            )  # fmt: skip
+        return scope
+
+    def _names_of_models(self, node: Node) -> list[str]:
+        return [child.element.get("name", "") for child in node.all_children() if child.tag == "model"]
+
+    def _open(self, document: Document) -> Version:
+        """Check the root element and its version."""
+        root = document.root
+        self.notes.add_document(document)
+        if root.tag != "sdf":
+            repair = "kt.load tells formats by their root element" if root.tag in ("robot", "mujoco") else ""
+            raise root.fail(f"the root element is <{root.tag}>, expected <sdf>", code="root-element", repair=repair)
+        words = root.text("version", required=True).strip()
+        parts = words.split(".")
+        if len(parts) < 2 or not all(part.isascii() and part.isdigit() for part in parts[:2]):
+            raise root.fail(f"version {shown(words)} is no version such as 1.7", code="version", value=words)
+        version = (int(parts[0]), int(parts[1]))
+        if version[0] != 1 or version > NEWEST:
+            raise root.fail(
+                f"version {words} is not known; versions 1.0 to {NEWEST[0]}.{NEWEST[1]} are", code="version", value=words
+            )
+        return version
+
+    def _gravity(self, world: Node) -> tuple[float, float, float]:
+        node = world.child("gravity")
+        for physics in [child for child in world.all_children() if child.tag == "physics"]:
+            node = node or physics.child("gravity")  # where it stood before SDF 1.6
+        if node is None:
+            self.notes.info(world, f"the world states no gravity: {GRAVITY} m/s^2, the format's default")
+            return GRAVITY
+        return numbers(node, 3)
+
+    # Scopes -----------------------------------------------------------------------------------------------------
+
+    def _model(self, node: Node, version: Version, including: tuple[Path, ...], name: str | None = None) -> ModelRecord:
+        notes = self.notes
+        scope = ModelRecord(node.name(), read_pose(node, version, notes), node)
+        scope.name = name or scope.name
+        scope.static = boolean(node, "static")
+        scope.placement_frame = node.text("placement_frame") or None
+        scope.canonical_link = node.text("canonical_link") or None
+        if boolean(node, "enable_wind"):
+            notes.info(node.child("enable_wind"), f"model '{scope.name}' feels wind; there is no wind in the model")
+        self._fill(scope, version, including)
+        return scope
+
+    def _fill(self, scope: ModelRecord, version: Version, including: tuple[Path, ...]) -> None:
+        """Read what stands in a scope."""
+        node, notes = scope.node, self.notes
+        readers: tuple[tuple[str, dict, Callable], ...] = (
+            ("link", scope.links, read_link),
+            ("joint", scope.joints, read_joint),
+            ("frame", scope.frames, read_frame),
+        )
+        if node.tag == "sdf":
+            readers = ()
+        elif scope.is_world:
+            readers = readers[1:]
+        for tag, records, read in readers:
+            for child in node.children(tag):
+                self._add(scope, records, read(child, version, notes), version)
+        if node.tag in ("world", "sdf") and node.child("population") is not None:
+            notes.skip(node.child("population"))
+            notes.unsupported(node.child("population"), f"{node.child('population').path}: populations are not placed")
+        node.children("model")
+        node.children("include")
+        for child in node.all_children():
+            if child.tag not in ("model", "include"):
+                continue
+            if scope.is_world and self.model is not None and self._other(child):
+                notes.skip(child, f"{child.path} left out: model={self.model!r} was asked for")
+            elif child.tag == "model":
+                self._add(scope, scope.models, self._model(child, version, including), version)
+            else:
+                self._include(scope, child, version, including)
+
+    def _other(self, node: Node) -> bool:
+        """Whether an element of the world is certainly another model than the one asked for."""
+        if node.tag == "model":
+            return node.element.get("name") != self.model
+        named = [child for child in node.all_children() if child.tag == "name"]
+        uri = [child for child in node.all_children() if child.tag == "uri"]
+        name = content(named[0]) if named else content(uri[0]).rstrip("/").split("/")[-1] if uri else None
+        return name != self.model
+
+    def _add(self, scope: ModelRecord, records: dict, record, version: Version) -> None:
+        name = record.name
+        rule = "names of one kind differ" if version < (1, 7) else "names in a scope differ, whatever they name"
+        # Before 1.7, joints were no frames, so that a link and a joint may share a name.
+        kinds = (scope.links, scope.frames, scope.models) if records is not scope.joints else ()
+        for others in (records, *kinds, *((scope.joints, scope.links, scope.frames) if version >= (1, 7) else ())):
+            if name in others:
+                other = others[name]
+                raise record.node.fail(
+                    f"{record.node.tag} '{name}' has the name of the {other.node.tag} on line {other.node.line}; {rule}",
+                    code="duplicate-name",
+                    repair="rename one of them",
+                    name=name,
+                )
+        reserved = name.startswith("__") and name.endswith("__")
+        if name == WORLD or (reserved and len(name) > 4):
+            message = f"{record.node.tag} '{name}': this name is reserved"
+            raise record.node.fail(message, code="reserved-name", repair="rename it", name=name)
+        if "::" in name and version >= (1, 8):
+            message = f"{record.node.tag} '{name}': '::' separates the names of scopes"
+            raise record.node.fail(message, code="reserved-name", repair="rename it", name=name)
+        records[name] = record
+
+    # Includes ---------------------------------------------------------------------------------------------------
+
+    def _include(self, scope: ModelRecord, node: Node, version: Version, including: tuple[Path, ...]) -> None:
+        notes = self.notes
+        uri = content(node.child("uri", required=True))
+        path, reason = self._find(uri, node.document)
+        if path is None:
+            if notes.drop:
+                notes.unsupported(node, f"{node.path}: '{uri}' not found: {reason}")
+                notes.skip(node)
+                return
+            raise node.fail(
+                f"{node.path}: '{uri}' not found: {reason}",
+                code="include-not-found",
+                repair="name the folder that holds it with package_dirs=",
+                uri=uri,
+            )
+        path = path.resolve()
+        if path in including or path == (self.document.path and self.document.path.resolve()):
+            message = f"{node.path}: '{uri}' includes itself"
+            raise node.fail(message, code="include-cycle", uri=uri)
+        self._includes += 1
+        if self._includes > MOST_INCLUDES:
+            raise node.fail(f"{node.path}: more than {MOST_INCLUDES} includes", code="include-cycle", uri=uri)
+        document = Document(path, SDFError)
+        if document.root.tag == "robot":
+            notes.unsupported(node, f"{node.path}: '{uri}' is a URDF file, which is not read inside SDF")
+            notes.skip(node)
+            return
+        inner = self._open(document)
+        models = document.root.children("model")
+        if len(models) != 1:
+            raise document.root.fail(f"an included file holds one model, this one holds {len(models)}", code="no-model")
+        named = node.child("name")
+        model = self._model(models[0], inner, (*including, path), None if named is None else content(named))
+        placed = read_pose(node, version, notes)
+        frame = node.child("placement_frame")
+        if placed.node is not None or frame is not None:
+            model.pose = placed
+            model.placement_frame = None if frame is None else content(frame)
+        if node.child("static") is not None:
+            model.static = boolean(node, "static")
+        if node.has("merge") and truth(node, node.text("merge")):
+            self._merge(scope, model, version)
+        else:
+            self._add(scope, scope.models, model, version)
+
+    def _find(self, uri: str, document: Document) -> tuple[Path | None, str]:
+        """The SDF file that a URI stands for: a file, or the newest one of a model's folder."""
+        finder = self.finder(document)
+        found = finder.find(uri)
+        if found.path is not None:
+            return found.path, ""
+        folder = uri.rstrip("/")
+        manifest = finder.find(f"{folder}/model.config")
+        if manifest.path is not None:
+            name = _newest(Document(manifest.path, SDFError))
+            inner = finder.find(f"{folder}/{name}")
+            return inner.path, inner.reason
+        plain = finder.find(f"{folder}/model.sdf")
+        return plain.path, manifest.reason if "://" in uri else found.reason
+
+    def _merge(self, scope: ModelRecord, model: ModelRecord, version: Version) -> None:
+        """Put what an included model holds into the scope itself; a frame stands for the model's own."""
+        proxy = f"_merged__{model.name}__model__"
+        canonical = model.canonical_link or next(iter(model.links), None)
+        if model.placement_frame is not None:
+            # The proxy frame is where the model's frame is: found once the poses are.
+            self.notes.unsupported(model.node, f"model '{model.name}': merge with a placement_frame is not read")
+        scope.frames[proxy] = FrameRecord(proxy, model.pose, canonical, model.node)
+
+        def placed(pose: Pose, base: str | None = proxy) -> Pose:
+            own = pose.relative_to in (None, "__model__")
+            return replace(pose, relative_to=base if pose.relative_to is None else proxy) if own else pose
+
+        def named(name: str | None) -> str | None:
+            return proxy if name == "__model__" else name
+
+        for link in model.links.values():
+            self._add(scope, scope.links, replace(link, pose=placed(link.pose)), version)
+        for frame in model.frames.values():
+            pose = placed(frame.pose, frame.attached_to or proxy)
+            frame = replace(frame, pose=pose, attached_to=named(frame.attached_to) or proxy)
+            self._add(scope, scope.frames, frame, version)
+        for joint in model.joints.values():
+            axes = tuple(replace(axis, expressed_in=named(axis.expressed_in)) for axis in joint.axes)
+            moved = replace(
+                joint, axes=axes, pose=placed(joint.pose, None), parent=named(joint.parent), child=named(joint.child)
+            )
+            self._add(scope, scope.joints, moved, version)
+        for inner in model.models.values():
+            inner.pose = placed(inner.pose)
+            self._add(scope, scope.models, inner, version)
+
+
+def _newest(manifest: Document) -> str:
+    """The file that a model.config lists for the newest version."""
+    listed = manifest.root.children("sdf")
+    if not listed:
+        raise manifest.root.fail("the manifest lists no <sdf> file", code="missing-element")
+
+    def version(node: Node) -> tuple[int, ...]:
+        parts = (node.text("version") or "0").split(".")
+        return tuple(int(part) if part.isdigit() else 0 for part in parts)
+
+    return content(max(listed, key=version))
+
