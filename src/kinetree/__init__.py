@@ -47,9 +47,22 @@ __all__ = sorted(
         "save",
         "simulate",
         "spatial",
+        "surgery",
         "to_urdf",
         *_calls,
     ]
 )
 
 del _algorithms
+
+
+def __getattr__(name: str):
+    if name == "surgery":  # loaded when it is first used
+        import importlib
+
+        return importlib.import_module("kinetree.surgery")
+    raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

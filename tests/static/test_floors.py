@@ -12,6 +12,7 @@ FLOORS = (
     "spatial",
     "joints",
     "model",
+    "surgery",
     "geometry",
     "io",
     "algorithms",

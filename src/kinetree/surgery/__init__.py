@@ -1,0 +1,16 @@
+"""Models out of models: parts, combinations, locked joints, other bases and other names.
+
+Every function takes frozen models and returns a new one, on which the same calls work; frames keep their names, and
+``model.report`` says what was left out.
+"""
+
+from kinetree.surgery.bases import reroot, with_base
+from kinetree.surgery.cutting import prune, submodel
+from kinetree.surgery.joining import add_payload, attach
+from kinetree.surgery.locking import lock, merge_fixed
+from kinetree.surgery.naming import rename
+from kinetree.surgery.states import StateMap
+
+__all__ = [
+    "StateMap", "add_payload", "attach", "lock", "merge_fixed", "prune", "rename", "reroot", "submodel", "with_base",
+]  # fmt: skip

@@ -1,0 +1,247 @@
+"""How a robot stands on the world: fixed, floating, in the plane; and which of its bodies is the base."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+from kinetree.errors import ModelError, TopologyError, unknown_name
+from kinetree.joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Reversed, Revolute
+from kinetree.model import Model
+from kinetree.model.builder import WORLD, as_transform
+from kinetree.spatial import Transform
+from kinetree.surgery.draft import ENDLESS, Draft, checked_body
+from kinetree.surgery.position import world_transforms
+
+BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}
+ROOT_JOINT = "root_joint"
+ALONG_AN_AXIS = (Revolute, Prismatic, Helical, Cylindrical)  # reversed by turning the axis round
+
+
+def with_base(
+    model: Model, joint: str | Joint, *, name: str = ROOT_JOINT, base: str | None = None, placement=None
+) -> Model:
+    """The same robot on another base joint.
+
+    Parameters
+    ----------
+    model : Model
+    joint : {"fixed", "floating", "planar"} or Joint
+        What connects the base to the world.
+    name : str
+        Name of this joint.
+    base : str, optional
+        The base: a body that hangs on the world, whose joint is replaced, or a frame of the world, which becomes the
+        body that holds everything welded to the world. By default the only body on the world if its joint is free,
+        planar or fixed; else what is welded to the world, in the frame of its first link.
+    placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+        Where the joint is in the world [m, rad]: where the base is when the joint is in its neutral position. By
+        default where the base's joint was.
+
+    Returns
+    -------
+    Model
+        Endless planes and bodies that float by themselves stay on the world. The report says what became the base.
+
+    Raises
+    ------
+    UnknownNameError
+    TopologyError
+        If it is not clear what the base is.
+    ModelError
+        If nothing is welded to the world that could move.
+
+    Notes
+    -----
+    *Identities* A floating base that is locked is a fixed one. For a URDF file, the result is what
+    ``load(..., floating_base=True)`` gives.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.load("arm7")
+    >>> floating = kt.surgery.with_base(arm, "floating")
+    >>> floating.body_names[:2], floating.nv - arm.nv
+    (('world', 'base'), 6)
+    >>> table = kt.surgery.with_base(floating, "fixed", placement=((0, 0, 0.8), (0, 0, 0)))
+    >>> table.nv == arm.nv, table.frame("base").p_BF.tolist()
+    (True, [0.0, 0.0, 0.8])
+    """
+    if isinstance(joint, str):
+        if joint not in BASES:
+            raise unknown_name("base joint", joint, BASES, "with_base (or give a Joint)")
+        joint = BASES[joint]()
+    moves = joint.nv > 0
+    draft = Draft.of(model)
+    body = _base(draft, model, base, (Free, Planar), moves)
+    record = draft._bodies[body]
+    X = record.X if placement is None else as_transform("with_base: placement", placement)
+    if record.joint.nv:
+        old = f"joint {record.joint_name!r} ({record.joint!r}) of {body!r}"
+        draft.note("info", "with_base", f"{old} replaced by {joint!r}")
+    draft.set_joint(body, joint, name, X)
+    if joint.nq == joint.nv == 0:
+        draft.absorb(body)
+    return draft.result()
+
+
+def reroot(
+    model: Model,
+    body: str,
+    *,
+    joint: Joint | None = None,
+    name: str | None = None,
+    base: str | None = None,
+    placement=None,
+) -> Model:
+    """The same robot with another body at its root: the joints between it and the old base are reversed.
+
+    Parameters
+    ----------
+    model : Model
+    body : str
+        The new base.
+    joint : Joint, optional
+        What connects it to the world. By default ``Free()`` if the old base was free, else ``Fixed()``.
+    name : str, optional
+        Name of that joint; by default that of the old free joint, or "root_joint".
+    base : str, optional
+        For a robot on the world: the frame of the world that becomes the body which holds all that was welded there;
+        by default that of its first link.
+    placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+        Where the joint is in the world [m, rad]. By default where the old free joint was, or, for a robot on the
+        world, where the body was in the neutral position.
+
+    Returns
+    -------
+    Model
+        All other joints keep their names, positions, velocities, forces and data (the axes of turned revolute,
+        prismatic, helical and cylindrical joints are negated, others become ``Reversed``). ``StateMap(model, result)``
+        maps whole states.
+
+    Raises
+    ------
+    UnknownNameError, TopologyError
+    ModelError
+        If nothing with mass was welded to the world, so that the old base would be a massless leaf.
+
+    Notes
+    -----
+    *Identities* At mapped states all frames are where they were, with the same kinetic energy and the same differences
+    of potential energy; with velocities v' = G v, M = G^T M' G.
+
+    *Source* Featherstone, section 4.1: any body can be the root of the spanning tree; table 4.2 for reversed joints.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("humanoid", floating_base=True)
+    >>> standing = kt.surgery.reroot(robot, "left_foot")
+    >>> standing.body_names[:4]
+    ('world', 'left_foot', 'left_ankle', 'left_shank')
+    >>> [name for name in standing.joint_names[1:4]]
+    ['root_joint', 'left_ankle_roll', 'left_ankle_pitch']
+    """
+    top = checked_body(model, body, "reroot")
+    first = model.support(model.body(top))[0]
+    draft = Draft.of(model)
+    if isinstance(model.joints[first], Free):
+        old = model.body_names[first]
+        record = draft._bodies[old]
+        root, root_name, X = Free(), record.joint_name, record.X
+    else:
+        old = _base(draft, model, base, (), True)
+        root, root_name = Fixed(), ROOT_JOINT
+        X = world_transforms(model, model.neutral().tolist())[model.body(top)]
+    root, root_name = joint or root, name or root_name
+    if placement is not None:
+        X = as_transform("reroot: placement", placement)
+    _turn(draft, old, top)
+    draft.set_joint(top, root, root_name, X)
+    if root.nq == root.nv == 0:
+        draft.absorb(top)
+    return draft.result()
+
+
+def reversed_joint(joint: Joint) -> Joint:
+    """The joint between the same frames, exchanged, with the same q, v and forces, in its cheapest form."""
+    if isinstance(joint, Reversed):
+        return joint.joint
+    if type(joint) in ALONG_AN_AXIS:
+        return dataclasses.replace(joint, axis=tuple(-x for x in joint.axis))
+    return joint if joint.nq == joint.nv == 0 and isinstance(joint, Fixed) else Reversed(joint)
+
+
+def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:
+    """The body that is the base; made of what is welded to the world if there is none."""
+    roots = draft.roots()
+    if base is None:
+        kind = draft._bodies[roots[0]].joint if len(roots) == 1 else None
+        if kind is not None and (isinstance(kind, joints) or kind.nq == kind.nv == 0):
+            return roots[0]
+        several = [root for root in roots if isinstance(draft._bodies[root].joint, joints)]
+        if several:
+            raise TopologyError(
+                f"model {model.name!r} has {len(roots)} bodies on its world ({', '.join(roots[:6])}), so its base is "
+                f"not clear; say base={several[0]!r}",
+                roots=roots,
+            )
+    elif base in roots:
+        return base
+    elif base in draft._bodies:
+        raise TopologyError(
+            f"base {base!r} of model {model.name!r} hangs on {draft._bodies[base].parent!r}, not on the world; on the "
+            f"world: {', '.join(roots)}. reroot() makes it the base.",
+            base=base,
+        )
+    on_world = draft.frames_on(WORLD)
+    if base is not None and base not in on_world:
+        raise unknown_name("base", base, [*roots, *on_world], f"model {model.name!r}")
+    shapes = [shape for shape in draft._world_geometry if shape.kind != ENDLESS]
+    if moves and not (on_world or shapes or draft._world_inertia.m):
+        raise ModelError(
+            f"model {model.name!r}: nothing is welded to its world, so there is no base that could move; base="
+            f"{roots[0]!r} frees that body, whose joint {draft._bodies[roots[0]].joint_name!r} is then replaced"
+            if roots
+            else f"model {model.name!r}: nothing is there that could move",
+            base=base,
+        )
+    links = [frame for frame in on_world if frame in draft._welded.values()]
+    chosen = base or next(iter(links or on_world), "base")
+    joint_name = next((joint for joint, frame in draft._welded.items() if frame == chosen), f"{chosen}_to_world")
+    mass = draft._world_inertia.m
+    draft.embody_world(chosen, joint_name, draft.pose_of(chosen))
+    if moves:
+        draft.note("info", "base", f"all that is welded to the world is body {chosen!r} now, with {mass:.6g} kg")
+        if mass == 0.0:
+            draft.note("warning", "base", f"body {chosen!r} has no mass; where it can move alone, the mass matrix is "
+                                          "singular")  # fmt: skip
+    return chosen
+
+
+def _turn(draft: Draft, old: str, top: str) -> None:
+    """Turn the path between two bodies round, so that ``top`` carries ``old``; the joint of ``top`` is set later.
+
+    Notes
+    -----
+    Joint i leads from p to i by ``X_J X_T``. Seen from i it starts at i's own frame and ends at the old predecessor
+    frame: in the new coordinates X_T, p is the successor frame, and the joint is X_J^-1.
+    """
+    bodies = draft._bodies
+    path = [top]
+    while path[-1] != old:
+        path.append(bodies[path[-1]].parent)
+    links = [(bodies[i].joint, bodies[i].joint_name, bodies[i].data, bodies[i].X) for i in path[:-1]]
+    old_joint = bodies[old].joint_name
+    draft.forget_joint(old_joint)
+    back = {top: Transform.identity()}  # from the new coordinates of each body to the old
+    for (i, p), (joint, joint_name, data, X) in zip(itertools.pairwise(path), links, strict=True):
+        draft.reframe(p, X)
+        back[p] = X.inverse()
+        turned = bodies[p]
+        turned.parent, turned.joint, turned.joint_name, turned.data = i, reversed_joint(joint), joint_name, data
+        draft._joint_names[joint_name] = p
+        turned.X = back[i]
+    bodies[top].parent, bodies[top].joint_name = WORLD, old_joint
+    draft._joint_names[old_joint] = top
+    draft._bodies = {name: bodies[name] for name in (*path, *(name for name in bodies if name not in path))}

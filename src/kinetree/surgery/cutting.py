@@ -1,0 +1,115 @@
+"""Parts of a model as models of their own: a subtree or a chain, and a model without some of its limbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kinetree.errors import TopologyError
+from kinetree.joints import Joint
+from kinetree.model import Model
+from kinetree.model.builder import WORLD
+from kinetree.surgery.draft import Draft, as_names, checked_body
+from kinetree.surgery.position import position, world_transforms
+
+
+def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tips: str | Iterable[str] = ()) -> Model:
+    """A body and what it carries, as a model of its own.
+
+    Parameters
+    ----------
+    model : Model
+    root : str
+        The body at the root.
+    joint : Joint, optional
+        What connects the root to the world. By default its own joint: its parent stands still. ``Fixed()`` welds it,
+        ``Free()`` lets it float.
+    q : (nq,) array, optional
+        Position of the whole model at which the parent is held (and the root is put, with another joint) [rad or m];
+        neutral by default. So gravity acts as it does on the whole.
+    tips : str or sequence of str, optional
+        Frames or bodies at which chains end: keep only the bodies on the paths to them. By default all.
+
+    Returns
+    -------
+    Model
+        Frames, shapes, couplings, equipment and keyframes that lie within stay. What crossed the cut is in the report,
+        "dropped" where it is physics. What was welded to the world is left out.
+
+    Raises
+    ------
+    UnknownNameError
+    TopologyError
+        If a tip is not carried by the root.
+
+    Notes
+    -----
+    *Identities* With its own joint, the submodel moves as that part of the whole does when all other joints are locked
+    at q.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> robot = kt.load("humanoid", floating_base=True)
+    >>> leg = kt.surgery.submodel(robot, "left_thigh", tips="left_sole")
+    >>> leg.joint_names[1:]
+    ('left_hip_pitch', 'left_knee', 'left_ankle_pitch', 'left_ankle_roll')
+    """
+    top = checked_body(model, root, "submodel")
+    i = model.body(top)
+    kept = set(model.subtree(i))
+    if tips := as_names(tips):
+        paths: set[int] = set()
+        for tip in tips:
+            body = model.frame(tip).body
+            if body not in kept:
+                raise TopologyError(f"submodel of {top!r}: tip {tip!r} is on body {model.body_names[body]!r}, which "
+                                    f"{top!r} does not carry", tip=tip)  # fmt: skip
+            paths.update(model.support(body))
+        kept &= paths
+    X_0 = world_transforms(model, position(model, q))
+    draft = Draft.of(model)
+    draft.clear_world()
+    place = draft._bodies[top]
+    place.parent = WORLD
+    place.X = model.X_T[i] @ X_0[model.parent[i]]
+    draft.cut([model.body_names[k] for k in model.outward() if k not in kept])
+    if joint is not None:
+        draft.set_joint(top, joint, place.joint_name, X_0[i])
+        if joint.nq == joint.nv == 0:
+            draft.absorb(top)
+    return draft.result()
+
+
+def prune(model: Model, bodies: str | Iterable[str]) -> Model:
+    """A model without some of its bodies and all that these carry.
+
+    Parameters
+    ----------
+    model : Model
+    bodies : str or sequence of str
+
+    Returns
+    -------
+    Model
+        The rest as it was. What crossed the cut is in the report, "dropped" where it is physics.
+
+    Raises
+    ------
+    UnknownNameError
+
+    Notes
+    -----
+    *Identities* With the pruned joints locked and the pruned bodies' inertia zero, the whole model has the same M.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.load("arm7")
+    >>> bare = kt.surgery.prune(arm, ["left_finger", "right_finger"])
+    >>> bare.nv, round(arm.total_mass - bare.total_mass, 6)
+    (7, 0.12)
+    """
+    gone = {k for name in as_names(bodies) for k in model.subtree(model.body(checked_body(model, name, "prune")))}
+    draft = Draft.of(model)
+    draft.cut([model.body_names[k] for k in sorted(gone)])
+    return draft.result()

@@ -1,0 +1,202 @@
+"""A model taken apart: bodies that are welded, cut off, re-framed and hung elsewhere, and then built again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from kinetree.errors import ModelError
+from kinetree.joints import Fixed, Free, Joint
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.builder import WORLD
+from kinetree.model.parts import Geometry
+from kinetree.spatial import Inertia, Transform
+
+ENDLESS = "plane"  # a shape that belongs to the world and can be on nothing that moves
+
+
+class Draft(ModelBuilder):
+    """The records of a model, with the steps of which surgery consists.
+
+    ``Draft.of(model)`` copies what it changes, so the model stays what it is. Bodies are cut and joined by name; the
+    world is the body ``WORLD``, which only other methods know to be stored apart.
+    """
+
+    def result(self) -> Model:
+        """The model that the records now describe; fixed joints stay what they are."""
+        return self.build(merge_fixed=False)
+
+    # Questions -------------------------------------------------------------------------------------------------------
+
+    def roots(self) -> list[str]:
+        """The bodies that hang on the world."""
+        return [body.name for body in self._bodies.values() if body.parent == WORLD]
+
+    def joint_names(self) -> list[str]:
+        """The joints that are not merged away."""
+        return [body.joint_name for body in self._bodies.values()]
+
+    def frame_names(self) -> list[str]:
+        """The frames, those of the bodies and of the world among them."""
+        return [WORLD, *self._bodies, *(name for name in self._frames if name != WORLD and name not in self._bodies)]
+
+    def body_of(self, frame: str) -> str:
+        """The body that carries a frame."""
+        return frame if frame == WORLD or frame in self._bodies else self._frames[frame][0]
+
+    def pose_of(self, frame: str) -> Transform:
+        """X_FB of a frame."""
+        return self._frames[frame][1] if frame in self._frames else Transform.identity()
+
+    def frames_on(self, body: str) -> list[str]:
+        """The frames of a body besides its own."""
+        return [name for name, (on, _) in self._frames.items() if on == body and name != body]
+
+    # Steps -----------------------------------------------------------------------------------------------------------
+
+    def absorb(self, name: str, q: Sequence[float] = ()) -> None:
+        """Weld a body to its parent, its joint at position q: what it carries becomes the parent's."""
+        body = self._bodies.pop(name)
+        X, parent = body.joint.transform(q) @ body.X, body.parent
+        self._give_inertia(parent, X.inverse_apply(body.inertia))
+        self._shapes(parent).extend(shape.seen_from(X) for shape in body.geometry)
+        for child in self._bodies.values():
+            if child.parent == name:
+                child.parent, child.X = parent, child.X @ X
+        self._frames.setdefault(name, (name, Transform.identity()))
+        for frame in [frame for frame, (on, _) in self._frames.items() if on == name]:
+            self._frames[frame] = (parent, self._frames[frame][1] @ X)
+        del self._joint_names[body.joint_name]
+        self._welded[body.joint_name] = name
+
+    def reframe(self, name: str, Y: Transform) -> None:
+        """Give a body other coordinates, Y from the old to the new; its joint's place is left to the caller."""
+        body, back = self._bodies[name], Y.inverse()
+        body.inertia = Y @ body.inertia
+        body.geometry = [shape.seen_from(back) for shape in body.geometry]
+        for child in self._bodies.values():
+            if child.parent == name:
+                child.X = child.X @ back
+        self._frames.setdefault(name, (name, Transform.identity()))  # the frame by this name stays where it is
+        for frame in [frame for frame, (on, _) in self._frames.items() if on == name]:
+            self._frames[frame] = (name, self._frames[frame][1] @ back)
+
+    def embody_world(self, name: str, joint_name: str, X: Transform | None = None) -> None:
+        """Make a body of what is welded to the world, still fixed there, in coordinates that X leads to.
+
+        Free bodies stay on the world, and so do endless planes, which are its floors.
+        """
+        X = X if X is not None else Transform.identity()
+        back = X.inverse()
+        carried = [body for body in self._bodies.values() if body.parent == WORLD and not isinstance(body.joint, Free)]
+        for joint in [joint for joint, frame in self._welded.items() if frame == name]:
+            del self._welded[joint]
+        self.add_body(name, WORLD, Fixed(), joint_name, X)
+        base = self._bodies.pop(name)
+        self._bodies = {name: base, **self._bodies}  # first, so that the numbering stays regular
+        base.inertia, self._world_inertia = X @ self._world_inertia, Inertia.zero()
+        base.geometry = [shape.seen_from(back) for shape in self._world_geometry if shape.kind != ENDLESS]
+        self._world_geometry = [shape for shape in self._world_geometry if shape.kind == ENDLESS]
+        for frame in self.frames_on(WORLD):
+            self._frames[frame] = (name, self._frames[frame][1] @ back)
+        self._frames.pop(name, None)
+        for body in carried:
+            body.parent, body.X = name, body.X @ back
+
+    def set_joint(self, name: str, joint: Joint, joint_name: str, X: Transform) -> None:
+        """Hang a body on the same parent by another joint, without armature, friction, springs and limits."""
+        body = self._bodies[name]
+        self.forget_joint(body.joint_name)
+        body.joint, body.joint_name, body.X, body.data = joint, joint_name, X, {}
+        self._joint_names[joint_name] = name
+
+    def forget_joint(self, joint_name: str) -> None:
+        """Take out what refers to a joint that is replaced."""
+        del self._joint_names[joint_name]
+        self._cut_references(frames=(), joints=(joint_name,))
+
+    def cut(self, bodies: Collection[str]) -> None:
+        """Leave bodies out, with their joints, frames, shapes and equipment; the report says what crossed the cut."""
+        bodies = set(bodies)
+        if not bodies:
+            return
+        frames = {frame for frame in self.frame_names() if self.body_of(frame) in bodies}
+        joints = [body.joint_name for body in self._bodies.values() if body.name in bodies]
+        mass = sum(self._bodies[name].inertia.m for name in bodies)
+        self.note("info", "cut", f"left out {_listed(bodies)} with {mass:.6g} kg")
+        self._cut_references(frames, joints)
+        self._bodies = {name: body for name, body in self._bodies.items() if name not in bodies}
+        self._frames = {name: frame for name, frame in self._frames.items() if name not in frames}
+        self._forget_welds(frames)
+        for joint in joints:
+            del self._joint_names[joint]
+
+    def clear_world(self) -> None:
+        """Leave out what is welded to the world."""
+        frames = self.frames_on(WORLD)
+        self._cut_references(frames, ())
+        self._frames = {name: frame for name, frame in self._frames.items() if name not in frames}
+        self._forget_welds(frames)
+        self._world_geometry, self._world_inertia = [], Inertia.zero()
+
+    # Their parts -----------------------------------------------------------------------------------------------------
+
+    def _forget_welds(self, frames: Collection[str]) -> None:
+        self._welded = {joint: frame for joint, frame in self._welded.items() if frame not in frames}
+
+    def _give_inertia(self, name: str, I: Inertia) -> None:
+        if name == WORLD:
+            self._world_inertia = self._world_inertia + I
+        else:
+            self._bodies[name].inertia = self._bodies[name].inertia + I
+
+    def _shapes(self, name: str) -> list[Geometry]:
+        return self._world_geometry if name == WORLD else self._bodies[name].geometry
+
+    def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
+        """Take out couplings and equipment that need what goes; report those that also need what stays."""
+        going = set(joints)
+        for joint, master, ratio, offset in self._couplings:
+            if len({joint, master} & going) == 1:
+                lost = joint if joint in going else master
+                self.note("dropped", "cut", f"coupling of joint {joint!r} to {master!r} ({ratio:g}, {offset:g}): joint "
+                                            f"{lost!r} is not there any more")  # fmt: skip
+        self._couplings = [c for c in self._couplings if not {c[0], c[1]} & going]
+        stay_frames = [name for name in self.frame_names() if name not in frames]
+        stay_joints = [name for name in self.joint_names() if name not in going]
+        rest = self.equipment.missing(frames, joints)  # what does not live on the lost part alone
+        for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
+            if piece in rest:
+                level = "dropped" if piece in self.equipment.held else "info"
+                self.note(level, "cut", f"{piece}: {_listed(names)} not there any more")
+        self.equipment = self.equipment.restricted(stay_frames, stay_joints)
+
+
+def _listed(names: Iterable[str], most: int = 6) -> str:
+    names = sorted(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + more
+
+
+def checked_body(model: Model, name: str | int, what: str) -> str:
+    """The name of a moving body.
+
+    Raises
+    ------
+    UnknownNameError, ModelError
+        If there is no such body, or it is the world.
+    """
+    i = model.body(name)
+    if i == 0:
+        raise ModelError(f"{what}: the world is no part of a robot; bodies of model {model.name!r}: "
+                         f"{', '.join(model.body_names[1:9])}", body=WORLD)  # fmt: skip
+    return model.body_names[i]
+
+
+def as_names(value: object) -> list[str]:
+    """One name, or several."""
+    return [value] if isinstance(value, str) else list(value)
+
+
+def as_mapping(value: object) -> dict[str, object]:
+    """Names with values, or names alone, whose values are None."""
+    return dict(value) if isinstance(value, Mapping) else dict.fromkeys(as_names(value))

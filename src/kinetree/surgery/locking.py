@@ -1,0 +1,141 @@
+"""Joints that become fixed: locked where they are told to, or merged because they never moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from kinetree.errors import CouplingError
+from kinetree.model import Model
+from kinetree.surgery.draft import Draft, as_mapping
+from kinetree.surgery.locked_equipment import locked_equipment
+from kinetree.surgery.position import CONSISTENT, joint_position
+
+
+def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Model:
+    """Joints that stand still: their bodies become one with what carries them.
+
+    Parameters
+    ----------
+    model : Model
+    joints : mapping, sequence of str, or str
+        Joint names, and the positions at which they are locked [rad or m; quaternions unit]: nq entries each, or one
+        number; None, or names alone, mean neutral. Joints that follow a locked one are locked too.
+
+    Returns
+    -------
+    Model
+        The bodies on locked joints are frames of what carries them, by the same names. Damping, friction, springs,
+        armatures, limits and drives of locked joints are gone; tendon lengths are measured without the constant part
+        of locked joints. The report says what was locked, and which positions are beyond limits.
+
+    Raises
+    ------
+    UnknownNameError, ShapeError, NonFiniteError, QuaternionError
+        For names and positions that are wrong.
+    CouplingError
+        If a joint that follows another is locked alone or elsewhere than its master puts it, or an equality is broken.
+
+    Notes
+    -----
+    *Identities* M of the result is M of the whole at that position without the rows and columns of the locked joints;
+    the bias forces and the poses of all frames are equal.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.load("arm7")
+    >>> held = kt.surgery.lock(arm, {"left_finger_slide": 0.02})  # the other finger follows it
+    >>> arm.nv, held.nv, held.body_names[held.frame("right_finger").body]
+    (9, 7, 'flange_link')
+    >>> print(held.report.entries[-1])
+    info: lock: joint 'right_finger_slide' locked at 0.02
+    """
+    positions = _with_followers(model, as_mapping(joints))
+    draft = Draft.of(model)
+    for joint, q in positions.items():
+        _report(draft, model, joint, q)
+    for joint, q in positions.items():
+        draft.absorb(draft._joint_names[joint], q)
+    draft._couplings = [c for c in draft._couplings if c[0] not in positions]
+    draft.equipment = locked_equipment(draft.equipment, positions, draft.note)
+    for loop in draft.equipment.loops:
+        if draft.body_of(loop.predecessor) == draft.body_of(loop.successor):
+            draft.note("warning", "lock", f"{loop} now connects two frames of one body")
+    return draft.result()
+
+
+def merge_fixed(model: Model) -> Model:
+    """A model whose bodies on fixed joints are frames of what carries them.
+
+    Parameters
+    ----------
+    model : Model
+        With fixed joints as joints, from ``load(..., merge_fixed=False)`` or ``build(merge_fixed=False)``.
+
+    Returns
+    -------
+    Model
+        With the same dynamics; frames keep their names, ``model.welded`` knows the joints.
+
+    Notes
+    -----
+    *Identities* M, the bias forces and the poses of all frames are equal.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> whole = kt.load("arm7", merge_fixed=False)
+    >>> kt.surgery.merge_fixed(whole).nb - whole.nb
+    -3
+    """
+    draft = Draft.of(model)
+    for i in model.outward():
+        if model.joints[i].nq == model.joints[i].nv == 0:
+            draft.absorb(model.body_names[i])
+    return draft.result()
+
+
+def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, list[float]]:
+    """The positions of all that stands still, in the order of the joints."""
+    given = {model.joint_names[model.joint(joint)]: value for joint, value in joints.items()}
+    positions = {joint: joint_position(model, joint, value) for joint, value in given.items()}
+    for c in model.couplings:
+        joint, master = model.joint_names[c.joint], model.joint_names[c.master]
+        if master in positions:
+            there = c.ratio * positions[master][0] + c.offset
+        elif joint in positions and c.ratio == 0.0:
+            there = c.offset
+        elif joint in positions:
+            [q] = positions[joint]
+            raise CouplingError(
+                f"joint {joint!r} follows {master!r} and cannot be locked alone; lock {master!r} at "
+                f"{(q - c.offset) / c.ratio:.6g}, and {joint!r} is locked at {q:.6g} with it",
+                joint=joint,
+                master=master,
+            )
+        else:
+            continue
+        if given.get(joint) is not None and abs(positions[joint][0] - there) > CONSISTENT * max(1.0, abs(there)):
+            raise CouplingError(
+                f"joint {joint!r} follows {master!r}, which puts it at {there:.9g}; it cannot be locked at "
+                f"{positions[joint][0]:.9g}",
+                joint=joint,
+                master=master,
+            )
+        positions[joint] = [there]
+    return {joint: positions[joint] for joint in model.joint_names[1:] if joint in positions}
+
+
+def _report(draft: Draft, model: Model, joint: str, q: list[float]) -> None:
+    i = model.joint(joint)
+    shown = f"{q[0]:.6g}" if len(q) == 1 else f"({', '.join(f'{x:.6g}' for x in q)})"
+    draft.note("info", "lock", f"joint {joint!r} locked" + (f" at {shown}" if q else ""))
+    slot = model.v_slice[i]
+    if len(q) == slot.stop - slot.start:
+        beyond = (np.array(q) < model.lower[slot]) | (np.array(q) > model.upper[slot])
+        for k in np.flatnonzero(beyond):
+            low, high = model.lower[slot][k], model.upper[slot][k]
+            draft.note("warning", "lock", f"joint {joint!r} is locked at {q[k]:.6g}, beyond its limits "
+                                          f"[{low:g}, {high:g}]")  # fmt: skip

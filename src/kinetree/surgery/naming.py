@@ -1,0 +1,116 @@
+"""Other names for bodies, joints, frames and equipment; nothing else changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from kinetree.errors import DuplicateNameError, unknown_name
+from kinetree.model import Model
+from kinetree.model.builder import WORLD
+from kinetree.surgery.draft import Draft
+
+Names = Mapping[str, str] | Callable[[str], str] | None
+
+
+def rename(
+    model: Model,
+    *,
+    bodies: Names = None,
+    joints: Names = None,
+    frames: Names = None,
+    equipment: Names = None,
+    prefix: str = "",
+    suffix: str = "",
+) -> Model:
+    """The same model under other names.
+
+    Parameters
+    ----------
+    model : Model
+    bodies, joints, frames, equipment : mapping or callable, optional
+        From old names to new ones; names that a mapping does not hold stay. A body's frame is renamed with it;
+        ``frames`` are those besides. ``joints`` may name joints that were merged away. ``equipment`` are loop joints,
+        equalities, tendons, actuators and keyframes.
+    prefix, suffix : str
+        Put around every name, after the changes above; around names of shapes too.
+
+    Returns
+    -------
+    Model
+        Couplings, merged joints and equipment follow. The world keeps its name, the report its words.
+
+    Raises
+    ------
+    UnknownNameError
+        If a mapping holds a name that does not exist.
+    DuplicateNameError
+        If two would have one name.
+
+    Notes
+    -----
+    *Identities* All numbers are the same to the last bit.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> left = kt.surgery.rename(kt.models.double_pendulum(), joints={"elbow": "knee"}, prefix="left_")
+    >>> left.body_names, left.joint_names
+    (('world', 'left_upper', 'left_lower'), (None, 'left_shoulder', 'left_knee'))
+    """
+    draft = Draft.of(model)
+    owned = [piece.name for kind in ("loops", "constraints", "tendons", "actuators", "keyframes")
+             for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
+    others = [frame for frame in draft.frame_names() if frame != WORLD and frame not in draft._bodies]
+
+    def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
+        names = list(names)
+        if isinstance(changes, Mapping):
+            for name in changes:
+                if name not in names:
+                    raise unknown_name(kind, name, names, f"model {model.name!r}")
+            change = lambda name: changes.get(name, name)  # noqa: E731
+        else:
+            change = changes or (lambda name: name)
+        table = {name: f"{prefix}{change(name)}{suffix}" for name in names}
+        if unique:
+            _refuse_doubles(model, kind, table)
+        return table
+
+    body = new_names("body", model.body_names[1:], bodies)
+    frame = new_names("frame", others, frames)
+    _refuse_doubles(model, "frame", {**body, **frame, WORLD: WORLD})
+    joint = new_names("joint", [*model.joint_names[1:], *model.welded], joints)
+    own = new_names("piece of equipment", owned, equipment, unique=False)  # its kinds have names of their own
+    frame = {WORLD: WORLD, **body, **frame}
+
+    for record in draft._bodies.values():
+        record.name, record.joint_name = body[record.name], joint[record.joint_name]
+        record.parent = frame[record.parent]
+        record.geometry = [_labeled(shape, prefix, suffix) for shape in record.geometry]
+    draft._bodies = {record.name: record for record in draft._bodies.values()}
+    draft._joint_names = {record.joint_name: record.name for record in draft._bodies.values()}
+    draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
+    draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
+    draft._couplings = [(joint[follower], joint[master], *how) for follower, master, *how in draft._couplings]
+    draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
+    draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
+    return draft.result()
+
+
+def _labeled(shape, prefix: str, suffix: str):
+    if not shape.name or not (prefix or suffix):
+        return shape
+    values = {name: getattr(shape, name) for name in shape.__dataclass_fields__}
+    return type(shape)(**{**values, "name": f"{prefix}{shape.name}{suffix}"})
+
+
+def _refuse_doubles(model: Model, kind: str, table: Mapping[str, str]) -> None:
+    seen: dict[str, str] = {}
+    for old, new in table.items():
+        if new in seen:
+            raise DuplicateNameError(
+                f"model {model.name!r}: {kind}s {seen[new]!r} and {old!r} would both be named {new!r}",
+                kind=kind,
+                name=new,
+            )
+        seen[new] = old

@@ -1,0 +1,228 @@
+"""The states of a model as those of a model that surgery made of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinetree.errors import ModelError, ShapeError, UnknownNameError
+from kinetree.joints import Free
+from kinetree.model import Model
+from kinetree.model.parts import numeric
+from kinetree.spatial import Motion, Transform
+from kinetree.spatial.rotations import quaternion_from_rotation
+from kinetree.spatial.vectors import assemble
+from kinetree.surgery.position import joint_position, world_transforms
+
+
+class StateMap:
+    """Takes positions, velocities and joint forces of one model to another that shares joints and frames with it.
+
+    Parameters
+    ----------
+    source, target : Model
+        Joints are paired by name. The pose and twist of a body that only the target lets float are those of the
+        source's frame of that name; so are those of a floating base that is not that of the source.
+    rest : mapping, optional
+        Positions of joints that only the target has, by name [rad or m]; they are at rest there.
+
+    Raises
+    ------
+    ModelError
+        If the target has a joint whose position neither a joint, nor a frame of the source, nor ``rest`` gives.
+
+    Notes
+    -----
+    ``StateMap(target, source)`` is the way back. Velocities are mapped by ``v' = G(q) v``; forces so that they have the
+    same power in all motions that both models can do, and are zero at joints that only the target has.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("humanoid", floating_base=True)
+    >>> standing = kt.surgery.reroot(robot, "left_foot")
+    >>> states = StateMap(robot, standing)
+    >>> q, v = robot.random_state(np.random.default_rng(0))
+    >>> bool(np.isclose(kt.kinetic_energy(robot, q, v), kt.kinetic_energy(standing, states.q(q), states.v(q, v))))
+    True
+    """
+
+    __slots__ = ("source", "target", "_copies", "_floats", "_rest", "_identical")
+
+    def __init__(self, source: Model, target: Model, *, rest: Mapping[str, object] | None = None) -> None:
+        rest = dict(rest or {})
+        self.source, self.target = source, target
+        self._copies: list[tuple[int, int]] = []  # (joint of the target, joint of the source)
+        self._floats: list[tuple[int, int]] = []  # (free joint of the target, frame of the source)
+        self._rest: list[tuple[int, list[float]]] = []
+        for name in rest:
+            target.joint(name)
+        for i in target.outward():
+            name, joint = target.joint_names[i], target.joints[i]
+            partner = source._joint_numbers.get(name)
+            if joint.nq == joint.nv == 0:
+                continue
+            if name in rest:
+                self._rest.append((i, joint_position(target, name, rest[name])))
+            elif isinstance(joint, Free) and target.parent[i] == 0 and not _same_root(source, partner, target, i):
+                self._floats.append((i, self._frame_of(i)))
+            elif partner is not None:
+                found = source.joints[partner]
+                if (found.nq, found.nv) != (joint.nq, joint.nv):
+                    raise ModelError(f"joint {name!r} is {found!r} in {source.name!r} and {joint!r} in "
+                                     f"{target.name!r}; give its position in rest=", joint=name)  # fmt: skip
+                self._copies.append((i, partner))
+            else:
+                raise ModelError(f"model {source.name!r} has no joint {name!r}, so its position in {target.name!r} is "
+                                 f"not known; give rest={{{name!r}: ...}}", joint=name)  # fmt: skip
+        # The joints that both have: forces have their power in the motions of these.
+        both = [(i, source._joint_numbers.get(target.joint_names[i])) for i, *_ in (*self._copies, *self._floats)]
+        both = [(i, j) for i, j in both if j is not None and source.joints[j].nv == target.joints[i].nv]
+        self._identical = tuple(
+            np.array([k for i in pair for k in range(model.v_slice[i].start, model.v_slice[i].stop)], dtype=int)
+            for model, pair in ((target, [i for i, _ in both]), (source, [j for _, j in both]))
+        )
+
+    def q(self, q):
+        """Positions of the target.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Positions of the source [rad or m].
+
+        Returns
+        -------
+        (..., nq) array
+            [rad or m].
+        """
+        q = _sized("q", q, self.source.nq)
+        out = np.zeros((*q.shape[:-1], self.target.nq))
+        for i, j in self._copies:
+            out[..., self.target.q_slice[i]] = q[..., self.source.q_slice[j]]
+        for i, position in self._rest:
+            out[..., self.target.q_slice[i]] = position
+        if self._floats:
+            X_0 = world_transforms(self.source, _scalars(q))
+            for i, frame in self._floats:
+                body = self.source.frames[frame].body
+                # X_F0 = X_FB X_B0 is the same on both sides, and X_B0 = X_J X_T on the target's.
+                X_J = self._to_body(i, frame) @ X_0[body] @ self.target.X_T[i].inverse()
+                out[..., self.target.q_slice[i]] = assemble([*X_J.r, *quaternion_from_rotation(X_J.E)])
+        return out
+
+    def v(self, q, v):
+        """Velocities of the target.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Positions of the source [rad or m].
+        v : (..., nv) array
+            Velocities of the source [rad/s or m/s].
+
+        Returns
+        -------
+        (..., nv) array
+            [rad/s or m/s].
+        """
+        q, v = _sized("q", q, self.source.nq), _sized("v", v, self.source.nv)
+        out = np.zeros((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self.target.nv))
+        for i, j in self._copies:
+            out[..., self.target.v_slice[i]] = v[..., self.source.v_slice[j]]
+        if self._floats:
+            V = _twists(self.source, _scalars(q), _scalars(v))
+            for i, frame in self._floats:
+                twist = self._to_body(i, frame) @ V[self.source.frames[frame].body]
+                out[..., self.target.v_slice[i]] = assemble(list(twist))
+        return out
+
+    def velocity_matrix(self, q):
+        """G with v' = G v.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Positions of the source [rad or m].
+
+        Returns
+        -------
+        (..., nv', nv) array
+            [1, m or 1/m].
+        """
+        q = _sized("q", q, self.source.nq)
+        return np.stack([self.v(q, unit) for unit in np.eye(self.source.nv)], axis=-1)
+
+    def tau(self, q, tau):
+        """Joint forces of the target.
+
+        Parameters
+        ----------
+        q : (..., nq) array
+            Positions of the source [rad or m].
+        tau : (..., nv) array
+            Joint forces of the source [N m or N].
+
+        Returns
+        -------
+        (..., nv) array
+            [N m or N]; with the same power in every motion of the joints that both have.
+        """
+        q, tau = _sized("q", q, self.source.nq), _sized("tau", tau, self.source.nv)
+        out = np.zeros((*np.broadcast_shapes(q.shape[:-1], tau.shape[:-1]), self.target.nv))
+        here, there = self._identical
+        if self._floats:
+            G = self.velocity_matrix(q)[..., here[:, None], there]
+            out[..., here] = np.linalg.solve(np.swapaxes(G, -1, -2), tau[..., there, None])[..., 0]
+        else:
+            out[..., here] = tau[..., there]
+        return out
+
+    def __repr__(self) -> str:
+        return f"<StateMap {self.source.name!r} (nv={self.source.nv}) to {self.target.name!r} (nv={self.target.nv})>"
+
+    def _frame_of(self, i: int) -> int:
+        name = self.target.body_names[i]
+        try:
+            return self.source._frame_numbers[self.source.frame(name).name]
+        except UnknownNameError:
+            raise ModelError(
+                f"body {name!r} floats in {self.target.name!r}, and {self.source.name!r} has no frame of that name; "
+                f"give rest={{{self.target.joint_names[i]!r}: ...}}",
+                body=name,
+            ) from None
+
+    def _to_body(self, i: int, frame: int) -> Transform:
+        """From the body that carries the frame in the source to body i of the target, whose frame it is."""
+        return self.target.frames[i].X_FB.inverse() @ self.source.frames[frame].X_FB
+
+
+def _same_root(source: Model, j: int | None, target: Model, i: int) -> bool:
+    """Whether two free joints are one, so that its numbers can be copied."""
+    if j is None or not isinstance(source.joints[j], Free) or source.parent[j] != 0:
+        return False
+    return source.body_names[j] == target.body_names[i] and all(
+        list(a.r) == list(b.r) and a.E.matrix.rows == b.E.matrix.rows
+        for a, b in ((source.X_T[j], target.X_T[i]), (source.frames[j].X_FB, target.frames[i].X_FB))
+    )
+
+
+def _twists(model: Model, q: Sequence, v: Sequence) -> list[Motion]:
+    """Twist of every body in its own coordinates."""
+    V = [Motion.zero()]
+    for i in model.outward():
+        joint, q_i = model.joints[i], model.q_of(i, q)
+        V.append(joint.transform(q_i) @ (model.X_T[i] @ V[model.parent[i]]) + joint.velocity(q_i, model.v_of(i, v)))
+    return V
+
+
+def _sized(what: str, values, size: int) -> np.ndarray:
+    array = numeric(what, values)
+    if array.ndim == 0 or array.shape[-1] != size:
+        raise ShapeError(f"{what} has shape {array.shape}, expected (..., {size})", shape=array.shape)
+    return array
+
+
+def _scalars(array: np.ndarray) -> list:
+    return array.tolist() if array.ndim == 1 else list(np.moveaxis(array, -1, 0))
