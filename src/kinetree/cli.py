@@ -1,4 +1,5 @@
-"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree lint``, ``kinetree robots``.
+"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree lint``, ``kinetree convert``,
+``kinetree robots``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -162,6 +163,35 @@ def lint(
         raise typer.Exit(max(result.strict_exit_code if strict else result.exit_code for result in results))
 
 
+@app.command()
+def convert(
+    robot: Robot,
+    path: Annotated[Path, typer.Argument(help="The file to write: .urdf, or .xml or .mjcf for MJCF.")],
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    drop: Annotated[bool, _option("Leave out what a format or a model cannot hold.", "--drop")] = False,
+    meshes: Annotated[str, _option("Names of meshes: keep, relative (to the file) or drop.", default=True)] = "keep",
+    package_dir: Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")] = None,
+    quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
+    debug: Debug = False,
+) -> None:
+    """Read a robot and write it into a file, of another format or the same; say what changed on the way."""
+    with _Errors(debug):
+        import kinetree as kt
+
+        _writable(path)
+        choice = "drop" if drop else "raise"
+        model = _load(robot, floating_base, inertia, unsupported=choice, package_dirs=package_dir or ())
+        report = kt.save(model, path, unsupported=choice, meshes=meshes)
+        if quiet:
+            return
+        read = [("read", str(entry)) for entry in model.report if entry.level != "info"]
+        size = f"{model.nb - 1} bodies, nq={model.nq}, nv={model.nv}"
+        _print_rows([
+            ("robot", f"{model.name}: {size}"), *read, *(("note", str(entry)) for entry in report), ("written", str(path))
+        ])  # fmt: skip
+
+
 class _Errors:
     """Print an error of kinetree as one red line and exit with code 2; ``--debug`` lets it through."""
 
@@ -203,11 +233,14 @@ def _print_rows(rows: list[tuple[str, str]]) -> None:
     _console().print(table)
 
 
-def _load(robot: str, floating_base: bool, inertia: str | None):
+def _load(robot: str, floating_base: bool, inertia: str | None, **options: Any):
     import kinetree as kt
 
-    options: dict[str, Any] = {} if inertia is None else {"inertia": inertia}
-    return kt.load(robot, floating_base=floating_base, **options)
+    if inertia is not None:
+        options["inertia"] = inertia
+    if floating_base:  # otherwise as the file says
+        options["floating_base"] = True
+    return kt.load(robot, **options)
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:
