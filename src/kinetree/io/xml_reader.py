@@ -22,6 +22,7 @@ from kinetree.io.xml_source import check_length, decode, read_bytes
 
 _KEPT = object()  # stands for an attribute whose error a collecting document has kept
 LONGEST_NAME = 1000  # characters
+LARGEST = 1e50  # of a number: products of three of them are still floats
 LONGEST_PATH = 4096  # characters; a longer "path" is a text that is not XML
 
 # float() would also take "nan", "1_000" and digits of other scripts.
@@ -366,12 +367,15 @@ class Node:
             return float(word)
         number = float(word) if _NUMBER.fullmatch(word) else math.nan
         underflow = number == 0.0 and re.match(r"[+-]?[\d.]*[1-9]", word)
-        if math.isfinite(number) and not underflow:
+        # A limit may be any float: some programs write the largest one where none is meant.
+        beyond = abs(number) > LARGEST and not infinite
+        if math.isfinite(number) and not underflow and not beyond:
             return number
         comma = "; the decimal separator is a point" if "," in word else ""
         message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is not a finite number{comma}"
-        if underflow:
-            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is too small for a float"
+        if underflow or (beyond and math.isfinite(number)):
+            size = "small for a float" if underflow else f"large: beyond {LARGEST:g}, products overflow"
+            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is too {size}"
         repair = _number_repair(word, number)
         return self.reject(message, math.nan, code="bad-number", repair=repair, attribute=name, value=value)
 
