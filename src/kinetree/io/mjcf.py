@@ -1,0 +1,147 @@
+"""``load_mjcf``: a Model from an MJCF file, compiled by MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from kinetree.errors import ModelError, unknown_name
+from kinetree.io import inertia_rules
+from kinetree.io.mjcf_actuators import add_actuators
+from kinetree.io.mjcf_compile import Compiled, compile_sources, require_mujoco
+from kinetree.io.mjcf_constraints import add_equalities
+from kinetree.io.mjcf_ignored import report_ignored
+from kinetree.io.mjcf_keyframes import add_keyframes
+from kinetree.io.mjcf_layout import layout
+from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_options import check_supported, physics_of
+from kinetree.io.mjcf_shapes import add_shapes, add_sites
+from kinetree.io.mjcf_sources import Sources
+from kinetree.io.mjcf_tendons import add_tendons
+from kinetree.io.mjcf_tree import add_tree
+from kinetree.model import ModelBuilder
+
+UNSUPPORTED = ("raise", "drop")
+MASSLESS = ("raise", "lock")
+
+
+def load_mjcf(
+    source: str | PathLike,
+    *,
+    name: str | None = None,
+    floating_base: bool | None = None,
+    base_joint: str = "root_joint",
+    merge_fixed: bool = True,
+    package_dirs: Iterable[str | PathLike] = (),
+    unsupported: str = "raise",
+    inertia: str = "raise",
+    massless: str = "raise",
+):
+    """Load a model from an MJCF file. It is compiled by the package ``mujoco`` (extra ``mjcf``).
+
+    Parameters
+    ----------
+    source : str or path
+        The file, or the text of one (it begins with ``<``).
+    name : str, optional
+        Name of the model; default: the one in the file.
+    floating_base : bool, optional
+        None: as the file says. True: the root body moves freely, by a free joint named ``base_joint`` if the file gives
+        it none. False: the root's free joint is made fixed.
+    base_joint : str
+        Name of a free joint that ``floating_base=True`` adds.
+    merge_fixed : bool
+        True: bodies without joints become frames of the body they are attached to, which gets their inertia. False:
+        they stay bodies, with joints of no freedom.
+    package_dirs : iterable of paths
+        Folders in which ``package://`` and ``model://`` mesh names are looked up.
+    unsupported : {"raise", "drop"}
+        What to do with physics in the file that the model cannot hold.
+    inertia : {"raise", "project", "diagonal", "accept"}
+        What to do with an inertia in an ``<inertial>`` that no body can have: refuse it, take the nearest possible one,
+        drop its products of inertia, or take it as it is.
+    massless : {"raise", "lock"}
+        What to do with joints that move no inertia: refuse them, or make them fixed.
+
+    Returns
+    -------
+    Model
+        Bodies and joints in the order of the file; ``model.report`` lists what was ignored, assumed or changed.
+
+    Raises
+    ------
+    MJCFError
+        If the file breaks the format, or MuJoCo's compiler refuses it; the message opens with file and line.
+    UnsupportedError
+        If the file holds physics that the model cannot.
+    InertiaError, ModelError
+        If a body has an impossible inertia, or a joint moves none.
+    MissingDependencyError
+        If ``mujoco`` is not installed.
+
+    Notes
+    -----
+    q is MuJoCo's qpos. v is MuJoCo's qvel but for free joints: there it is the body's twist (angular, linear) in body
+    coordinates, and MuJoCo's is (linear in world coordinates, angular). Several joints on one body become a chain of
+    bodies without mass; the frame with the body's name is where the file has it. The keyframe "initial" is MuJoCo's
+    qpos0. Joint equalities that are linear become couplings, which hold exactly; connect and weld become loop joints;
+    tendons, actuators and muscles are kept as data. Geoms with contype and conaffinity 0 are "visual", those in groups
+    3 and above "collision", the others both.
+
+    *Source* MuJoCo's XML reference and chapter Computation.
+
+    Examples
+    --------
+    >>> model = load_mjcf('''<mujoco model="pendulum"><worldbody><body name="rod">
+    ...     <joint name="pivot" axis="0 1 0" damping="0.1"/><geom type="capsule" fromto="0 0 0 0 0 -1" size="0.02"/>
+    ...     </body></worldbody></mujoco>''')
+    >>> model.name, model.joint_names[1:], model.damping.tolist()
+    ('pendulum', ('pivot',), [0.1])
+    """
+    for option, value, choices in (
+        ("unsupported", unsupported, UNSUPPORTED),
+        ("inertia", inertia, inertia_rules.CHOICES),
+        ("massless", massless, MASSLESS),
+        ("floating_base", floating_base, (None, True, False)),
+    ):
+        if value not in choices:
+            raise unknown_name("choice", str(value), map(str, choices), f"load_mjcf(..., {option}=...)")
+    require_mujoco()
+    sources = Sources(source if isinstance(source, str) else Path(source))
+    notes = Notes(sources, drop=unsupported == "drop")
+    compiled = compile_sources(sources, tuple(package_dirs), notes)
+    return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia)
+
+
+def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed: bool, inertia: str):
+    mj, sources = compiled.model, notes.sources
+    place = layout(mj, floating_base, base_joint, notes)
+    physics = physics_of(place, notes)
+    check_supported(place, physics, notes)
+    builder = ModelBuilder(
+        name or _name(sources), gravity=physics.gravity, accept_impossible_inertia=inertia == "accept"
+    )
+    builder.source = sources.main.file
+    add_tree(builder, place, physics, {}, notes)
+    add_sites(builder, place)
+    add_shapes(builder, place, compiled, notes)
+    tendons = add_tendons(builder, place, physics, notes)
+    add_equalities(builder, place, physics, tendons, notes)
+    add_actuators(builder, place, tendons, notes)
+    add_keyframes(builder, place, notes)
+    report_ignored(mj, notes)
+    notes.raise_refused()
+    builder.report = notes.report
+    try:
+        return builder.build(merge_fixed=merge_fixed)
+    except ModelError as error:
+        # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
+        where = sources.where("joint", getattr(error, "joint", None) or "")
+        values = {key: value for key, value in vars(error).items() if key not in ("message", "file")}
+        raise type(error)(f"{where}: {error.message}", file=sources.main.file, **values) from error
+
+
+def _name(sources: Sources) -> str:
+    path = sources.main.path
+    return sources.main.root.element.get("model") or (path.stem if path is not None else "model")

@@ -1,0 +1,199 @@
+"""MuJoCo's compiler on a file: defaults, frames, inertias of geoms and length ranges become numbers here.
+
+Pictures never stand in the way of dynamics: textures are left out, and a mesh that is missing or broken is replaced by
+a placeholder where nothing but a picture depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinetree.errors import FileFormatError, MissingDependencyError
+from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_sources import Sources
+
+_SCHEMES = ("package:", "model:", "file:")
+_TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+_LOCK = threading.Lock()  # the handler of warnings is MuJoCo's only one
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled model and what the reader needs of its specification.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+    mesh_files : dict of str to str
+        From a mesh's name to its file, as a path where the file exists.
+    placeholders : frozenset of str
+        Meshes whose content is not the file's.
+    """
+
+    model: object
+    mesh_files: dict[str, str]
+    placeholders: frozenset[str]
+
+
+def require_mujoco():
+    """The package, or an error that says how to get it."""
+    try:
+        import mujoco
+    except ImportError:
+        raise MissingDependencyError(
+            "MJCF files are compiled by the package mujoco, which is not installed: pip install 'kinetree[mjcf]'"
+        ) from None
+    return mujoco
+
+
+def compile_sources(sources: Sources, package_dirs: Iterable, notes: Notes) -> Compiled:
+    """Compile a file or text.
+
+    Raises
+    ------
+    MJCFError
+        What MuJoCo's parser or compiler refuses, with file and line.
+    """
+    mujoco = require_mujoco()
+    path = sources.main.path
+    with _quiet(mujoco) as said:
+        try:
+            if path is not None:
+                spec = mujoco.MjSpec.from_file(str(path))
+            else:
+                spec = mujoco.MjSpec.from_string(_text(sources))
+            compiled = _compile(mujoco, spec, sources, package_dirs, notes)
+        except FileFormatError:
+            raise
+        except (ValueError, mujoco.FatalError, RuntimeError) as error:
+            raise sources.compiler_error(str(error)) from None
+    for warning in dict.fromkeys(said):
+        notes.info(sources.main.file, f"MuJoCo's compiler warns: {' '.join(warning.split())}")
+    return compiled
+
+
+def _text(sources: Sources) -> str:
+    from lxml import etree
+
+    return etree.tostring(sources.main.root.element.getroottree(), encoding="unicode")
+
+
+@contextmanager
+def _quiet(mujoco) -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings, which it would print and write to a file in the working folder."""
+    said: list[str] = []
+    with _LOCK, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(said.append)
+        try:
+            yield said
+        finally:
+            mujoco.set_mju_user_warning(before)
+            said += [str(warning.message) for warning in caught]
+
+
+def _compile(mujoco, spec, sources: Sources, package_dirs: Iterable, notes: Notes) -> Compiled:
+    finder = MeshFinder(sources.base, package_dirs)
+    _leave_out_textures(mujoco, spec)
+    files = _mesh_files(spec, sources, finder)
+    placeholders: set[str] = set()
+    try:
+        model = spec.compile()
+    except (ValueError, RuntimeError) as error:
+        for mesh in spec.meshes:
+            reason = _harmless_fault(mujoco, mesh, spec, files.get(_mesh_name(mesh)))
+            if reason is not None:
+                placeholders.add(_mesh_name(mesh))
+                _make_placeholder(mesh)
+                where = sources.where("mesh", mesh.name)
+                notes.info(where, f"mesh '{mesh.name}' is not read ({reason}); no inertia depends on it")
+        if not placeholders:
+            raise error
+        model = spec.compile()
+    return Compiled(model, files, frozenset(placeholders))
+
+
+def _leave_out_textures(mujoco, spec) -> None:
+    for texture in spec.textures:
+        if texture.file or any(texture.cubefiles):
+            texture.file = ""
+            texture.cubefiles = [""] * 6
+            texture.type = mujoco.mjtTexture.mjTEXTURE_2D
+            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
+            texture.width = texture.height = 1
+
+
+def _mesh_name(mesh) -> str:
+    return mesh.name or Path(mesh.file.replace("\\", "/")).stem
+
+
+def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
+    """Where the meshes' files lie; names that MuJoCo does not understand are replaced in the specification."""
+    files: dict[str, str] = {}
+    for mesh in spec.meshes:
+        name = mesh.file
+        if not name:
+            continue
+        if name.lower().startswith(_SCHEMES):
+            path = finder.find(name).path
+            if path is not None:
+                mesh.name = _mesh_name(mesh)
+                mesh.file = str(path)
+        else:
+            path = _asset_path(mesh, spec, sources)
+        files[_mesh_name(mesh)] = str(path) if path is not None and path.is_file() else name
+    return files
+
+
+def _asset_path(mesh, spec, sources: Sources) -> Path:
+    compiler = getattr(mesh, "compiler", None) or spec.compiler
+    folder = getattr(compiler, "meshdir", None) or getattr(spec, "meshdir", "") or ""
+    name = mesh.file.replace("\\", "/")
+    if getattr(spec, "strippath", False):
+        name = Path(name).name
+    return ((sources.base or Path()) / folder / name).absolute()
+
+
+def _harmless_fault(mujoco, mesh, spec, file: str | None) -> str | None:
+    """Why a mesh cannot be read, if no inertia and no shape of the model depends on it."""
+    if not mesh.file or any(_needs_mesh(mujoco, geom, spec) for geom in spec.geoms if geom.meshname == mesh.name):
+        return None
+    if file is None or not Path(file).is_file():
+        return f"no file {mesh.file}"
+    probe = mujoco.MjSpec()
+    copy = probe.add_mesh(name="mesh", file=file)
+    copy.scale, copy.inertia = mesh.scale, mesh.inertia
+    probe.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
+    try:
+        probe.compile()
+    except (ValueError, RuntimeError) as error:
+        return " ".join(str(error).split())
+    return None
+
+
+def _needs_mesh(mujoco, geom, spec) -> bool:
+    """Whether the mass or the shape of a geom comes from its mesh."""
+    if geom.type != mujoco.mjtGeom.mjGEOM_MESH:
+        return True
+    body = geom.parent
+    mode = int(spec.compiler.inertiafromgeom)  # 0 no, 1 yes, 2 where there is no <inertial>
+    low, high = spec.compiler.inertiagrouprange
+    explicit = bool(getattr(body, "explicitinertial", False))
+    if mode == 0 or (mode == 2 and explicit) or not low <= geom.group <= high:
+        return False
+    mass = geom.mass
+    return not (mass == 0.0 or (math.isnan(mass) and geom.density == 0.0))
+
+
+def _make_placeholder(mesh) -> None:
+    mesh.name = _mesh_name(mesh)
+    mesh.file = ""
+    mesh.uservert = _TETRAHEDRON

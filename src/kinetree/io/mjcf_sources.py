@@ -1,0 +1,160 @@
+"""The files of an MJCF model before MuJoCo sees them: the main one, what it includes, and where each name stands.
+
+MuJoCo compiles the model, so nothing is read from here but lines: a parsed tree of every file for the report, and the
+element that carries a name, for messages. Files that are hostile or broken (entities, sizes, encodings) end here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from kinetree.errors import FileFormatError, MJCFError
+from kinetree.io.xml_reader import Document, Node
+
+_MOST_FILES = 1000
+_SECTIONS = {"equality": "equality", "tendon": "tendon", "actuator": "actuator"}
+
+
+class Sources:
+    """The parsed files of one model.
+
+    Parameters
+    ----------
+    source : str or Path
+        A file, or text that begins with ``<``.
+
+    Attributes
+    ----------
+    main : Document
+    documents : list of Document
+        The main file first, then what it includes or attaches, as far as it is found.
+    """
+
+    __slots__ = ("main", "documents", "_named")
+
+    def __init__(self, source: str | Path) -> None:
+        self.main = Document(source, MJCFError)
+        self.documents = [self.main]
+        self._named: dict[tuple[str, str], Node] | None = None
+        self._check_root()
+        self._follow(self.main, {self._key(self.main)})
+
+    @property
+    def base(self) -> Path | None:
+        """Folder of the main file; None for text."""
+        return None if self.main.path is None else self.main.path.parent
+
+    def _check_root(self) -> None:
+        root = self.main.root
+        if root.tag == "mujoco":
+            return
+        if root.tag == "mujocoinclude":
+            raise root.fail(
+                "the root element is <mujocoinclude>: this is a part that other files include, no model",
+                code="not-a-model",
+                repair="load the file that includes it",
+            )
+        other = {"robot": " (URDF)", "sdf": " (SDF)"}.get(root.tag, "")
+        raise root.fail(f"the root element is <{root.tag}>{other}, expected <mujoco>", code="wrong-root")
+
+    @staticmethod
+    def _key(document: Document) -> str:
+        return "" if document.path is None else os.path.realpath(document.path)
+
+    def _follow(self, document: Document, seen: set[str]) -> None:
+        """Parse what a file includes and attaches; what is not found is MuJoCo's to refuse."""
+        for node in _all(document.root):
+            name = node.element.get("file")
+            if name is None or not (node.tag == "include" or node.tag == "model"):
+                continue
+            path = self._included(document, name)
+            if path is None or os.path.realpath(path) in seen:
+                continue
+            if len(seen) >= _MOST_FILES:
+                raise node.fail(f"more than {_MOST_FILES} files are included", code="too-large")
+            seen.add(os.path.realpath(path))
+            try:
+                part = Document(path, MJCFError)
+            except FileFormatError:
+                if node.tag == "model":
+                    continue  # may be of another format that MuJoCo reads
+                raise
+            self.documents.append(part)
+            self._follow(part, seen)
+
+    def _included(self, document: Document, name: str) -> Path | None:
+        folders = [self.base or Path()]
+        if document.path is not None:
+            folders.insert(0, document.path.parent)
+        for folder in folders:
+            if os.path.isfile(folder / name):
+                return folder / name
+        return None
+
+    def nodes(self) -> Iterator[Node]:
+        """Every element of every file, roots included."""
+        for document in self.documents:
+            yield from _all(document.root)
+
+    def find(self, kind: str, name: str) -> Node | None:
+        """The element that gives a name of a kind ("body", "joint", ...), if it stands in a file under that name."""
+        if self._named is None:
+            self._named = {}
+            for node in self.nodes():
+                given = node.element.get("name")
+                if given is not None:
+                    self._named.setdefault((_kind(node), given), node)
+        return self._named.get((kind, name))
+
+    def where(self, kind: str, name: str) -> str:
+        """File and line of a named thing; the file alone where the name is not written there."""
+        node = self.find(kind, name)
+        return self.main.file if node is None else node.document.where(node.line)
+
+    def compiler_error(self, said: str) -> Exception:
+        """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""
+        first, _, second = said.strip().partition("\n")
+        message = re.sub(r"^(XML )?Error:\s*", "", first).strip()
+        place = re.search(r"Element(?: '([^']*)'| name '([^']*)', id (-?\d+)), line (\d+)", second)
+        node, line = None, None
+        if place:
+            line = int(place[4]) or None
+            node = self._blamed(message, place[1], place[2], line)
+            if place[1]:
+                message += f" (element <{place[1]}>)"
+            elif place[2]:
+                message += f" (element '{place[2]}')"
+        elif second.strip():
+            message += f" ({' '.join(second.split())})"
+        document = node.document if node is not None else self.main
+        return document.fail(node if node is not None else line, f"MuJoCo: {message}", code="mujoco", said=said)
+
+    def _blamed(self, message: str, tag: str | None, name: str | None, line: int | None) -> Node | None:
+        """MuJoCo gives lines of included files as 0; their elements are found by name, or by the bad attribute."""
+        if line is not None:
+            there = (node for node in _all(self.main.root) if node.line == line)
+            return next((node for node in there if tag == node.tag or name == node.element.get("name")), None)
+        if name:
+            return next((node for node in self.nodes() if node.element.get("name") == name), None)
+        attribute = re.search(r"unrecognized attribute: '([^']*)'", message)
+        if attribute:
+            bad = (n for n in self.nodes() if n.tag == tag and n.element.get(attribute[1]) is not None)
+            return next(bad, None)
+        return None
+
+
+def _all(root: Node) -> Iterator[Node]:
+    for element in root.element.iter():
+        if isinstance(element.tag, str):
+            yield root.document.node(element)
+
+
+def _kind(node: Node) -> str:
+    parent = node.element.getparent()
+    section = parent.tag if parent is not None else ""
+    if section in _SECTIONS:
+        return _SECTIONS[section]
+    return "joint" if node.tag == "freejoint" else node.tag
