@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import NamedTuple
 
@@ -63,7 +64,8 @@ def told(error: Exception, path) -> str:
 def relative_to(text: str, path) -> str:
     """A message in which a file and its folders are named as seen from the file."""
     for known in dict.fromkeys((path, path.resolve())):
-        text = text.replace(f"{known}:", "line ").replace(str(known), path.name)
+        text = re.sub(rf"{re.escape(str(known))}:(?=\d)", "line ", text)
+        text = text.replace(f"{known}: ", "").replace(str(known), path.name)
         for folder in list(known.parents)[:-1]:
             text = text.replace(f"{folder}/", "")
     return " ".join(text.split())

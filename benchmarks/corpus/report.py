@@ -200,7 +200,7 @@ def _result(row: dict) -> str:
     for what in ("reason", "rivals_say", "refusal", "complete_reason"):
         text = row.get(what)
         if text and not (what == "refusal" and row["verdict"] == "refused"):
-            said.append(_short(f"needs it because {text}" if what == "refusal" else text))
+            said.append(_short(f"options because of {text}" if what == "refusal" else text))
     return "; ".join(said)
 
 

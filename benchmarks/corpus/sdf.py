@@ -65,10 +65,11 @@ def pinocchio_of(path, in_tree: Iterable[str]):
     result = pin.Model()
     root = ET.parse(path).getroot()
     version = tuple(int(part) for part in root.get("version").split("."))
+    if (world := root.find("world")) is not None:
+        gravity = world.findtext("gravity") or "0 0 -9.8"  # the format's default
+        result.gravity.linear = np.array([float(x) for x in gravity.split()])
     for sdf_model in root.iter("model"):
-        tree = _Tree(result, sdf_model, version, set(in_tree))
-        for name in tree.links:
-            tree.attach(name)
+        _Tree(result, sdf_model, version, set(in_tree)).build()
     return result
 
 
@@ -91,22 +92,34 @@ class _Tree:
         # By link: the number of Pinocchio's joint that moves it, and where that joint's frame is at rest.
         self.host: dict[str, tuple[int, object]] = {"world": (0, pin.SE3.Identity())}
 
-    def attach(self, name: str):
-        """Give a link's mass to the joint that moves it, which is made first if need be."""
-        if name not in self.host:
+    def build(self) -> None:
+        """Attach the links depth first, as Pinocchio's algorithms demand."""
+        below: dict[str, list[str]] = {}
+        for name in self.links:
+            below.setdefault(self._parent(name), []).append(name)
+        waiting = below.pop("world", [])[::-1]
+        while waiting:
+            name = waiting.pop()
             self.host[name] = number, frame = self._host(name)
             inertia = _inertia(self.pin, self.links[name])
             self.result.appendBodyToJoint(number, inertia, frame.inverse() * self.place[name])
-        return self.host[name]
+            waiting += below.pop(name, [])[::-1]
+        if below:
+            raise NotRead(f"links without a way to the world: {', '.join(sum(below.values(), []))}")
+
+    def _parent(self, name: str) -> str:
+        joint = self.carried.get(name)
+        return "world" if joint is None else joint.findtext("parent").strip()
 
     def _host(self, name: str):
+        """The joint that moves a link, made now if it is the link's own, and where its frame is at rest."""
         pin, joint = self.pin, self.carried.get(name)
         if joint is None and self.static:
             return self.host["world"]
         if joint is None:
             kind = pin.JointModelFreeFlyer()
             return self.result.addJoint(0, kind, pin.SE3.Identity(), f"free:{name}"), self.place[name]
-        number, frame = self.attach(joint.findtext("parent").strip())
+        number, frame = self.host[self._parent(name)]
         if joint.get("type") == "fixed":
             return number, frame
         here = self.place[name] * _pose(joint)
