@@ -185,6 +185,22 @@ def test_corners_apart_by_single_precision_are_one(tmp_path):
     assert len(read_mesh(mesh(file)).vertices) == len(vertices)
 
 
+def test_dae_with_a_unit(tmp_path):
+    """COLLADA files say how many meters their unit has; a part that the reader cannot take is not left out."""
+    pytest.importorskip("collada")
+    import trimesh
+
+    vertices, faces = solids.box((1.0, 2.0, 3.0))
+    content = trimesh.Trimesh(vertices, faces, process=False).export(file_type="dae")
+    (tmp_path / "a.dae").write_bytes(content)
+    assert mass_properties(mesh(tmp_path / "a.dae"), density=1.0).volume == pytest.approx(6.0, rel=1e-6)
+    (tmp_path / "b.dae").write_bytes(content.replace(b"<up_axis>", b'<unit name="mm" meter="0.001"/><up_axis>'))
+    assert mass_properties(mesh(tmp_path / "b.dae"), density=1.0).volume == pytest.approx(6e-9, rel=1e-6)
+    (tmp_path / "c.dae").write_bytes(content.replace(b"<library_geometries>", b"<library_of_none>").replace(
+        b"</library_geometries>", b"</library_of_none>"))  # fmt: skip
+    refused(tmp_path / "c.dae", "format", "cannot be read as DAE")
+
+
 def test_dae_without_its_reader_names_the_package(tmp_path):
     """DAE needs pycollada; the error says so, and how else to go on."""
     try:

@@ -158,7 +158,7 @@ def _chosen(model: Model, density, mass, bodies, role: str) -> tuple[list[int], 
     if bodies is None:
         bodies = next((list(amount) for amount in (density, mass) if isinstance(amount, Mapping)), None)
     if bodies is not None:
-        numbers = [model.body(name) for name in ([bodies] if isinstance(bodies, str) else bodies)]
+        numbers = list(dict.fromkeys(model.body(name) for name in ([bodies] if isinstance(bodies, str) else bodies)))
         if 0 in numbers:
             raise ModelError("the world has no inertia that the dynamics use; leave it out of bodies=")
         return numbers, True

@@ -315,7 +315,9 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
         if suffix == ".dae":
             _collada(file)
             unit = _unit_of_dae(content, fail)
-        loaded = trimesh.load(io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False)
+        # Left to itself, the reader of DAE leaves out the parts of a file that it does not understand.
+        strict = {"ignore_broken": False} if suffix == ".dae" else {}
+        loaded = trimesh.load(io.BytesIO(content), file_type=suffix[1:], force="mesh", process=False, **strict)
         vertices = np.array(loaded.vertices, dtype=float).reshape(-1, 3) * unit
         faces = np.array(loaded.faces, dtype=np.int64).reshape(-1, 3)
     except (GeometryError, MissingDependencyError):
