@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import InertiaError
+from kinetree.errors import InertiaError, ModelError
+from kinetree.geometry import inertia_of_shapes
 from kinetree.io.inertia_rules import settle
 from kinetree.io.sdf_frames import Placed, Scope
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_records import LinkRecord
 from kinetree.io.sdf_scopes import Reader
-from kinetree.io.sdf_shapes import geometry_of
+from kinetree.io.sdf_shapes import ShapeRecord, geometry_of
 from kinetree.model.parts import Geometry
 
 
@@ -30,8 +32,10 @@ class Mass:
         return Mass(self.mass, place.R @ self.com + place.p, 0.5 * (I + I.T))
 
 
-def mass_of(link: LinkRecord, name: str, choice: str, still: bool, notes: Notes) -> Mass:
-    """Return the mass properties of a link; see `inertia_rules.settle` for the choice.
+def mass_of(
+    link: LinkRecord, name: str, scope: Scope, choice: str, still: bool, reader: Reader, notes: Notes
+) -> Mass:
+    """Return the mass properties of a link in its own frame; see `inertia_rules.settle` for the choice.
 
     Raises
     ------
@@ -44,6 +48,8 @@ def mass_of(link: LinkRecord, name: str, choice: str, still: bool, notes: Notes)
             return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
         notes.warning(link.node, f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says")
         return Mass(1.0, np.zeros(3), np.eye(3))
+    if record.density is not None:
+        return _mass_of_shapes(link, name, scope, reader, notes)
     try:
         I, change = settle(record.mass, record.tensor, choice, f"link '{name}'")
     except InertiaError as error:
@@ -56,13 +62,52 @@ def mass_of(link: LinkRecord, name: str, choice: str, still: bool, notes: Notes)
     return Mass(record.mass, np.zeros(3), I).seen_from(Placed(record.pose.R, record.pose.p))
 
 
+def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, reader: Reader, notes: Notes) -> Mass:
+    """What the collision shapes weigh by their densities, or by that of the link."""
+    here = scope.place @ scope.pose(link.name, link.node)
+    total, moment, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    silent = Notes(drop=True)  # the shapes are reported when they become the body's
+    for shape in link.shapes:
+        density = link.inertial.density if shape.density is None else shape.density
+        try:
+            posed = _posed([shape], link, scope, here, reader, silent)
+            found = inertia_of_shapes(posed, density, what=f"link '{name}'")
+        except ModelError as error:
+            raise shape.node.fail(error.message, type(error), code="auto-inertia", link=name) from None
+        if found is not None:
+            total, moment = total + found.mass, moment + found.mass * found.com
+            second = second + found.inertia + found.mass * _about_origin(found.com)
+    if total == 0.0:
+        raise link.inertial.node.fail(
+            f"link '{name}' is to have the inertia of its collision shapes, and has none with a volume",
+            InertiaError,
+            code="auto-inertia",
+            repair="state <mass> and <inertia>",
+            link=name,
+        )
+    com = moment / total
+    notes.info(link.inertial.node, f"link '{name}': {total:.6g} kg by the volume of its collision shapes")
+    return Mass(total, com, second - total * _about_origin(com))
+
+
+def _about_origin(c: np.ndarray) -> np.ndarray:
+    """Rotational inertia of 1 kg at a point, about the origin."""
+    return (c @ c) * np.eye(3) - np.outer(c, c)
+
+
 def shapes_of(
     link: LinkRecord, scope: Scope, body_in_world: Placed, reader: Reader, notes: Notes
 ) -> list[Geometry]:
     """The shapes of a link, posed in the body that it became."""
-    seen = body_in_world.inverse()
+    return _posed(link.shapes, link, scope, body_in_world, reader, notes)
+
+
+def _posed(
+    shapes: Iterable[ShapeRecord], link: LinkRecord, scope: Scope, body: Placed, reader: Reader, notes: Notes
+) -> list[Geometry]:
+    seen = body.inverse()
     found = []
-    for shape in link.shapes:
+    for shape in shapes:
         place = seen @ scope.in_world(shape.pose, link.name, shape.node)
         geometry = geometry_of(shape, place.R, place.p, reader.finder(shape.node.document), notes)
         if geometry is not None:

@@ -98,9 +98,9 @@ class Scope:
                     repair="give one of them relative to another frame",
                     frames=tuple(circle),
                 )
-            seen[base] = asked_by
             current = base
             base, local, asked_by = self._step(base, asked_by)
+            seen[current] = asked_by
             chain.append((current, local))
         placed = self._known[base]
         for current, local in reversed(chain):
@@ -149,20 +149,20 @@ class Scope:
 
     def link_of(self, name: str, asked_by: Node) -> str:
         """The link (by its full name) that carries a frame, or "world"."""
-        seen: dict[str, None] = {}
+        seen: dict[tuple[Scope, str], str] = {}
         scope = self
         while True:
             if scope.record.is_world and name in (WORLD, OWN):
                 return WORLD
-            key = scope.prefix + name
+            key = (scope, name)
             if key in seen:
                 raise asked_by.fail(
-                    f"frames are attached to each other in a circle: {' -> '.join([*seen, key])}",
+                    f"frames are attached to each other in a circle: {' -> '.join([*seen.values(), scope.prefix + name])}",
                     code="frame-cycle",
                     repair="attach one of them to a link",
-                    frames=tuple(seen),
+                    frames=tuple(seen.values()),
                 )
-            seen[key] = None
+            seen[key] = scope.prefix + name
             if name == OWN:
                 name = scope.canonical(asked_by)
                 continue

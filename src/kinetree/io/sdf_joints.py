@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.io.sdf_frames import HERE, WORLD, Placed, Scope
+from kinetree.io.sdf_frames import WORLD, Placed, Scope
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_records import AxisRecord, JointRecord
 from kinetree.io.xml_reader import Node
@@ -17,7 +16,7 @@ from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherica
 _PERPENDICULAR = 1e-9  # of the cosine of two axes
 _PARALLEL = 1e-6
 
-# What the rotation of a joint's axis is called in both languages: settings by what the builder calls them.
+# What acts along an axis, by the names of the record and of the builder, and where there is nothing.
 _SETTINGS = {
     "damping": "damping", "friction": "dry_friction", "stiffness": "stiffness", "reference": "spring_reference",
     "lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit",
@@ -37,7 +36,7 @@ class Connection:
     name, parent, child : str
         Full names.
     kind : str
-        The type in the file; "free" and "weld" are ours.
+        The type in the file; a "weld" holds a static link.
     place : Placed
         The joint's frame in the world.
     axes : tuple of (3,) arrays
@@ -83,7 +82,7 @@ class Connection:
         axis = tuple((R.T @ self.axes[0]).tolist())
         if self.kind == "prismatic":
             return Prismatic(axis)
-        if self.kind == "screw":
+        if self.kind == "screw" and self.lead != 0.0:
             return Helical(axis, self.lead)
         return Revolute(axis)
 
@@ -110,14 +109,12 @@ class Mechanism:
     between: list[str] = field(default_factory=list)  # massless bodies that joints of two axes need
 
 
-def mechanism(world: Scope, links: Mapping[str, Placed], still: set[str], notes: Notes) -> Mechanism:
+def mechanism(world: Scope, still: set[str], notes: Notes) -> Mechanism:
     """Read the joints of all scopes as connections.
 
     Parameters
     ----------
     world : Scope
-    links : mapping of str to Placed
-        Where every link is.
     still : set of str
         Links of static models; joints between them are without effect.
     notes : Notes
@@ -127,8 +124,6 @@ def mechanism(world: Scope, links: Mapping[str, Placed], still: set[str], notes:
         for record in scope.record.joints.values():
             parent = _end(scope, record.parent, "parent", record)
             child = _end(scope, record.child, "child", record)
-            if parent not in links and parent != WORLD or child not in links and child != WORLD:
-                continue  # belongs to a model that was left out
             if parent == child:
                 raise record.node.fail(
                     f"joint '{record.name}' connects '{parent}' with itself", code="self-joint", joint=record.name
@@ -191,8 +186,6 @@ def direction(record: JointRecord, axis: AxisRecord, scope: Scope) -> np.ndarray
     """The unit direction of an axis in the world."""
     if axis.expressed_in is None:
         R = scope.in_world(record.pose, record.child, record.node).R
-    elif axis.expressed_in == WORLD:
-        R = HERE.R
     else:
         R = (scope.place @ scope.pose(axis.expressed_in, axis.node)).R
     xyz = R @ np.array(axis.xyz)

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ModelError
 from kinetree.io.sdf_bodies import Mass, mass_of, shapes_of
-from kinetree.io.sdf_frames import HERE, Placed, Scope
+from kinetree.io.sdf_frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf_joints import Connection, Mechanism, couplings, mechanism
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_records import LinkRecord, ModelRecord
@@ -74,14 +74,13 @@ class _Builder:
             # Also frames, canonical links and poses that nothing uses must be right.
             for name in scope.names():
                 scope.pose(name, scope.record.node)
-                if scope.record.links or not scope.record.is_world and name != "__model__":
-                    scope.link_of(name, scope.record.node)
+            if not scope.record.is_world:
+                scope.link_of(OWN, scope.record.node)
         self.still = {name for name, link in self.links.items() if link.scope.static}
-        places = {name: link.place for name, link in self.links.items()}
-        self.mechanism: Mechanism = mechanism(self.root, places, self.still, notes)
+        self.mechanism: Mechanism = mechanism(self.root, self.still, notes)
         self.tree = self._tree()
         self.masses = {
-            name: mass_of(link.record, name, options.inertia, name in self.still, notes)
+            name: mass_of(link.record, name, link.scope, options.inertia, name in self.still, reader, notes)
             for name, link in self.links.items()
         }
         # Where the body of each link is: in the axes of its joint, at the joint's origin.
@@ -96,9 +95,7 @@ class _Builder:
 
     def _tree(self) -> SpanningTree:
         canonical = [
-            scope.link_of("__model__", scope.record.node)
-            for scope in self.root.all_scopes()
-            if not scope.record.is_world and (scope.record.links or scope.inner)
+            scope.link_of(OWN, scope.record.node) for scope in self.root.all_scopes() if not scope.record.is_world
         ]
         welds = [
             Connection(f"{name}_to_world", WORLD, name, "weld", HERE, (), (), None, False, link.record.node, link.scope)
@@ -111,7 +108,7 @@ class _Builder:
     def model(self) -> Model:
         locked: set[str] = set()
         while True:
-            report = list(self.notes._entries)
+            mark = self.notes.mark()
             builder = self._filled(locked)
             self.notes.ignored()
             builder.report = self.notes.report()  # with lines, where the builder's own has none
@@ -123,7 +120,7 @@ class _Builder:
                 massless = hasattr(error, "bodies")
                 if massless and c is not None and self.options.massless == "lock" and joint not in locked:
                     locked.add(joint)
-                    self.notes._entries = report
+                    self.notes.rewind(mark)
                     self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed")
                     continue
                 repair = "massless='lock' makes such joints fixed" if massless and c is not None else ""
@@ -207,7 +204,7 @@ class _Builder:
         settings: dict[str, object] = {}
         if c.kind != "fixed" and not locked:
             R = c.orientation(link)
-            # The body stays at the link's origin wherever the joint lets it: equal numbers give exact zeros.
+            # The axes of the link itself, so that its frame differs by a shift alone, or not at all.
             body = Placed(R, c.place.p)
             joint = Reversed(c.joint(R)) if edge.reversed else c.joint(R)
             settings = c.settings()

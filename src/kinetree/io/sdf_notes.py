@@ -12,6 +12,7 @@ _REASONS = {
     "allow_auto_disable": "a setting of simulators",
     "ambient": "", "emissive": "", "specular": "", "shininess": "", "lighting": "", "script": "", "shader": "",
     "pbr": "", "render_order": "", "double_sided": "",
+    "auto_inertia_params": "settings of another program",
     "atmosphere": "the air is not modeled",
     "audio": "sound is not modeled",
     "audio_sink": "sound is not modeled",
@@ -99,6 +100,14 @@ class Notes:
         if message:
             self.info(node, message)
         self._skipped.add(node.element)
+
+    def mark(self) -> int:
+        """A place to which `rewind` goes back."""
+        return len(self._entries)
+
+    def rewind(self, mark: int) -> None:
+        """Forget what was said since."""
+        del self._entries[mark:]
 
     def ignored(self) -> None:
         """Add each element and attribute that no reader asked for.

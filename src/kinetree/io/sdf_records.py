@@ -12,7 +12,19 @@ import numpy as np
 
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_shapes import ShapeRecord, read_shapes
-from kinetree.io.sdf_values import UNLIMITED, Pose, boolean, content, number, numbers, pose, text, truth
+from kinetree.io.sdf_values import (
+    UNLIMITED,
+    WATER,
+    Pose,
+    boolean,
+    content,
+    number,
+    numbers,
+    pose,
+    positive,
+    text,
+    truth,
+)
 from kinetree.io.xml_reader import Node, shown
 
 Version = tuple[int, int]
@@ -26,11 +38,15 @@ JOINT_TYPES = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InertialRecord:
-    """``<inertial>``: mass [kg], its frame in the link, and the tensor in the axes of that frame [kg m^2]."""
+    """``<inertial>``: mass [kg], its frame in the link, and the tensor in the axes of that frame [kg m^2].
+
+    With a ``density`` [kg/m^3] they are to be computed from the collision shapes.
+    """
 
     mass: float
     pose: Pose
     tensor: np.ndarray
+    density: float | None
     node: Node
     tensor_node: Node
 
@@ -41,6 +57,7 @@ class LinkRecord:
     pose: Pose
     inertial: InertialRecord | None
     shapes: tuple[ShapeRecord, ...]
+    windy: Node | None
     node: Node
 
 
@@ -111,6 +128,7 @@ class ModelRecord:
     canonical_link: str | None = None
     is_world: bool = False
     gravity: tuple[float, float, float] | None = None
+    windy: list[Node] = field(default_factory=list)
     links: dict[str, LinkRecord] = field(default_factory=dict)
     joints: dict[str, JointRecord] = field(default_factory=dict)
     frames: dict[str, FrameRecord] = field(default_factory=dict)
@@ -148,8 +166,6 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
         notes.unsupported(node.child("gravity"), f"link '{name}' is free of gravity")
     if boolean(node, "kinematic"):
         notes.unsupported(node.child("kinematic"), f"link '{name}' is kinematic: moved by a program, not by forces")
-    if boolean(node, "enable_wind"):
-        notes.info(node.child("enable_wind"), f"link '{name}' feels wind; there is no wind in the model")
     decay = node.child("velocity_decay")
     if decay is not None and (number(decay, "linear", 0.0) or number(decay, "angular", 0.0)):
         notes.unsupported(decay, f"link '{name}' has a velocity decay: damping by the air, which is not modeled")
@@ -158,6 +174,7 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
         read_pose(node, version, notes),
         None if inertial is None else read_inertial(inertial, version, notes),
         tuple(read_shapes(node, lambda shape: read_pose(shape, version, notes))),
+        node.child("enable_wind") if boolean(node, "enable_wind") else None,
         node,
     )
 
@@ -165,8 +182,8 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
 def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
     """Mass properties; what is not stated has the format's default: 1 kg, and 1 kg m^2 about every axis."""
     if node.has("auto") and truth(node, node.text("auto")):
-        notes.unsupported(node, f"{node.path}: auto='true' asks for masses computed from the collision shapes")
-    if node.child("density") is not None or node.child("auto_inertia_params") is not None:
+        return _automatic(node)
+    if node.child("density") is not None:
         notes.info(node, f"{node.path}: densities are used with auto='true' alone")
     if node.child("fluid_added_mass") is not None:
         notes.skip(node.child("fluid_added_mass"))
@@ -195,7 +212,21 @@ def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
         ]
     ixx, ixy, ixz, iyy, iyz, izz = moments
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    return InertialRecord(1.0 if mass is None else mass, frame, I, node, tensor or node)
+    return InertialRecord(1.0 if mass is None else mass, frame, I, None, node, tensor or node)
+
+
+def _automatic(node: Node) -> InertialRecord:
+    """Mass properties that the collision shapes have by their densities (since SDF 1.11)."""
+    for tag in ("mass", "pose", "inertia"):
+        if node.child(tag) is not None:
+            raise node.child(tag).fail(
+                f"{node.path} is auto='true', so that its <{tag}> is computed, and states one, which versions read "
+                "differently",
+                code="auto-inertia",
+                repair=f"remove <{tag}>, or the attribute",
+            )
+    here = Pose(np.eye(3), np.zeros(3), None, None)
+    return InertialRecord(0.0, here, np.zeros((3, 3)), positive(node, "density", WATER), node, node)
 
 
 def read_frame(node: Node, version: Version, notes: Notes) -> FrameRecord:

@@ -72,6 +72,7 @@ class Reader:
             worlds[0].text("name")
             scope.gravity = self._gravity(worlds[0])
         self._fill(scope, version, ())
+        self._wind(scope)
         if self.model is not None and self.model not in scope.models:
             names = self._names_of_models(scope.node)
             raise unknown_name("model", self.model, names, f"file {self.document.file}")
@@ -104,7 +105,9 @@ class Reader:
         version = (int(parts[0]), int(parts[1]))
         if version[0] != 1 or version > NEWEST:
             raise root.fail(
-                f"version {words} is not known; versions 1.0 to {NEWEST[0]}.{NEWEST[1]} are", code="version", value=words
+                f"version {words} is not known; versions 1.0 to {NEWEST[0]}.{NEWEST[1]} are",
+                code="version",
+                value=words,
             )
         return version
 
@@ -117,6 +120,17 @@ class Reader:
             return GRAVITY
         return numbers(node, 3)
 
+    def _wind(self, world: ModelRecord) -> None:
+        """Refuse wind where something feels it; elements that ask for wind are without effect in still air."""
+        wind = world.node.child("wind") if world.node.tag == "world" else None
+        velocity = None if wind is None else wind.child("linear_velocity")
+        blows = velocity is not None and any(numbers(velocity, 3))
+        felt = _windy(world)
+        if blows and felt:
+            self.notes.unsupported(wind, f"{felt[0].path}: the wind is not modeled")
+        for node in felt:
+            self.notes.info(node, f"{node.path}: there is no wind in the model")
+
     # Scopes -----------------------------------------------------------------------------------------------------
 
     def _model(self, node: Node, version: Version, including: tuple[Path, ...], name: str | None = None) -> ModelRecord:
@@ -127,7 +141,7 @@ class Reader:
         scope.placement_frame = node.text("placement_frame") or None
         scope.canonical_link = node.text("canonical_link") or None
         if boolean(node, "enable_wind"):
-            notes.info(node.child("enable_wind"), f"model '{scope.name}' feels wind; there is no wind in the model")
+            scope.windy.append(node.child("enable_wind"))
         self._fill(scope, version, including)
         return scope
 
@@ -179,7 +193,7 @@ class Reader:
             if name in others:
                 other = others[name]
                 raise record.node.fail(
-                    f"{record.node.tag} '{name}' has the name of the {other.node.tag} on line {other.node.line}; {rule}",
+                    f"{record.node.tag} '{name}' is named like the {other.node.tag} on line {other.node.line}: {rule}",
                     code="duplicate-name",
                     repair="rename one of them",
                     name=name,
@@ -262,7 +276,9 @@ class Reader:
         if model.placement_frame is not None:
             # The proxy frame is where the model's frame is: found once the poses are.
             self.notes.unsupported(model.node, f"model '{model.name}': merge with a placement_frame is not read")
-        scope.frames[proxy] = FrameRecord(proxy, model.pose, canonical, model.node)
+        scope.frames[proxy] = FrameRecord(
+            proxy, replace(model.pose, relative_to=model.pose.relative_to or "__model__"), canonical, model.node
+        )
 
         def placed(pose: Pose, base: str | None = proxy) -> Pose:
             own = pose.relative_to in (None, "__model__")
@@ -286,6 +302,12 @@ class Reader:
         for inner in model.models.values():
             inner.pose = placed(inner.pose)
             self._add(scope, scope.models, inner, version)
+
+
+def _windy(scope: ModelRecord) -> list[Node]:
+    """Elements that ask for wind."""
+    links = [link.windy for link in scope.links.values() if link.windy is not None]
+    return [*scope.windy, *links, *(node for inner in scope.models.values() for node in _windy(inner))]
 
 
 def _newest(manifest: Document) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.sdf_notes import Notes
-from kinetree.io.sdf_values import Pose, number, numbers, text
+from kinetree.io.sdf_values import Pose, number, numbers, positive, text
 from kinetree.io.xml_reader import Node
 from kinetree.model.parts import SHAPES, Geometry
 
@@ -31,6 +31,7 @@ class ShapeRecord:
     scale: tuple[float, float, float]
     submesh: Node | None
     color: tuple[float, ...] | None
+    density: float | None
     node: Node
 
 
@@ -46,7 +47,8 @@ def _shape(role: str, node: Node, geometry: Node, pose: Pose) -> ShapeRecord:
     found = [child for child in geometry.all_children() if child.tag in _KNOWN | _UNKNOWN | {"empty"}]
     if len(found) > 1:
         raise found[1].fail(
-            f"{geometry.path} holds <{found[0].tag}> and <{found[1].tag}>; one shape is allowed", code="repeated-element"
+            f"{geometry.path} holds <{found[0].tag}> and <{found[1].tag}>; one shape is allowed",
+            code="repeated-element",
         )
     kind = found[0].tag if found else "empty"
     geometry.child(kind)
@@ -68,8 +70,9 @@ def _shape(role: str, node: Node, geometry: Node, pose: Pose) -> ShapeRecord:
         scale = scale if entry is None else numbers(entry, 3)
         submesh = found[0].child("submesh")
     return ShapeRecord(
-        role, node.text("name", ""), pose, kind, size, normal, uri, scale, submesh, _color(node), node
-    )
+        role, node.text("name", ""), pose, kind, size, normal, uri, scale, submesh, _color(node),
+        positive(node, "density") if role == "collision" else None, node,
+    )  # fmt: skip
 
 
 def _color(node: Node) -> tuple[float, ...] | None:

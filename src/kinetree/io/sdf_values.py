@@ -12,6 +12,7 @@ from kinetree.io.xml_reader import Node, shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.spatial.rotations import quaternion_to_rotation
 
+WATER = 1000.0  # kg/m^3, where a density is asked for and not stated
 UNLIMITED = 1e16  # what SDF before 1.9 writes for "no limit"
 
 # float() would also take "nan", "1_000" and digits of other scripts.
@@ -51,6 +52,15 @@ def number(node: Node, tag: str, default: float | None = None, infinite: bool = 
     """The number in the only child of this tag; infinite ones only where they mean "no limit"."""
     child = node.child(tag)
     return default if child is None else numbers(child, 1, infinite)[0]
+
+
+def positive(node: Node, tag: str, default: float | None = None) -> float | None:
+    """The number in the only child of this tag, which must be above zero."""
+    value = number(node, tag, default)
+    if value is not None and value <= 0.0:
+        child = node.child(tag)
+        raise child.fail(f"{child.path} is {value:g}, expected more than 0", code="negative", value=value)
+    return value
 
 
 def numbers(node: Node, size: int, infinite: bool = False) -> tuple[float, ...]:
