@@ -117,6 +117,7 @@ class MeshFinder:
         self.package_dirs = tuple(Path(os.path.expanduser(folder)).absolute() for folder in folders)
         self._environment = os.environ if environment is None else environment
         self._windows = windows
+        self._roots_of: dict[str, tuple[Path, ...]] = {}
         self._manifest_names: dict[Path, str | None] = {}
         self._below: dict[Path, dict[str, Path]] = {}
         self._listings: dict[Path, tuple[str, ...]] = {}
@@ -233,6 +234,11 @@ class MeshFinder:
                 yield home, f"package '{package}' is {home} by its package.xml"
 
     def _roots(self, scheme: str) -> tuple[Path, ...]:
+        if scheme not in self._roots_of:
+            self._roots_of[scheme] = self._search_roots(scheme)
+        return self._roots_of[scheme]
+
+    def _search_roots(self, scheme: str) -> tuple[Path, ...]:
         above: list[Path] = []
         if self.base is not None:
             for base in (self.base, Path(os.path.realpath(self.base))):  # a link to a robot file has two places
