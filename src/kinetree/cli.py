@@ -185,11 +185,10 @@ def convert(
         report = kt.save(model, path, unsupported=choice, meshes=meshes)
         if quiet:
             return
-        read = [("read", str(entry)) for entry in model.report if entry.level != "info"]
-        size = f"{model.nb - 1} bodies, nq={model.nq}, nv={model.nv}"
-        _print_rows([
-            ("robot", f"{model.name}: {size}"), *read, *(("note", str(entry)) for entry in report), ("written", str(path))
-        ])  # fmt: skip
+        rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
+        rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+        rows += [("note", str(entry)) for entry in report]
+        _print_rows([*rows, ("written", str(path))])
 
 
 class _Errors:
