@@ -207,7 +207,9 @@ def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...]
             base=base,
         )
     links = [frame for frame in on_world if frame in draft._welded.values()]
-    chosen = base or next(iter(links or on_world), "base")
+    chosen = base or next(iter(links), "base")
+    while base is None and not links and chosen in draft.frame_names():
+        chosen += "_"
     joint_name = next((joint for joint, frame in draft._welded.items() if frame == chosen), f"{chosen}_to_world")
     mass = draft._world_inertia.m
     draft.embody_world(chosen, joint_name, draft.pose_of(chosen))

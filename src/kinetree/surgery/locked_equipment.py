@@ -168,7 +168,7 @@ def _keyframe(key: Keyframe, positions, note: Note) -> Keyframe:
     elsewhere = [
         joint
         for joint, q in key.q.items()
-        if joint in positions and max(abs(x - y) for x, y in zip(q, positions[joint], strict=True)) > CONSISTENT
+        if joint in positions and any(abs(x - y) > CONSISTENT for x, y in zip(q, positions[joint], strict=True))
     ]
     if elsewhere:
         note("info", "lock", f"keyframe {key.name!r} had {', '.join(map(repr, elsewhere))} elsewhere")

@@ -91,9 +91,10 @@ def merge_fixed(model: Model) -> Model:
     -3
     """
     draft = Draft.of(model)
-    for i in model.outward():
-        if model.joints[i].nq == model.joints[i].nv == 0:
-            draft.absorb(model.body_names[i])
+    fixed = [i for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 0]
+    for i in fixed:
+        draft.absorb(model.body_names[i])
+    draft.equipment = locked_equipment(draft.equipment, {model.joint_names[i]: () for i in fixed}, draft.note)
     return draft.result()
 
 
