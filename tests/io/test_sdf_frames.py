@@ -150,6 +150,16 @@ def test_includes(tmp_path, merge):
     assert loaded.joint_names[2] == f"{prefix}j"
 
 
+def test_a_merged_model_can_be_placed_by_one_of_its_frames(tmp_path):
+    """The placement_frame of an include is where its pose says, merged or not."""
+    (tmp_path / "arm.sdf").write_text(model(link("a", C), link("b", A), joint("j", "fixed", "a", "b", ""), name="arm"))
+    for merge, name in (("true", "b"), ("false", "arm::b")):
+        path = tmp_path / "robot.sdf"
+        inside = f"<uri>arm.sdf</uri><placement_frame>b</placement_frame><pose>{B}</pose>"
+        path.write_text(model(f'<include merge="{merge}">{inside}</include>', version="1.9"))
+        same_place(place(load_sdf(path), name), *pose(B))
+
+
 def test_an_include_that_is_missing_or_includes_itself_is_refused(tmp_path):
     """Both name the URI and the line; what is missing can be dropped."""
     path = tmp_path / "loop.sdf"

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.errors import SDFError, UnsupportedError, unknown_name
 from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.sdf_frames import Placed, Scope
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_records import (
     FrameRecord,
@@ -273,12 +274,12 @@ class Reader:
         """Put what an included model holds into the scope itself; a frame stands for the model's own."""
         proxy = f"_merged__{model.name}__model__"
         canonical = model.canonical_link or next(iter(model.links), None)
+        own = replace(model.pose, relative_to=model.pose.relative_to or "__model__")
         if model.placement_frame is not None:
-            # The proxy frame is where the model's frame is: found once the poses are.
-            self.notes.unsupported(model.node, f"model '{model.name}': merge with a placement_frame is not read")
-        scope.frames[proxy] = FrameRecord(
-            proxy, replace(model.pose, relative_to=model.pose.relative_to or "__model__"), canonical, model.node
-        )
+            frame = Scope(model).pose(model.placement_frame, model.node)
+            place = Placed(own.R, own.p) @ frame.inverse()
+            own = replace(own, R=place.R, p=place.p)
+        scope.frames[proxy] = FrameRecord(proxy, own, canonical, model.node)
 
         def placed(pose: Pose, base: str | None = proxy) -> Pose:
             own = pose.relative_to in (None, "__model__")
