@@ -6,6 +6,7 @@ import math
 import re
 from pathlib import Path
 
+SHOWN = 8  # names of one kind in a line
 _IGNORED = re.compile(r"(?:\S*/)?([^/\[\s]+)(?:\[[^\]]*\])? ignored: (.*)", re.DOTALL)
 
 
@@ -20,7 +21,8 @@ def as_data(model) -> dict:
     -------
     dict
         ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
-        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``report``.
+        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``loops``, ``constraints``, ``tendons``,
+        ``actuators``, ``keyframes``, ``held`` (what the complete dynamics refuse), ``report``.
     """
     return {
         "name": model.name,
@@ -40,12 +42,30 @@ def as_data(model) -> dict:
             }
             for c in model.couplings
         ],
+        "loops": [
+            {
+                "name": loop.name,
+                "kind": loop.joint.kind,
+                "predecessor": loop.predecessor,
+                "successor": loop.successor,
+                "active": loop.active,
+            }
+            for loop in model.loops
+        ],
+        "constraints": [str(constraint) for constraint in model.constraints],
+        "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
+        "actuators": [
+            {"name": a.name, "transmission": a.transmission, "target": a.target, "muscle": a.is_muscle}
+            for a in model.actuators
+        ],
+        "keyframes": list(model.keyframes),
+        "held": list(model.held),
         "report": [str(entry) for entry in _report(model)],
     }
 
 
 def as_tree(model):
-    """The model as a rich renderable: totals, a tree of bodies with their joints, couplings and the loading report."""
+    """The model as a rich renderable: totals, a tree of bodies with their joints, equipment, loading report."""
     from rich.console import Group
     from rich.text import Text
     from rich.tree import Tree
@@ -69,11 +89,35 @@ def as_tree(model):
         Text(f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}")
         for c in as_data(model)["couplings"]
     ]
+    parts += [Text(line) for line in _equipment(model)]
     report = _report(model)
     if report:
         parts.append(Text(f"report on {model.source}" if model.source else "report", style="bold"))
         parts += [Text(f"  {line}", style="dim" if level == "info" else "yellow") for level, line in _grouped(report)]
     return Group(*parts)
+
+
+def _equipment(model) -> list[str]:
+    """A line for each kind of equipment, loop joints one by one."""
+    lines = [
+        f"loop      {loop.name}  {loop.joint.kind}  {loop.predecessor} to {loop.successor}"
+        + ("" if loop.active else "  (switched off)")
+        for loop in model.loops
+    ]
+    muscles = sum(actuator.is_muscle for actuator in model.actuators)
+    kinds = (
+        ("constraint", [str(constraint) for constraint in model.constraints], ""),
+        ("tendon", [tendon.name for tendon in model.tendons], ""),
+        ("actuator", [a.name for a in model.actuators], f", of which {muscles} muscles" if muscles else ""),
+        ("keyframe", list(model.keyframes), ""),
+    )
+    for kind, names, more in kinds:
+        if names:
+            shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
+            lines.append(f"{len(names)} {kind}{'s' if len(names) > 1 else ''}{more}: {shown}")
+    if model.held:
+        lines.append("the complete dynamics (forward_dynamics, simulate) do not compute the loops and constraints yet")
+    return lines
 
 
 def _grouped(report) -> list[tuple[str, str]]:
