@@ -16,6 +16,7 @@ STATES = 6
 SEED = 20080101
 WIDEST = 10.0  # [rad or m] ranges beyond this are cut, lest sin(1e10) measure the rounding of angles
 TOLERANCE = 1e-9
+SINGULAR = 1e15  # a condition number beyond it leaves no digit of an acceleration
 
 
 class Rival(Protocol):
@@ -42,8 +43,10 @@ class Errors(NamedTuple):
     @property
     def agree(self) -> bool:
         """Whether everything is within `TOLERANCE`; an acceleration may prove itself by its residual."""
-        # Written so that a NaN anywhere disagrees.
-        return self.M <= TOLERANCE and self.bias <= TOLERANCE and self.acceleration_error <= TOLERANCE
+        # Written so that a NaN disagrees.
+        return (
+            self.M <= TOLERANCE and self.bias <= TOLERANCE and (self.singular or self.acceleration_error <= TOLERANCE)
+        )
 
     @property
     def acceleration_error(self) -> float:
@@ -52,8 +55,8 @@ class Errors(NamedTuple):
 
     @property
     def singular(self) -> bool:
-        """Whether M has no inverse to speak of, so that accelerations are undefined."""
-        return not self.condition < 1e15
+        """Whether M has no inverse to speak of, so that accelerations are undefined and not compared."""
+        return self.condition > SINGULAR
 
     def worse(self, other: Errors) -> Errors:
         """The larger error of two, entry by entry; NaN is the largest."""
@@ -108,8 +111,9 @@ def compare(kt, model, rival: Rival, compiled: bool = False) -> Errors:
         with kt.interpreted():
             ours = kt.crba(model, q), kt.rnea(model, q, v, 0.0 * v), kt.aba(model, q, v, taus)
     worst = Errors(0.0, 0.0, 0.0, 0.0, 1.0)
-    for M, b, x, M_r, b_r, x_r, tau in zip(*ours, Ms, biases, references, taus, strict=True):
-        worst = worst.worse(_errors(M, b, x, M_r, b_r, x_r, tau))
+    with np.errstate(invalid="ignore"):  # where M is singular
+        for M, b, x, M_r, b_r, x_r, tau in zip(*ours, Ms, biases, references, taus, strict=True):
+            worst = worst.worse(_errors(M, b, x, M_r, b_r, x_r, tau))
     return worst
 
 

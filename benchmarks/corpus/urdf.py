@@ -38,10 +38,8 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
         except NoRival as error:
             return {**row, "verdict": "loads, no rival", "reason": str(error)}
         errors = compare(kt, loaded.model, rival, compiled)
-        if floating and errors.singular:
-            row |= {"base": ["welded"], **sizes(welded.model), "options": welded.options}
-            notes.append("with a free base M is singular")
-            continue
+        if errors.singular:
+            notes.append(f"M is singular{' with a free base' if floating else ''}: no accelerations")
         notes += [text for text in refusals if text not in notes]
         worst = errors if worst is None else worst.worse(errors)
         row["rival"] = rival.name

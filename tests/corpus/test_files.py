@@ -26,6 +26,19 @@ AGREE = [
     File(URDF, "icub_description/robots/icub.urdf"),  # ill-conditioned
     File(PYBULLET, "r2d2.urdf"),
     File(PYBULLET, "quadruped/minitaur.urdf"),  # states XML version 0.0
+    File("gymnasium MJCF", "ant.xml"),
+    File("gymnasium MJCF", "swimmer.xml"),  # a fluid, dropped
+    File("dm-control suite and walkers", "suite/humanoid.xml"),  # several joints on one body
+    File("dm-control suite and walkers", "suite/stacker.xml"),  # tendons and equalities
+    File("mujoco-mjx test data", "sensor/sensor.xml"),  # all kinds of joints
+    File("mujoco-mjx test data", "convex.xml"),  # MuJoCo rounds centers of mass
+    File("mujoco-mjx test data", "actuator/general_dyntype.xml"),  # a singular mass matrix
+    File("example-robot-data SDF", "cassie_description/robots/cassie.sdf"),  # loops
+    File("pybullet_data SDF", "kuka_iiwa/kuka_world.sdf"),  # gravity of a world
+]
+NO_MODEL = [
+    File("dm-control suite and walkers", "suite/common/materials.xml"),  # compiles to an empty world
+    File("musclemimic-models MJCF", "leg/assets/myolegs_chain.xml"),
 ]
 REFUSED = {
     File(URDF, "ur_description/urdf/ur3.urdf"): "no <link>",
@@ -54,6 +67,30 @@ def test_a_refusal_names_its_reason(file):
     need(file)
     row = examine(file)
     assert row["verdict"] == "refused" and REFUSED[file] in row["reason"], row
+
+
+@pytest.mark.parametrize("file", NO_MODEL, ids=lambda file: file.name)
+def test_a_part_of_a_model_is_told_from_a_refused_model(file):
+    """Files that others include do not count."""
+    need(file)
+    assert examine(file)["verdict"] == "not a model"
+
+
+def test_springs_and_dampers_are_compared():
+    """An MJCF file without constraints has the complete forward dynamics compared, beyond the bare tree's."""
+    file = File("dm-control suite and walkers", "suite/cheetah.xml")
+    need(file)
+    row = examine(file)
+    assert row["passive"] < 1e-12 and row["complete"] < 1e-12
+    assert all(row["compiled"][what] < 1e-12 for what in ("M", "bias", "residual"))
+
+
+def test_linear_equalities_are_compared():
+    """Couplings hold exactly here and softly in MuJoCo, whose numbers are projected onto them."""
+    file = File("gymnasium-robotics MJCF", "assets/kitchen_franka/kitchen_assets/kitchen_env_model.xml")
+    need(file)
+    row = examine(file)
+    assert row["equalities"] == 5 and row["complete"] < 1e-9
 
 
 def test_an_absent_package_is_an_empty_corpus():

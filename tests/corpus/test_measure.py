@@ -63,6 +63,13 @@ def test_nan_never_agrees(place):
     assert not Errors(0.0, 0.0, 0.0, 0.0, 1.0).worse(Errors(*values)).agree
 
 
+def test_a_singular_mass_matrix_has_no_accelerations():
+    """M and bias still count; a condition number that is NaN does not excuse anything."""
+    assert Errors(0.0, 0.0, np.nan, np.nan, 1e17).agree
+    assert not Errors(1e-3, 0.0, np.nan, np.nan, 1e17).agree
+    assert not Errors(0.0, 0.0, np.nan, np.nan, np.nan).agree
+
+
 def test_states_keep_within_limits_and_wide_ones_are_cut():
     """Positions respect finite limits; a range of 1e6 rad is cut at 10."""
     b = kt.ModelBuilder("two")

@@ -33,7 +33,7 @@ def test_summary_counts_models_not_parts():
     ]
     line = report.summary(rows)[-1]
     cells = [cell.strip() for cell in line.strip("|").split("|")]
-    assert cells == ["**all**", "5", "1", "4", "2 (50.0 %)", "1 (25.0 %)", "2", "0", "0", "2", "1", "0"]
+    assert cells == ["**all**", "5", "1", "4", "2 (50.0 %)", "1 (25.0 %)", "2 (66.7 %)", "2", "0", "0", "2", "0"]
 
 
 def test_lines_hold_as_many_cells_as_the_head():
