@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from kinetree import data
-from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.errors import FileFormatError, InertiaError, KinetreeError, UnsupportedError
 from kinetree.io.lint_checks import check
 from kinetree.io.lint_codes import LEVELS
 from kinetree.io.lint_facts import Facts, facts_of_model
@@ -16,12 +17,17 @@ from kinetree.io.lint_result import Finding, LintResult, finding, finding_of
 from kinetree.io.lint_urdf import examine_urdf
 from kinetree.io.load import load
 from kinetree.io.xml_reader import Document
+from kinetree.model.parts import ReportEntry
 
 # Root elements of the formats that are examined through the model they load to.
 _LOADED = ("mujoco", "mujocoinclude", "sdf")
 # How to load a file whose strict loading failed, so that the checks have a model; a reader takes what it knows of it.
 _LENIENT = {"unsupported": "drop", "inertia": "accept", "massless": "lock"}
-_LEVEL_OF_REPORT = {"info": "info", "warning": "warning", "dropped": "error"}
+# What the report of such a load says of what strict loading refuses.
+_MENDED = (
+    ("impossible inertia taken as it is", "impossible-inertia"),
+    ("moves no inertia: made fixed", "massless-leaf"),
+)
 
 
 def lint(
@@ -76,21 +82,31 @@ def lint(
 
 
 def _examine_loaded(source: str | PathLike, file: str) -> tuple[list[Finding], Facts | None]:
-    """Load strictly; if that fails, keep the error and load as leniently as the reader can."""
-    found: list[Finding] = []
-    for options in ({}, _LENIENT):
+    """Load strictly; if that fails, load as leniently as the reader can: its report says all that it had to mend."""
+    refusal: list[Finding] = []
+    try:
+        model = _load(source, {})
+    except (KinetreeError, OSError) as error:
+        refusal = [finding_of(error, file)]
+        if isinstance(error, (InertiaError, UnsupportedError)):
+            kind = "impossible-inertia" if isinstance(error, InertiaError) else "unsupported"
+            refusal = [replace(refusal[0], code=kind)]
         try:
-            model = _load(source, options)
-        except (KinetreeError, OSError) as error:
-            found.append(finding_of(error, file))
-            continue
-        for entry in model.report:
-            line = re.search(r":(\d+)$", entry.where)
-            level = _LEVEL_OF_REPORT[entry.level]
-            at = int(line[1]) if line else None
-            found.append(finding("report", file, at, "" if line else entry.where, entry.message, level=level))
-        return found, facts_of_model(model, file)
-    return found[:1], None
+            model = _load(source, _LENIENT)
+        except (KinetreeError, OSError):
+            return refusal, None
+    found = [_of_report(entry, file) for entry in model.report]
+    mended = {each.code for each in found if each.level == "error"}
+    return [each for each in refusal if each.code not in mended] + found, facts_of_model(model, file)
+
+
+def _of_report(entry: ReportEntry, file: str) -> Finding:
+    at = re.search(r":(\d+)$", entry.where)
+    code = next((code for words, code in _MENDED if words in entry.message), "report")
+    level = "error" if code != "report" else entry.level
+    if entry.level == "dropped":
+        code, level = "unsupported", "error"
+    return finding(code, file, int(at[1]) if at else None, "" if at else entry.where, entry.message, level=level)
 
 
 def _load(source: str | PathLike, options: dict[str, str]):

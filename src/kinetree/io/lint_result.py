@@ -155,7 +155,7 @@ def finding(
 
 
 def finding_of(error: Exception, file: str) -> Finding:
-    """An error of a reader as a finding."""
+    """An error of a reader as a finding; readers of other formats have codes beside those of the table."""
     code = getattr(error, "code", "")
     message = getattr(error, "summary", None)
     line = getattr(error, "line", None)
@@ -164,7 +164,7 @@ def finding_of(error: Exception, file: str) -> Finding:
         for place in (f"{file}:{line}: ", f"{file}: "):
             message = message.removeprefix(place)
     return finding(
-        code if code in CODES else "model",
+        code or "model",
         file,
         line,
         getattr(error, "element", None),

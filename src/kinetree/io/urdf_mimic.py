@@ -34,12 +34,13 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
         If a follower or a leader has more than one variable and ``drop`` is False.
     """
     attempt = next(iter(joints.values())).node.document.attempt if joints else None
-    found = [attempt(_coupling, joint, joints, locked, drop, notes) for joint in joints.values() if joint.mimic]
+    rings: set[str] = set()  # joints of the rings that were found
+    found = [attempt(_coupling, joint, joints, locked, drop, notes, rings) for joint in joints.values() if joint.mimic]
     return [coupling for coupling in found if coupling is not None]
 
 
 def _coupling(
-    joint: JointRecord, joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes
+    joint: JointRecord, joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes, rings: set[str]
 ) -> Coupling | None:
     mimic = joint.mimic
     if joint.type == "fixed" or joint.name in locked:
@@ -53,7 +54,9 @@ def _coupling(
             raise mimic.node.fail(message + hint, code="mimic-unknown", joint=joint.name)
         notes.dropped(mimic.node, f"dropped: {message}", "mimic-unknown")
         return None
-    leader, ratio, offset = _first_leader(joint, joints)
+    leader, ratio, offset = _first_leader(joint, joints, rings)
+    if leader.name in rings:
+        return None
     if leader.type == "fixed" or leader.name in locked:
         raise mimic.node.fail(
             f"joint '{joint.name}' mimics '{leader.name}', a fixed joint, so it could not move",
@@ -78,13 +81,18 @@ def _coupling(
     return (joint.name, leader.name, ratio, offset)
 
 
-def _first_leader(joint: JointRecord, joints: Mapping[str, JointRecord]) -> tuple[JointRecord, float, float]:
+def _first_leader(
+    joint: JointRecord, joints: Mapping[str, JointRecord], rings: set[str]
+) -> tuple[JointRecord, float, float]:
     """Follow a chain of mimics: q = m1 (m2 q2 + o2) + o1 = (m1 m2) q2 + (m1 o2 + o1)."""
     ratio, offset, chain = joint.mimic.multiplier, joint.mimic.offset, {joint.name: 0}
     leader = joints[joint.mimic.joint]
     while leader.mimic is not None and leader.mimic.joint in joints and leader.type != "fixed":
+        if leader.name in rings:
+            break
         if leader.name in chain:
             ring = list(chain)[chain[leader.name] :]
+            rings.update(ring)
             raise joint.mimic.node.fail(
                 f"the joints {', '.join(map(repr, ring[:12]))}{', ...' if len(ring) > 12 else ''} mimic each other",
                 code="mimic-cycle",

@@ -131,14 +131,14 @@ def read_robot(document: Document) -> RobotRecord:
     colors = _materials(root)
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
-        link = attempt(_link, node, colors)
+        link = attempt(_link, node, colors, whole=node)
         if link is not None and attempt(_unique, "link", link.name, node, links, default=False):
             links[link.name] = link
-    if not links:
+    if not root.children("link"):
         document.reject(root.fail("the robot has no <link>", code="no-links"))
     joints: dict[str, JointRecord] = {}
     for node in root.children("joint"):
-        joint = attempt(_joint, node)
+        joint = attempt(_joint, node, whole=node)
         if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
             joints[joint.name] = joint
     all_links = len(links) == len(root.children("link"))
@@ -206,7 +206,11 @@ def _color(material: Node) -> tuple[float, ...] | None:
 def _link(node: Node, colors: dict) -> LinkRecord:
     name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
-    shapes = [attempt(_shape, child, role, colors) for role in ("visual", "collision") for child in node.children(role)]
+    shapes = [
+        attempt(_shape, child, role, colors, whole=child)
+        for role in ("visual", "collision")
+        for child in node.children(role)
+    ]
     record = None if inertial is None else attempt(_inertial, inertial)
     return LinkRecord(name, record, tuple(shape for shape in shapes if shape is not None and shape.is_known), node)
 
@@ -268,9 +272,11 @@ def _joint(node: Node) -> JointRecord:
     parent, child = (attempt(_end, node, role, default="") for role in _ENDS)
     if parent and parent == child:
         raise node.fail(f"joint '{name}' connects link '{parent}' to itself", code="self-joint", joint=name)
+    mimic = node.child("mimic")
     return JointRecord(
         name, type_, parent, child, _origin(node), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
-        _limit(node, name), *_dynamics(node, name), attempt(_mimic, node, name), node,
+        _limit(node, name), *_dynamics(node, name),
+        None if mimic is None else attempt(_mimic, mimic, name, whole=mimic), node,
     )  # fmt: skip
 
 
@@ -338,10 +344,7 @@ def _dynamics(node: Node, joint: str) -> tuple[float, float]:
     return (damping, friction)
 
 
-def _mimic(node: Node, joint: str) -> MimicRecord | None:
-    mimic = node.child("mimic")
-    if mimic is None:
-        return None
+def _mimic(mimic: Node, joint: str) -> MimicRecord:
     leader = mimic.name("joint")
     if leader == joint:
         raise mimic.fail(f"joint '{joint}' mimics itself", code="mimic-cycle", joint=joint)

@@ -42,6 +42,7 @@ _SYNTAX = (
     ("Extra content", "malformed-xml", None, "a file has one root element; is it closed too early?"),
     ("ntityRef|ntity '", "entities", None, "write &amp; for an ampersand and &lt; for a less-than sign"),
     ("invalid character|Char value", "malformed-xml", None, "remove the control character"),
+    ("Namespace prefix", "malformed-xml", None, "declare it in the root element: xmlns:prefix='...'"),
     ("redefined", "malformed-xml", None, "an element has each attribute once"),
 )
 
@@ -206,10 +207,11 @@ class Document:
         self.problems.append(error)
         return instead
 
-    def attempt(self, read: Callable, *arguments: object, default: object = None) -> object:
+    def attempt(self, read: Callable, *arguments: object, default: object = None, whole: Node | None = None) -> object:
         """Read one part that others do not depend on: ``read(*arguments)``.
 
-        A collecting document keeps the error of a part, lists nothing below it as unread, and returns the default.
+        A collecting document keeps the error of a part and returns the default. ``whole`` is the element that is lost
+        with it: nothing in there is listed as unread.
         """
         if self.problems is None:
             return read(*arguments)
@@ -217,7 +219,8 @@ class Document:
             return read(*arguments)
         except KinetreeError as error:
             self.problems.append(error)
-            self._broken.update(argument for argument in arguments if isinstance(argument, Node))
+            if whole is not None:
+                self._broken.add(whole)
             return default
 
     def unread(self) -> Iterator[tuple[Node, str | None]]:
