@@ -116,7 +116,7 @@ def _equipment(model) -> list[str]:
             shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
             lines.append(f"{len(names)} {kind}{'s' if len(names) > 1 else ''}{more}: {shown}")
     if model.held:
-        lines.append("the complete dynamics (forward_dynamics, simulate) do not compute the loops and constraints yet")
+        lines.append(f"{len(model.held)} of these exert forces that forward_dynamics and simulate do not compute yet")
     return lines
 
 
