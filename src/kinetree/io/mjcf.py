@@ -110,20 +110,34 @@ def load_mjcf(
     require_mujoco()
     sources = Sources(source if isinstance(source, str) else Path(source))
     notes = Notes(sources, drop=unsupported == "drop")
-    compiled = compile_sources(sources, tuple(package_dirs), notes)
-    return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia)
+    compiled = compile_sources(
+        source, notes, package_dirs=tuple(package_dirs), inertia=inertia, massless=massless
+    )
+    report = notes.report
+    locked: set[str] = set()
+    while True:
+        notes.report = report
+        for joint in sorted(locked):
+            notes.warning(sources.where("joint", joint), f"joint '{joint}' moves no inertia: made fixed")
+        try:
+            return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia, locked)
+        except ModelError as error:
+            joint = getattr(error, "joint", None)
+            if massless == "raise" or joint is None or not hasattr(error, "bodies") or joint in locked:
+                raise
+            locked.add(joint)
 
 
-def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed: bool, inertia: str):
+def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed, inertia, locked):
     mj, sources = compiled.model, notes.sources
-    place = layout(mj, floating_base, base_joint, notes)
+    place = layout(mj, floating_base, base_joint, locked, notes)
     physics = physics_of(place, notes)
     check_supported(place, physics, notes)
     builder = ModelBuilder(
         name or _name(sources), gravity=physics.gravity, accept_impossible_inertia=inertia == "accept"
     )
     builder.source = sources.main.file
-    add_tree(builder, place, physics, {}, notes)
+    add_tree(builder, place, physics, compiled.inertias, notes)
     add_sites(builder, place)
     add_shapes(builder, place, compiled, notes)
     tendons = add_tendons(builder, place, physics, notes)

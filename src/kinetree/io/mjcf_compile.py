@@ -7,6 +7,7 @@ a placeholder where nothing but a picture depends on it.
 from __future__ import annotations
 
 import math
+import re
 import threading
 import warnings
 from collections.abc import Iterable, Iterator
@@ -14,8 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinetree.errors import FileFormatError, MissingDependencyError
+from kinetree.errors import KinetreeError, MissingDependencyError
 from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.mjcf_inertia import InertiaRepairs
 from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_sources import Sources
 
@@ -35,11 +37,14 @@ class Compiled:
         From a mesh's name to its file, as a path where the file exists.
     placeholders : frozenset of str
         Meshes whose content is not the file's.
+    inertias : dict of int to (mass, com, I)
+        Of bodies that were compiled with other ones.
     """
 
     model: object
     mesh_files: dict[str, str]
     placeholders: frozenset[str]
+    inertias: dict[int, tuple]
 
 
 def require_mujoco():
@@ -53,8 +58,8 @@ def require_mujoco():
     return mujoco
 
 
-def compile_sources(sources: Sources, package_dirs: Iterable, notes: Notes) -> Compiled:
-    """Compile a file or text.
+def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: str, massless: str) -> Compiled:
+    """Compile a file or text, parsed as ``notes.sources``; the options are those of `load_mjcf`.
 
     Raises
     ------
@@ -62,15 +67,16 @@ def compile_sources(sources: Sources, package_dirs: Iterable, notes: Notes) -> C
         What MuJoCo's parser or compiler refuses, with file and line.
     """
     mujoco = require_mujoco()
+    sources = notes.sources
     path = sources.main.path
     with _quiet(mujoco) as said:
         try:
             if path is not None:
                 spec = mujoco.MjSpec.from_file(str(path))
             else:
-                spec = mujoco.MjSpec.from_string(_text(sources))
-            compiled = _compile(mujoco, spec, sources, package_dirs, notes)
-        except FileFormatError:
+                spec = mujoco.MjSpec.from_string(_text(source))
+            compiled = _compile(mujoco, spec, MeshFinder(sources.base, package_dirs), notes, inertia, massless)
+        except KinetreeError:
             raise
         except (ValueError, mujoco.FatalError, RuntimeError) as error:
             raise sources.compiler_error(str(error)) from None
@@ -79,10 +85,9 @@ def compile_sources(sources: Sources, package_dirs: Iterable, notes: Notes) -> C
     return compiled
 
 
-def _text(sources: Sources) -> str:
-    from lxml import etree
-
-    return etree.tostring(sources.main.root.element.getroottree(), encoding="unicode")
+def _text(source: str) -> str:
+    """The text without its declaration, which MuJoCo takes at the very beginning only; lines stay where they are."""
+    return re.sub(r"^\ufeff?\s*<\?xml.*?\?>", lambda found: "\n" * found[0].count("\n"), source, flags=re.DOTALL)
 
 
 @contextmanager
@@ -100,25 +105,47 @@ def _quiet(mujoco) -> Iterator[list[str]]:
             said += [str(warning.message) for warning in caught]
 
 
-def _compile(mujoco, spec, sources: Sources, package_dirs: Iterable, notes: Notes) -> Compiled:
-    finder = MeshFinder(sources.base, package_dirs)
+def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
     _leave_out_textures(mujoco, spec)
-    files = _mesh_files(spec, sources, finder)
+    files = _mesh_files(spec, notes.sources, finder)
+    repairs = InertiaRepairs(spec, inertia, massless, notes)
     placeholders: set[str] = set()
-    try:
-        model = spec.compile()
-    except (ValueError, RuntimeError) as error:
-        for mesh in spec.meshes:
-            reason = _harmless_fault(mujoco, mesh, spec, files.get(_mesh_name(mesh)))
-            if reason is not None:
-                placeholders.add(_mesh_name(mesh))
-                _make_placeholder(mesh)
-                where = sources.where("mesh", mesh.name)
-                notes.info(where, f"mesh '{mesh.name}' is not read ({reason}); no inertia depends on it")
-        if not placeholders:
-            raise error
-        model = spec.compile()
-    return Compiled(model, files, frozenset(placeholders))
+    while True:
+        try:
+            model = spec.compile()
+            break
+        except (ValueError, RuntimeError) as error:
+            if not (repairs.mend(str(error)) or _mend_meshes(mujoco, spec, files, placeholders, notes)):
+                raise
+    _remember_lines(spec, notes.sources)
+    return Compiled(model, files, frozenset(placeholders), repairs.own(model))
+
+
+def _remember_lines(spec, sources: Sources) -> None:
+    """Where the elements without a name stand; MuJoCo knows the lines of the main file."""
+    for kind, parts in (
+        ("body", spec.bodies), ("joint", spec.joints), ("geom", spec.geoms), ("site", spec.sites),
+        ("tendon", spec.tendons), ("equality", spec.equalities), ("actuator", spec.actuators), ("key", spec.keys),
+    ):  # fmt: skip
+        for part in parts:
+            line = re.match(r"line (\d+)", getattr(part, "info", "") or "")
+            if not part.name and line and int(line[1]):
+                sources.lines[kind, f"{kind}_{part.id}"] = int(line[1])
+
+
+def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], notes: Notes) -> bool:
+    """Replace each mesh that cannot be read and on which no inertia depends; whether there was one."""
+    mended = False
+    for mesh in spec.meshes:
+        name = _mesh_name(mesh)
+        reason = None if name in placeholders else _harmless_fault(mujoco, mesh, spec, files.get(name))
+        if reason is not None:
+            mended = True
+            placeholders.add(name)
+            _make_placeholder(mesh)
+            where = notes.sources.where("mesh", name)
+            notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it")
+    return mended
 
 
 def _leave_out_textures(mujoco, spec) -> None:

@@ -39,7 +39,8 @@ def add_equalities(builder: ModelBuilder, place: Layout, physics: Physics, tendo
             loop = _loop(place, name, kind, ends, by_site, np.array(mj.eq_data[e]), common)
             builder.equipment += Equipment(loops=(loop,))
             if kind == _WELD and mj.eq_data[e, 10] not in (0.0, 1.0):
-                notes.info(where, f"weld '{name}': torquescale {mj.eq_data[e, 10]:g} ignored, for the weld is exact here")
+                scale = f"torquescale {mj.eq_data[e, 10]:g}"
+                notes.info(where, f"weld '{name}': {scale} ignored, for the weld is exact here")
         elif kind == _JOINT:
             follower, master = (place.joints[j] if j >= 0 else None for j in ends)
             if follower is None or (ends[1] >= 0 and master is None):

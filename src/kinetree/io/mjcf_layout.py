@@ -73,18 +73,19 @@ class Layout:
         return slice(first, first + POSITIONS[self.mj.jnt_type[joint]])
 
 
-def layout(mj, floating_base: bool | None, base_joint: str, notes: Notes) -> Layout:
-    """Lay out a compiled model; the options are those of `load_mjcf`."""
+def layout(mj, floating_base: bool | None, base_joint: str, locked: set[str], notes: Notes) -> Layout:
+    """Lay out a compiled model without some joints; the options are those of `load_mjcf`."""
     names, joint_names = Names(), Names()
     bodies = of_kind(mj, "body", mj.nbody)
     bodies[0] = WORLD
     sites = of_kind(mj, "site", mj.nsite)
     taken = set(bodies)
-    for k, name in enumerate(sites):
-        if name and name in taken:
-            sites[k] = f"{name}_site"
-            where = notes.sources.where("site", name)
-            notes.info(where, f"site '{name}' is named '{sites[k]}', for a body has its name")
+    shared = [name for name in sites if name and name in taken]
+    if shared:
+        shown = ", ".join(f"'{name}'" for name in shared[:6]) + (f" and {len(shared) - 6} more" if shared[6:] else "")
+        message = f"sites with the name of a body get '_site' after it, as both are frames: {shown}"
+        notes.info(notes.sources.where("site", shared[0]), message)
+        sites = [f"{name}_site" if name in taken else name for name in sites]
     bodies = unique(bodies, "body", names)
     sites = unique(sites, "site", names)
     joints: list[str | None] = list(unique(of_kind(mj, "joint", mj.njnt), "joint", joint_names))
@@ -93,6 +94,7 @@ def layout(mj, floating_base: bool | None, base_joint: str, notes: Notes) -> Lay
         freed = _body_to_free(mj, bodies, joints, notes)
     elif floating_base is False:
         _fix_base(mj, bodies, joints, notes)
+    joints = [None if name in locked else name for name in joints]
     place = Layout(mj, bodies, sites, joints, np.zeros((mj.nbody, 3)), names, joint_names, freed, base_joint)
     for body in range(1, mj.nbody):
         own = place.joints_of(body)

@@ -31,13 +31,16 @@ class Sources:
     main : Document
     documents : list of Document
         The main file first, then what it includes or attaches, as far as it is found.
+    lines : dict of (kind, name) to int
+        Lines in the main file of elements whose names are invented, as MuJoCo counts them.
     """
 
-    __slots__ = ("main", "documents", "_named")
+    __slots__ = ("main", "documents", "lines", "_named")
 
     def __init__(self, source: str | Path) -> None:
         self.main = Document(source, MJCFError)
         self.documents = [self.main]
+        self.lines: dict[tuple[str, str], int] = {}
         self._named: dict[tuple[str, str], Node] | None = None
         self._check_root()
         self._follow(self.main, {self._key(self.main)})
@@ -112,7 +115,7 @@ class Sources:
     def where(self, kind: str, name: str) -> str:
         """File and line of a named thing; the file alone where the name is not written there."""
         node = self.find(kind, name)
-        return self.main.file if node is None else node.document.where(node.line)
+        return self.main.where(self.lines.get((kind, name))) if node is None else node.document.where(node.line)
 
     def compiler_error(self, said: str) -> Exception:
         """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""

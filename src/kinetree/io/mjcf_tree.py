@@ -21,7 +21,9 @@ from kinetree.model import Equipment, ModelBuilder, RotationLimit
 LARGEST = 1e300  # a limit beyond it is none
 
 
-def add_tree(builder: ModelBuilder, place: Layout, physics: Physics, inertias: Mapping, notes: Notes) -> None:
+def add_tree(
+    builder: ModelBuilder, place: Layout, physics: Physics, inertias: Mapping[int, tuple], notes: Notes
+) -> None:
     """Add all bodies and joints to a builder.
 
     Parameters
@@ -29,12 +31,11 @@ def add_tree(builder: ModelBuilder, place: Layout, physics: Physics, inertias: M
     builder : ModelBuilder
     place : Layout
     physics : Physics
-    inertias : mapping of str to (mass, com, I)
-        Mass properties that replace the compiled ones, by name of the body, in MuJoCo's frame.
+    inertias : mapping of int to (mass, com, I)
+        Mass properties that replace the compiled ones, by number of the body, in MuJoCo's frame.
     notes : Notes
     """
-    mj = place.mj
-    for body in range(1, mj.nbody):
+    for body in range(1, place.mj.nbody):
         _add_body(builder, place, physics, body, inertias, notes)
 
 
@@ -42,7 +43,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     mj, name = place.mj, place.bodies[body]
     parent = int(mj.body_parentid[body])
     above = place.bodies[parent]
-    mass, com, I = inertias.get(name) or compiled_inertia(mj, body)
+    mass, com, I = inertias.get(body) or compiled_inertia(mj, body)
     content = {"mass": mass, "com": com + place.shift[body] if mass else np.zeros(3), "inertia": I}
     R, p = place.pose(parent, mj.body_pos[body], mj.body_quat[body])
     joints = place.joints_of(body)
@@ -51,8 +52,9 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
         builder.add_body(name, above, Free(), joint_name, (np.eye(3), place.shift[parent]), **content)
         return
     if not joints:
-        for j in range(mj.body_jntadr[body], mj.body_jntadr[body] + mj.body_jntnum[body]):  # a free joint made fixed
-            pose = mj.qpos0[place.positions(j)]
+        first = mj.body_jntadr[body]
+        if mj.body_jntnum[body] and mj.jnt_type[first] == FREE:  # made fixed
+            pose = mj.qpos0[place.positions(first)]
             R, p = place.pose(parent, pose[:3], pose[3:])
         builder.add_body(name, above, Fixed(), place.joint_names.new(name), (R, p), **content)
         if mj.body_mocapid[body] >= 0:

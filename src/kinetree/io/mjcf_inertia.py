@@ -1,0 +1,115 @@
+"""Bodies that MuJoCo's compiler refuses for their inertia, and that the user asked to load anyway.
+
+Such a body gets a harmless inertia in the specification, so that the rest compiles, and its own afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from kinetree.errors import InertiaError, ModelError
+from kinetree.io.inertia_rules import settle
+from kinetree.io.mjcf_layout import rotation
+from kinetree.io.mjcf_notes import Notes
+
+_IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
+_TOO_LIGHT = re.compile(r"mass and inertia of moving bodies must be larger")
+_BODY = re.compile(r"id (\d+), line")
+_SMALL = 1e-9  # [kg, kg m^2] above MuJoCo's least, below what matters beside anything
+
+
+class InertiaRepairs:
+    """Mends a specification as far as the user's choices allow.
+
+    Parameters
+    ----------
+    spec : mujoco.MjSpec
+    inertia, massless : str
+        The options of `load_mjcf`.
+    notes : Notes
+    """
+
+    __slots__ = ("_spec", "_inertia", "_massless", "_notes", "_own")
+
+    def __init__(self, spec, inertia: str, massless: str, notes: Notes) -> None:
+        self._spec, self._inertia, self._massless, self._notes = spec, inertia, massless, notes
+        self._own: list[tuple[object, float, np.ndarray, bool]] = []  # body, mass, tensor, whether in body axes
+
+    def mend(self, said: str) -> bool:
+        """Change the specification so that what the compiler said does not hold any more; False if it is not of mass.
+
+        Raises
+        ------
+        InertiaError, ModelError
+            If the user's choice does not mend it.
+        """
+        number = _BODY.search(said)
+        impossible, too_light = _IMPOSSIBLE.search(said), _TOO_LIGHT.search(said)
+        if not number or not (impossible or too_light):
+            return False
+        body = next((body for body in self._spec.bodies if body.id == int(number[1])), None)
+        if body is None or any(body is other for other, *_ in self._own):
+            return False
+        name = body.name or f"body_{body.id}"
+        where = self._notes.sources.where("body", name)
+        mass, I, full = _given(body)
+        if impossible:
+            I = self._settled(where, name, mass, I, said)
+            self._own.append((body, mass, I, full))
+            largest = float(np.abs(I).max()) or _SMALL
+            if full:
+                body.fullinertia = [largest, largest, largest, 0.0, 0.0, 0.0]
+            else:
+                body.inertia = [largest] * 3
+            return True
+        if self._massless == "raise":
+            raise ModelError(
+                f"{where}: body '{name}' moves with mass {mass:g} kg and a moment of inertia of "
+                f"{np.abs(np.diag(I)).min():g} kg m^2, which MuJoCo refuses. Give it mass, or choose massless='lock', "
+                "which takes the body as it is and makes joints fixed that move no inertia",
+                body=name,
+                file=self._notes.sources.main.file,
+            )
+        self._own.append((body, mass, I, full))
+        self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
+        body.explicitinertial = True
+        body.mass = max(mass, _SMALL)
+        if full:
+            body.fullinertia = [_SMALL, _SMALL, _SMALL, 0.0, 0.0, 0.0]
+        else:
+            body.inertia = [max(float(x), _SMALL) for x in np.diag(I)]
+        return True
+
+    def _settled(self, where: str, name: str, mass: float, I: np.ndarray, said: str) -> np.ndarray:
+        try:
+            if self._inertia == "raise":
+                settle(mass, I, "raise", "")
+                rule = said.partition("\n")[0].removeprefix("Error: ")
+                raise ModelError(f"{where}: body '{name}': MuJoCo: {rule}; inertia='accept' takes it", body=name)
+            I, change = settle(mass, I, self._inertia, f"body '{name}'")
+        except InertiaError as error:
+            values = {"body": name, "mass": mass, "inertia": error.inertia, "rule": error.rule}
+            message = f"{where}: body '{name}': {error.rule}. {error.repair}."
+            raise InertiaError(message, file=self._notes.sources.main.file, **values) from None
+        self._notes.warning(where, f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}")
+        return I
+
+    def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
+        """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""
+        found = {}
+        for body, mass, I, full in self._own:
+            R = np.eye(3) if full else rotation(mj.body_iquat[body.id])
+            found[int(body.id)] = mass, np.array(mj.body_ipos[body.id]), R @ I @ R.T
+        return found
+
+
+def _given(body) -> tuple[float, np.ndarray, bool]:
+    """Mass and tensor of an <inertial>, and whether the tensor is full, which means in the body's own axes."""
+    if not body.explicitinertial:
+        return 0.0, np.zeros((3, 3)), False
+    xx, yy, zz, xy, xz, yz = map(float, body.fullinertia)
+    if not np.isnan(xx):
+        return float(body.mass), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), True
+    return float(body.mass), np.diag(np.array(body.inertia, dtype=float)), False
