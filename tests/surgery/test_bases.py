@@ -352,6 +352,15 @@ def test_the_models_are_not_touched():
     assert fingerprint(model) == before
 
 
+def test_the_root_rerooted_is_the_same_robot():
+    """Nothing to turn: the model itself; with another joint, that of with_base."""
+    model = kt.load("quadruped", floating_base=True)
+    assert reroot(model, "trunk") is model
+    fixed, other = reroot(model, "trunk", joint=Fixed()), with_base(model, "fixed")
+    q = fixed.random_q(np.random.default_rng(0))
+    same_dynamics(fixed, q, other, q)
+
+
 def test_a_payload_on_the_world_is_a_base():
     """A pendulum whose mount has mass can be held by its last rod."""
     model = add_payload(kt.models.double_pendulum(), "world", 2.0, inertia=(0.1, 0.1, 0.1))

@@ -153,6 +153,8 @@ def reroot(
         old = _base(draft, model, base, (), True)
         root, root_name = Fixed(), ROOT_JOINT
         X = world_transforms(model, model.neutral().tolist())[model.body(top)]
+    if old == top and joint is name is placement is None:
+        return model
     root, root_name = joint or root, name or root_name
     if placement is not None:
         X = as_transform("reroot: placement", placement)
