@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 
@@ -19,7 +19,8 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
 
     path = file.path
     try:
-        theirs, complaint = mujoco.MjModel.from_xml_path(str(path)), ""
+        with _quiet():
+            theirs, complaint = mujoco.MjModel.from_xml_path(str(path)), ""
     except Exception as error:  # MuJoCo raises ValueError and its own FatalError
         theirs, complaint = None, relative_to(str(error), path)
     if theirs is None and (reason := _no_model(file)):
@@ -36,13 +37,18 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
         return {**row, "verdict": "loads, no rival", "reason": f"MuJoCo: {complaint}"}
     if "unsupported" in loaded.options:
         _drop(theirs)
+    with _quiet():
+        return {**row, **_compared(kt, model, theirs, compiled)}
 
+
+def _compared(kt, model, theirs, compiled: bool) -> dict[str, object]:
+    """What the comparison adds to the row."""
     from tests.engines.mujoco_bridge import MujocoBridge
 
     try:
         bridge = MujocoBridge(model, theirs, by_order=True)
     except ValueError as error:
-        return {**row, "verdict": "disagrees", "rival": "MuJoCo", "reason": str(error)}
+        return {"verdict": "disagrees", "rival": "MuJoCo", "reason": str(error)}
     errors, reason = compare(kt, model, bridge, compiled), ""
     if errors.singular:
         reason = "M is singular: no accelerations"
@@ -50,12 +56,24 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
         model = _centered(model, bridge, theirs)
         errors = compare(kt, model, bridge, compiled)
         reason = f"once centers of mass up to {offset:.0e} m off are at the origin, as in MuJoCo (body_sameframe)"
-    row |= {"rival": "MuJoCo", "errors": errors._asdict(), "verdict": verdict(errors, model.nv), "reason": reason}
+    row = {"rival": "MuJoCo", "errors": errors._asdict(), "verdict": verdict(errors, model.nv), "reason": reason}
     if model.nv and not errors.singular:
         row |= _complete(kt, model, bridge, compiled)
         if row["verdict"] == "agrees" and not max(row.get("passive", 0.0), row.get("complete", 0.0)) <= TOLERANCE:
             row |= {"verdict": "disagrees", "reason": "springs and dampers differ"}
     return row
+
+
+@contextmanager
+def _quiet():
+    """MuJoCo's warnings go nowhere: without a handler they go to the terminal and to a file in the working folder."""
+    import mujoco
+
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(None)
 
 
 def _no_model(file: File) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
 from benchmarks.corpus.catalog import CORPORA, GROUPED
 from benchmarks.corpus.measure import SINGULAR, STATES, TOLERANCE
@@ -100,25 +101,33 @@ def loads(row: dict) -> bool:
 def _counts(name: str, rows: list[dict]) -> str:
     models = [row for row in rows if row["verdict"] != "not a model"]
     loaded = [row for row in models if loads(row)]
-    plain = [row for row in loaded if not row["options"]]
 
-    def count(verdict):
-        return sum(row["verdict"] == verdict for row in models)
+    def verdict(*which):
+        return _files(row for row in models if row["verdict"] in which)
 
     cells = [
-        len(rows),
-        len(rows) - len(models),
-        len(models),
-        _share(len(loaded), len(models)),
-        _share(len(plain), len(models)),
-        _share(len(loaded), len(loaded) + sum(_read_elsewhere(row) for row in models)),
-        count("agrees"),
-        count("loads, nothing moves"),
-        count("loads, no rival"),
-        count("refused"),
-        sum(row["verdict"] in FAULTS for row in models),
+        _files(rows),
+        _files(rows) - _files(models),
+        _files(models),
+        _share(_files(loaded), _files(models)),
+        _share(_files(row for row in loaded if not row["options"]), _files(models)),
+        _share(_files(loaded), _files(loaded) + _files(row for row in models if _read_elsewhere(row))),
+        verdict("agrees"),
+        verdict("loads, nothing moves"),
+        verdict("loads, no rival"),
+        verdict("refused"),
+        verdict(*FAULTS),
     ]
     return f"| {name} | " + " | ".join(map(str, cells)) + " |"
+
+
+def _files(rows: Iterable[dict]) -> int:
+    """How many files the rows stand for."""
+    return sum(row.get("files", 1) for row in rows)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({100.0 * part / whole:.1f} %)" if whole else "0"
 
 
 def _read_elsewhere(row: dict) -> bool:
@@ -155,20 +164,36 @@ def table(rows: list[dict]) -> Iterator[str]:
         yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def grouped(rows: list[dict]) -> Iterator[str]:
-    """One table of verdicts for files that differ in numbers only."""
-    yield "| files | nv | options | M | bias | a | load, ms | result |"
-    yield "| ---: | --- | --- | ---: | ---: | ---: | ---: | --- |"
-    kinds: dict[tuple, list[dict]] = {}
+def collapsed(rows: list[dict]) -> list[dict]:
+    """One row for all files of a grouped corpus of which the same can be said, with the largest numbers."""
+    kept: list[dict] = []
+    alike: dict[tuple, list[dict]] = {}
     for row in rows:
-        kinds.setdefault((row["verdict"], row.get("nv"), _options(row) if loads(row) else ""), []).append(row)
-    for (_, nv, options), mine in kinds.items():
-        compared = [row for row in mine if "errors" in row]
-        worst = [_number(max((row["errors"][what] for row in compared), default=None)) for what in ("M", "bias")]
-        worst.append(_number(max((_acceleration(row) for row in compared), default=None)))
-        seconds = max((row.get("load_seconds", 0.0) for row in mine), default=0.0)
-        cells = [len(mine), "" if nv is None else nv, options, *worst, f"up to {1e3 * seconds:.0f}", _result(mine[0])]
-        yield "| " + " | ".join(str(cell) for cell in cells) + " |"
+        if row["corpus"] not in GROUPED:
+            kept.append(row)
+            continue
+        said = [re.sub("'[^']*'", "", str(row.get(what))) for what in ("options", "reason", "rivals_say", "refusal")]
+        key = row["corpus"], row["verdict"], row.get("nv"), tuple(said)
+        alike.setdefault(key, []).append(row)
+    for mine in alike.values():
+        row = {**mine[0], "files": sum(row.get("files", 1) for row in mine)}
+        if "errors" in row:
+            row["errors"] = {what: max(each["errors"][what] for each in mine) for what in row["errors"]}
+        if loads(row):
+            row["load_seconds"] = max(each["load_seconds"] for each in mine)
+        kept.append(row)
+    order = list(CORPORA)
+    return sorted(kept, key=lambda row: order.index(row["corpus"]))
+
+
+def grouped(rows: list[dict]) -> Iterator[str]:
+    """The table of collapsed rows."""
+    yield "| files, the first | nv | options | M | bias | a | load, ms | result |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    for row in rows:
+        cells = [f"{row.get('files', 1)}, {row['file']}", row.get("nv", ""), _options(row) if loads(row) else ""]
+        cells += [*_errors(row), f"up to {1e3 * row['load_seconds']:.0f}" if loads(row) else "", _result(row)]
+        yield "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def _nonzero(counts: list[int]) -> str:
@@ -183,10 +208,6 @@ def _number(x: float | None) -> str:
     if x is None:
         return ""
     return "0" if x == 0.0 else f"{x:.0e}"
-
-
-def _acceleration(row: dict) -> float:
-    return min(row["errors"]["acceleration"], row["errors"]["residual"])
 
 
 def _errors(row: dict) -> list[str]:

@@ -8,7 +8,7 @@ import time
 
 from benchmarks import machine, store
 from benchmarks.corpus import report, workers
-from benchmarks.corpus.catalog import CORPORA, File, absent, selected
+from benchmarks.corpus.catalog import CORPORA, GROUPED, File, absent, selected
 from benchmarks.corpus.examine import examine
 
 RESULT = "corpus"
@@ -29,8 +29,10 @@ def rows_of(files: list[File], jobs: int, timeout: float, progress=None) -> list
 
 def merged(old: list[dict], new: list[dict]) -> list[dict]:
     """The rows of a selection replace their predecessors; rows of files that are gone go too."""
-    known = {(row["corpus"], row["file"]): row for row in [*old, *new]}
-    return [known[file] for file in selected([]) if file in known]
+    again = {row["corpus"] for row in new if row["corpus"] in GROUPED}
+    known = {(row["corpus"], row["file"]): row for row in [*old, *new] if row["corpus"] not in GROUPED}
+    together = [row for row in [*(old if not again else ()), *new] if row["corpus"] in GROUPED]
+    return report.collapsed([known[file] for file in selected([]) if file in known] + together)
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def main() -> None:
             if row["verdict"] in report.FAULTS:
                 bar.console.print(f"{row['verdict']}: {file.corpus}: {file.name}: {row.get('reason', '')}")
 
-        rows = rows_of(files, options.jobs, options.timeout, progress)
+        rows = report.collapsed(rows_of(files, options.jobs, options.timeout, progress))
     result = {"versions": versions(), "seconds": time.monotonic() - begin, "absent": absent(), "rows": rows}
     if options.pattern:
         try:

@@ -47,3 +47,14 @@ def test_an_acceleration_beyond_the_tolerance_shows_why_it_is_accepted():
     bad = {**GOOD, "acceleration": 2e-8, "condition": 1e8}
     line = list(report.table([row("a.xml", errors=bad)]))[-1]
     assert "2e-08; residual 1e-16, condition 1e+08" in line
+
+
+def test_files_that_differ_in_numbers_only_are_one_row():
+    """Rows of a grouped corpus with the same verdict and reason, names apart, keep their count and largest error."""
+    group = {**BASE, "corpus": "pybullet_data random_urdfs"}
+    many = [{**row(f"{n}.urdf", reason=f"link 'random_{n}' is thin"), **{"corpus": group["corpus"]}} for n in range(5)]
+    many[3]["errors"] = {**GOOD, "M": 3e-12}
+    (one,) = report.collapsed(many)
+    assert one["files"] == 5 and one["errors"]["M"] == 3e-12
+    assert report.collapsed([one, {**many[0], "verdict": "refused"}])[0]["files"] == 5
+    assert report.summary([one])[-1].startswith("| **all** | 5 | 0 | 5 | 5 (100.0 %)")
