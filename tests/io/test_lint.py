@@ -5,6 +5,7 @@ import math
 import pathlib
 import re
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -277,6 +278,30 @@ def test_public_robots():
         "double_pendulum.urdf", "double_pendulum_continuous.urdf", "double_pendulum_simple.urdf", "iris.urdf",
         "quadruped.urdf", "simple_humanoid.urdf", "simple_humanoid_classical.urdf", "tiago_pro.urdf",
     }  # fmt: skip
+
+
+def test_mutilated_robots_fail_in_lint_exactly_where_they_fail_in_loading():
+    """Values exchanged, elements removed or doubled: lint never raises, and agrees with loading on error and place."""
+    rng = np.random.default_rng(0)
+    words = ("nan", "-1", "0", "1e30", "", "inf", "1 2 3", "fixed", "floating", "world", "1e-40", "&#9;")
+    for _ in range(150):
+        text = kt.data.path(str(rng.choice(kt.data.robots()))).read_text()
+        for _ in range(rng.integers(1, 4)):
+            values, elements = list(re.finditer(r'"([^"]*)"', text)), list(re.finditer(r"<\w+[^<>]*/>", text))
+            value, other = (values[k] for k in rng.integers(len(values), size=2))
+            element = elements[rng.integers(len(elements))]
+            new = (str(rng.choice(words)), other[1])[rng.integers(2)]
+            text = (
+                text[: value.start(1)] + new + text[value.end(1) :],
+                text[: element.start()] + text[element.end() :],
+                text[: element.end()] + element[0] + text[element.end() :],
+            )[rng.integers(3)]
+        result = kt.lint(text)
+        try:
+            kt.load(text)
+            assert not result.errors, text
+        except KinetreeError as error:
+            assert (error.line, error.code) in {(each.line, each.code) for each in result.errors}, text
 
 
 def test_results_are_data():

@@ -152,6 +152,10 @@ def test_impossible_inertia_names_file_line_link_rule_and_repair():
             robot(A, B, joint(), '<gazebo><joint name="loop" type="revolute"/></gazebo>'),
             r":5: .*closes a kinematic loop",
         ),
+        (
+            robot(A, B, joint(), '<gazebo reference="j"><springStiffness>3</springStiffness></gazebo>'),
+            r":5: <gazebo reference='j'> states a spring .springStiffness 3.",
+        ),
     ],
 )  # fmt: skip
 def test_physics_that_cannot_be_honored_raises_unless_dropped(text, message):
@@ -160,6 +164,12 @@ def test_physics_that_cannot_be_honored_raises_unless_dropped(text, message):
         load_urdf(text)
     model = load_urdf(text, unsupported="drop")
     assert any("dropped" in str(note) for note in model.report)
+
+
+def test_gravity_that_gazebo_turns_off_is_a_warning():
+    """The model has one gravity for all bodies; that another program leaves a link floating is said."""
+    report = load_urdf(robot(A, '<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>')).report
+    assert "<gazebo reference='a'> turns gravity off in Gazebo" in report.at_level("warning")[0].message
 
 
 @pytest.mark.parametrize(

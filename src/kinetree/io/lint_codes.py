@@ -32,6 +32,7 @@ CODES: dict[str, tuple[str, str]] = {
     "bad-geometry": ("error", "no shape, several, an unknown one, or a negative length"),
     "misspelled": ("error", "an unknown element or attribute that resembles one of the format and would be physics"),
     "unsupported": ("error", "physics that the model cannot hold"),
+    "gravity-off": ("warning", "<gazebo> turns gravity off for a link, the model does not"),
     "ignored": ("info", "an element or attribute that is not read"),
     "assumption": ("info", "what the reader assumed"),
     "unnamed-robot": ("info", "the robot has no name"),

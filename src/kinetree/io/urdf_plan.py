@@ -19,6 +19,7 @@ from kinetree.io.urdf_mimic import Coupling, couplings
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import JointRecord, LinkRecord, RobotRecord
 from kinetree.io.urdf_tree import root_and_order
+from kinetree.io.xml_reader import Node
 from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from kinetree.model.builder import WORLD, rotation_of_rpy
 from kinetree.model.parts import Geometry, transform_of_pose
@@ -155,14 +156,37 @@ def _settings(
 
 
 def _extensions(robot: RobotRecord, drop: bool, notes: Notes) -> None:
-    """Refuse what extensions of the format say about the mechanism itself: loops closed by joints of <gazebo>."""
-    for node in robot.document.root.all_children():
-        loops = [child for child in node.all_children() if child.tag == "joint"] if node.tag == "gazebo" else []
-        if loops:
-            message = f"{loops[0].path} closes a kinematic loop, which the model of a URDF file does not hold"
-            if not drop:
-                repair = "unsupported='drop' leaves it open"
-                error = loops[0].fail(message, UnsupportedError, code="unsupported", repair=repair)
-                robot.document.reject(error)
-                continue
-            notes.dropped(loops[0], f"dropped: {message}")
+    """Refuse what <gazebo> says about the mechanism itself: joints that close loops, springs; report gravity."""
+    for gazebo in robot.document.root.all_children():
+        if gazebo.tag != "gazebo":
+            continue
+        about = f"<gazebo reference='{gazebo.element.get('reference')}'>" if gazebo.has("reference") else "<gazebo>"
+        for node in gazebo.all_children():
+            value = (node.element.text or "").strip().lower()
+            if node.tag == "joint":
+                message = f"{node.path} closes a kinematic loop, which the model of a URDF file does not hold"
+                _refuse(node, message, "leaves it open", drop, notes)
+            elif node.tag in ("springStiffness", "springReference") and not _is_zero(value):
+                message = f"{about} states a spring ({node.tag} {value}), which is no part of the URDF format"
+                _refuse(node, message, "leaves it out", drop, notes)
+            elif (node.tag, value) in _NO_GRAVITY:
+                message = f"{about} turns gravity off in Gazebo; here gravity acts on all bodies"
+                notes.warning(node, message, "gravity-off")
+
+
+_NO_GRAVITY = {("turnGravityOff", "true"), ("turnGravityOff", "1"), ("gravity", "false"), ("gravity", "0")}
+
+
+def _refuse(node: Node, message: str, dropping: str, drop: bool, notes: Notes) -> None:
+    if drop:
+        notes.dropped(node, f"dropped: {message}")
+        return
+    repair = f"unsupported='drop' {dropping}"
+    node.document.reject(node.fail(message, UnsupportedError, code="unsupported", repair=repair))
+
+
+def _is_zero(text: str) -> bool:
+    try:
+        return float(text) == 0.0
+    except ValueError:
+        return False
