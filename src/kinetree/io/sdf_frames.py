@@ -156,8 +156,9 @@ class Scope:
                 return WORLD
             key = (scope, name)
             if key in seen:
+                circle = " -> ".join([*seen.values(), scope.prefix + name])
                 raise asked_by.fail(
-                    f"frames are attached to each other in a circle: {' -> '.join([*seen.values(), scope.prefix + name])}",
+                    f"frames are attached to each other in a circle: {circle}",
                     code="frame-cycle",
                     repair="attach one of them to a link",
                     frames=tuple(seen.values()),
@@ -187,4 +188,4 @@ class Scope:
             return next(iter(record.links))
         for name, scope in self.inner.items():
             return f"{name}::{scope.canonical(asked_by)}"
-        raise asked_by.fail(f"{self} has no link", code="no-link", repair="a model holds at least one <link>")
+        raise asked_by.fail(f"{self} has no link", code="no-links", repair="a model holds at least one <link>")

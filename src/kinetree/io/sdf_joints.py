@@ -139,16 +139,9 @@ def mechanism(world: Scope, still: set[str], notes: Notes) -> Mechanism:
 
 
 def _end(scope: Scope, name: str, tag: str, record: JointRecord) -> str:
-    node = record.node.child(tag)
     if name == WORLD:
-        if tag == "child":
-            raise node.fail(
-                f"joint '{record.name}': the child is the world", code="bad-child", repair="exchange parent and child"
-            )
         return WORLD
-    if name == record.name:
-        message = f"joint '{record.name}': its {tag} is the joint itself"
-        raise node.fail(message, code="self-joint", joint=record.name)
+    node = record.node.child(tag)
     link = scope.link_of(name, node)
     if link == WORLD and tag == "child":
         raise node.fail(f"joint '{record.name}': its child '{name}' is fixed to the world", code="bad-child")
@@ -188,8 +181,9 @@ def direction(record: JointRecord, axis: AxisRecord, scope: Scope) -> np.ndarray
         R = scope.in_world(record.pose, record.child, record.node).R
     else:
         R = (scope.place @ scope.pose(axis.expressed_in, axis.node)).R
-    xyz = R @ np.array(axis.xyz)
-    return xyz / np.linalg.norm(xyz)
+    xyz = np.array(axis.xyz)
+    xyz = xyz / np.abs(xyz).max()  # first, so that squares of tiny numbers do not vanish
+    return R @ xyz / np.linalg.norm(xyz)
 
 
 # Couplings -----------------------------------------------------------------------------------------------------------

@@ -241,7 +241,7 @@ def read_joint(node: Node, version: Version, notes: Notes) -> JointRecord:
         known = ", ".join(JOINT_TYPES)
         raise node.fail(
             f"joint '{name}' has type {shown(kind)}. Known types: {known}",
-            code="joint-type",
+            code="unknown-joint-type",
             repair="" if kind.lower() not in JOINT_TYPES else f"write '{kind.lower()}'",
             joint=name,
         )
@@ -250,6 +250,11 @@ def read_joint(node: Node, version: Version, notes: Notes) -> JointRecord:
         end = node.child(tag, required=True)
         inner = end.child("link_name") if version < (1, 3) else None
         ends.append(text(node, tag, required=True) if inner is None else content(inner))
+        if ends[-1] == name and version >= (1, 7):
+            raise end.fail(f"joint '{name}': its {tag} is the joint itself", code="self-joint", joint=name)
+    if ends[1] == "world":
+        message = f"joint '{name}': the child is the world"
+        raise node.child("child").fail(message, code="bad-child", repair="exchange parent and child", joint=name)
     return JointRecord(
         name,
         kind,
@@ -354,7 +359,8 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
     for tag in ("damping", "friction", "spring_stiffness"):
         if acting[tag] < 0.0:
             entry = dynamics.child(tag)
-            raise entry.fail(f"{entry.path} is {acting[tag]:g}, expected 0 or more", code="negative", value=acting[tag])
+            message = f"{entry.path} is {acting[tag]:g}, expected 0 or more"
+            raise entry.fail(message, code="negative-dissipation", value=acting[tag])
     return AxisRecord(
         direction,
         frame,
@@ -393,7 +399,8 @@ def _limits(node: Node | None, kind: str, notes: Notes) -> tuple:
     if stiffness is not None or dissipation is not None:
         stop = (1e8 if stiffness is None else stiffness, 1.0 if dissipation is None else dissipation)
         if min(stop) < 0.0:
-            raise node.fail(f"{node.path}: stiffness and dissipation of a stop are not negative", code="negative")
+            message = f"{node.path}: stiffness and dissipation of a stop are {stop}, expected 0 or more"
+            raise node.fail(message, code="negative-dissipation")
     return lower, upper, *bounds, stop
 
 

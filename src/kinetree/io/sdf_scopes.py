@@ -98,7 +98,7 @@ class Reader:
         self.notes.add_document(document)
         if root.tag != "sdf":
             repair = "kt.load tells formats by their root element" if root.tag in ("robot", "mujoco") else ""
-            raise root.fail(f"the root element is <{root.tag}>, expected <sdf>", code="root-element", repair=repair)
+            raise root.fail(f"the root element is <{root.tag}>, expected <sdf>", code="wrong-root", repair=repair)
         words = root.text("version", required=True).strip()
         parts = words.split(".")
         if len(parts) < 2 or not all(part.isascii() and part.isdigit() for part in parts[:2]):

@@ -113,10 +113,10 @@ def geometry_of(shape: ShapeRecord, R: np.ndarray, p: np.ndarray, finder: MeshFi
 
 def _turned_to(normal: np.ndarray, node: Node) -> np.ndarray:
     """A rotation whose third column is the normal, with the others near x and y."""
-    length = np.linalg.norm(normal)
-    if length == 0.0:
+    if not normal.any():
         raise node.fail(f"{node.path}: the normal of the plane is (0, 0, 0)", code="zero-axis")
-    z = normal / length
+    z = normal / np.abs(normal).max()
+    z = z / np.linalg.norm(z)
     x = np.array([1.0, 0.0, 0.0]) if abs(z[0]) <= 0.9 else np.array([0.0, 1.0, 0.0])
     x = x - (x @ z) * z
     x = x / np.linalg.norm(x)

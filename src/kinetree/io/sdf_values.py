@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.io.xml_reader import Node, shown
+from kinetree.io.xml_reader import LARGEST, Node, shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.spatial.rotations import quaternion_to_rotation
 
@@ -59,7 +59,7 @@ def positive(node: Node, tag: str, default: float | None = None) -> float | None
     value = number(node, tag, default)
     if value is not None and value <= 0.0:
         child = node.child(tag)
-        raise child.fail(f"{child.path} is {value:g}, expected more than 0", code="negative", value=value)
+        raise child.fail(f"{child.path} is {value:g}, expected more than 0", code="bad-number", value=value)
     return value
 
 
@@ -81,11 +81,15 @@ def _number(node: Node, word: str, infinite: bool) -> float:
     if infinite and _INFINITE.fullmatch(word):
         return float(word)
     value = float(word) if _NUMBER.fullmatch(word) else math.nan
-    if not math.isfinite(value):
-        repair = "the decimal separator is a point" if "," in word else ""
-        message = f"{node.path}: {shown(word)} is not a finite number"
-        raise node.fail(message, code="bad-number", repair=repair, value=word)
-    return value
+    underflow = value == 0.0 and re.match(r"[+-]?[\d.]*[1-9]", word)
+    # A limit may be any float: some programs write the largest one where none is meant.
+    if math.isfinite(value) and not underflow and (infinite or abs(value) <= LARGEST):
+        return value
+    wrong = "not a finite number"
+    if underflow or math.isfinite(value):
+        wrong = "too small for a float" if underflow else f"too large: beyond {LARGEST:g}, products overflow"
+    repair = "the decimal separator is a point" if "," in word else ""
+    raise node.fail(f"{node.path}: {shown(word)} is {wrong}", code="bad-number", repair=repair, value=word)
 
 
 def boolean(node: Node, tag: str, default: bool = False) -> bool:
