@@ -249,6 +249,20 @@ def test_angles_say_what_their_rounding_costs():
     assert found.repair == "write 1.5707963267948966"
 
 
+def test_meshes_tell_the_size_of_a_link_on_request(tmp_path):
+    """A tetrahedron of 10 cm with too much inertia; a file that is no mesh is said."""
+    pytest.importorskip("trimesh")
+    (tmp_path / "t.obj").write_text("v 0 0 0\nv .1 0 0\nv 0 .1 0\nv 0 0 .1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    (tmp_path / "broken.stl").write_bytes(b"no mesh")
+    path = tmp_path / "robot.urdf"
+    path.write_text(one(link=looks(B, '<mesh filename="t.obj"/>')))
+    assert not kt.lint(path).warnings
+    assert [each.code for each in kt.lint(path, meshes=True).warnings] == ["large-inertia"]
+    path.write_text(one(link=looks(B, '<mesh filename="broken.stl"/>')))
+    result = kt.lint(path, meshes=True)
+    assert result.of("mesh-unread") and not result.warnings
+
+
 def test_fixed_links_count_as_one_mass():
     """A sensor of a milligram on a hand of a kilogram is no mass ratio; the hand's joint carries both."""
     light = LINK.format("s").replace('"1"/><inertia', '"1e-6"/><inertia')

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.errors import GeometryError
+from kinetree.errors import GeometryError, MissingDependencyError
 from kinetree.io.lint_facts import BodyFacts, Facts, JointFacts, Place
 from kinetree.io.lint_result import Finding, finding
 
@@ -96,7 +96,10 @@ def _mass_ratios(facts: Facts) -> Iterator[Finding]:
 def _inertia_and_shapes(facts: Facts, body: BodyFacts, meshes: bool) -> Iterator[Finding]:
     if not body.mass or not np.isfinite(body.com).all():
         return
-    box = _box(body, meshes)
+    unread: list[str] = []
+    box = _box(body, meshes, unread)
+    for reason in unread:
+        yield _at(facts, "mesh-unread", body.place, f"link '{body.name}': {reason}")
     moments = np.linalg.eigvalsh(body.I)
     gyration = math.sqrt(max(float(moments[2]), 0.0) / body.mass)
     about = f"link '{body.name}': largest moment {moments[2]:.3g} kg m^2 with {body.mass:g} kg is a radius of gyration"
@@ -131,15 +134,21 @@ def _inertia_and_shapes(facts: Facts, body: BodyFacts, meshes: bool) -> Iterator
         )  # fmt: skip
 
 
-def _box(body: BodyFacts, meshes: bool) -> tuple[np.ndarray, np.ndarray] | None:
-    """The box of all shapes of a body, None if it is not known or has no end."""
+def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The box of all shapes of a body, None if it is not known or has no end: some of the shapes are often a part."""
     from kinetree.geometry.bounds import bounding_box
 
     if not body.shapes or (not meshes and any(shape.kind == "mesh" for shape in body.shapes)):
         return None
     try:
         corners = [bounding_box(shape) for shape in body.shapes]
-    except (GeometryError, OSError):
+    except MissingDependencyError as error:
+        if getattr(error, "package", None) == "trimesh":  # what the option needs
+            raise
+        unread.append(str(error))
+        return None
+    except (GeometryError, OSError) as error:
+        unread.append(str(error))
         return None
     lower = np.min([corner[0] for corner in corners], axis=0)
     upper = np.max([corner[1] for corner in corners], axis=0)

@@ -84,6 +84,7 @@ CODES: dict[str, tuple[str, str]] = {
     "similar-names": ("warning", "names that differ in case or outer white space only"),
     "mesh-missing": ("warning", "a mesh file that is not found"),
     "mesh-found": ("info", "a mesh found elsewhere than its name says"),
+    "mesh-unread": ("info", "a mesh file that cannot be read, with --meshes"),
     "mesh-scale": ("warning", "a mesh scaled by 0, or by 100 and more"),
     "empty-shape": ("info", "a shape of size zero"),
     "color-range": ("info", "a color outside 0 to 1"),
