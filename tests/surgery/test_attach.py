@@ -169,6 +169,17 @@ def two_bodies():
     return b.build()
 
 
+def test_what_was_merged_or_accepted_stays_so():
+    """Joints that were merged away keep their names, and a guest with impossible inertias is taken as it is."""
+    arm = kt.load("arm7")
+    two = attach(arm, arm, at="tool", prefix="second_")
+    assert two.welded["second_hand_fixed"] == "second_hand" and two.welded["hand_fixed"] == "hand"
+    b = ModelBuilder("guest", accept_impossible_inertia=True)
+    b.add_body("odd", joint=Revolute(), mass=1.0, inertia=(1.0, 0.1, 0.1))
+    both = attach(arm, b.build(), at="tool")
+    assert both.accept_impossible_inertia and "impossible inertia" in str(both.report)
+
+
 def test_gravity_is_that_of_the_carrier():
     """A difference is a warning."""
     both = attach(kt.load("arm7"), gripper().replace(gravity=(0, 0, -1.62)), at="tool")

@@ -95,6 +95,12 @@ def test_a_base_is_put_on_a_table():
     same_dynamics(arm, q, table, q)  # moved, not turned: gravity is as before
 
 
+def test_a_robot_without_a_mount_can_be_moved():
+    """Nothing is welded to the world of a double pendulum; placed elsewhere, it hangs there."""
+    moved = with_base(kt.models.double_pendulum(), "fixed", placement=((1.0, 0.0, 2.0), (0.0, 0.0, 0.0)))
+    assert kt.frame_pose(moved, [0.0, 0.0], frame="lower").p_WF.tolist() == [1.0, 0.0, 1.0]
+
+
 def test_floors_and_loose_bodies_stay_on_the_world():
     """An endless plane and a body that floats by itself are no part of the base."""
     b = ModelBuilder.of(kt.load("arm7"))

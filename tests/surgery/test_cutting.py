@@ -173,6 +173,13 @@ def test_pruning_reports_the_same_way():
     assert len(rest.report.at_level("dropped")) == 3
 
 
+def test_what_lies_wholly_beyond_the_cut_is_no_news():
+    """A coupling and a gear that are cut off with both their joints are not reported."""
+    arm = kt.load("arm7")
+    assert not prune(arm, ["left_finger", "right_finger"]).report.at_level("dropped")
+    assert not submodel(arm, "left_finger").couplings
+
+
 @pytest.mark.parametrize(
     ("make", "error", "text"),
     [
@@ -181,6 +188,7 @@ def test_pruning_reports_the_same_way():
         (lambda m: prune(m, ["left_arm", "lefthand"]), UnknownNameError, "'left_hand'"),
         (lambda m: submodel(m, "left_arm", tips="nose"), UnknownNameError, "no frame named 'nose'"),
         (lambda m: submodel(m, "left_arm", q=np.zeros(3)), kt.errors.ShapeError, r"expected \(5,\)"),
+        (lambda m: prune(m, "trunk"), ModelError, "without trunk nothing would be left of model 'two_arms'"),
         (lambda m: prune(kt.load("arm7"), "tool"), UnknownNameError, "it is a frame on body"),
     ],
 )

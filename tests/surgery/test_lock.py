@@ -178,6 +178,15 @@ def test_wrong_positions_are_named(joints, error, text):
         lock(b.build(), joints)
 
 
+def test_a_quaternion_is_normalized():
+    """One within the tolerance of the plain calls locks at a rotation, not at something that is almost one."""
+    b = ModelBuilder("ball")
+    b.add_body("ball", joint=Spherical(), mass=1.0, com=(1.0, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
+    q = np.array([0.6, 0.0, 0.8, 0.0]) * (1.0 + 4e-7)
+    R = lock(b.build(), {"ball": q}).frame("ball").R_BF
+    close(R @ R.T, np.eye(3), ulps=10)
+
+
 def test_massless_bodies_between_others_stay_allowed():
     """A universal joint of two hinges has a massless body; each of its hinges may be locked, and so may the last."""
     b = ModelBuilder("universal")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kinetree.errors import TopologyError
+from kinetree.errors import ModelError, TopologyError
 from kinetree.joints import Joint
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
@@ -96,6 +96,8 @@ def prune(model: Model, bodies: str | Iterable[str]) -> Model:
     Raises
     ------
     UnknownNameError
+    ModelError
+        If nothing would be left, or a joint would have nothing with inertia to move.
 
     Notes
     -----
@@ -111,5 +113,7 @@ def prune(model: Model, bodies: str | Iterable[str]) -> Model:
     """
     gone = {k for name in as_names(bodies) for k in model.subtree(model.body(checked_body(model, name, "prune")))}
     draft = Draft.of(model)
+    if len(gone) == model.nb - 1 and not (draft.frames_on(WORLD) or model.geometry[0]):
+        raise ModelError(f"prune: without {', '.join(as_names(bodies))} nothing would be left of model {model.name!r}")
     draft.cut([model.body_names[k] for k in sorted(gone)])
     return draft.result()
