@@ -18,6 +18,7 @@ from kinetree.errors import KinetreeError
 from kinetree.io.lint import lint
 from kinetree.io.load import load
 from kinetree.io.save import save
+from kinetree.io.write_mjcf import to_mjcf
 from kinetree.io.write_urdf import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
@@ -48,6 +49,7 @@ __all__ = sorted(
         "simulate",
         "spatial",
         "surgery",
+        "to_mjcf",
         "to_urdf",
         *_calls,
     ]

@@ -45,8 +45,16 @@ def shortest(x: float, reads_back: Callable[[float], bool]) -> float | None:
     return None
 
 
-def central(I: Inertia) -> tuple[float, tuple[float, float, float], Symmetric3]:
+def central(
+    I: Inertia, shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+) -> tuple[float, tuple[float, float, float], Symmetric3]:
     """Mass, center of mass and rotational inertia about it, in body axes, from which `Inertia.from_com` gives I again.
+
+    Parameters
+    ----------
+    I : Inertia
+    shift : tuple of 3 floats
+        What a reader adds to the center of mass, because the file's body has its origin there [m].
 
     Returns
     -------
@@ -60,13 +68,15 @@ def central(I: Inertia) -> tuple[float, tuple[float, float, float], Symmetric3]:
     m = I.m
     if m == 0.0:
         return 0.0, (0.0, 0.0, 0.0), I.I
-    com = tuple(_undone(h, lambda h: h / m, lambda c: c * m) for h in I.h)
-    steiner = Inertia.from_com(m, Vector3(*com), Symmetric3.zero()).I
-    about_com = (_undone(x, lambda x, s=s: x - s, lambda c, s=s: c + s) for x, s in zip(I.I, steiner, strict=True))
+    com = tuple(
+        undone(h, lambda h, s=s: h / m - s, lambda c, s=s: (c + s) * m) for h, s in zip(I.h, shift, strict=True)
+    )
+    steiner = Inertia.from_com(m, Vector3(*com) + Vector3(*shift), Symmetric3.zero()).I
+    about_com = (undone(x, lambda x, s=s: x - s, lambda c, s=s: c + s) for x, s in zip(I.I, steiner, strict=True))
     return m, com, Symmetric3(*about_com)
 
 
-def _undone(x: float, back: Callable[[float], float], forth: Callable[[float], float]) -> float:
+def undone(x: float, back: Callable[[float], float], forth: Callable[[float], float]) -> float:
     """The shortest y with forth(y) == x, or one near it that further rounds leave alone."""
     y = back(x)
     found = shortest(y, lambda y: forth(y) == x)
@@ -122,13 +132,12 @@ def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
 
 def rotation_of_quaternion(q) -> np.ndarray:
     """R of a quaternion (w, x, y, z) of any length."""
-    w, x, y, z = q
-    n = w * w + x * x + y * y + z * z
-    s = 2.0 / n
+    q = np.asarray(q, dtype=float)
+    w, x, y, z = q / np.linalg.norm(q)
     return np.array([
-        [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
-        [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
-        [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
     ])  # fmt: skip
 
 

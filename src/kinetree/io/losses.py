@@ -26,11 +26,18 @@ class Losses:
             raise unknown_name("choice", unsupported, CHOICES, "kt.save(..., unsupported=...)")
         self.model, self.form, self.unsupported = model, form, unsupported
         self._lost: dict[str, list[str]] = {}
+        self._omitted: dict[str, list[str]] = {}
         self._notes: list[tuple[str, str, str]] = []
 
     def lose(self, what: str, name: str = "") -> None:
         """A kind of thing ("armature"), and where ("joint 'knee'"), that the format cannot say."""
         names = self._lost.setdefault(what, [])
+        if name:
+            names.append(name)
+
+    def omit(self, what: str, name: str = "") -> None:
+        """A kind of thing that the format cannot say and that no dynamics depend on, and where: never refused."""
+        names = self._omitted.setdefault(what, [])
         if name:
             names.append(name)
 
@@ -61,6 +68,8 @@ class Losses:
         report = Report()
         for kind, names in self._lost.items():
             report = report.with_entry("dropped", "", f"{self.form} cannot say {_listed(kind, names)}: left out")
+        for kind, names in self._omitted.items():
+            report = report.with_entry("info", "", f"{self.form} cannot say {_listed(kind, names)}: left out")
         for entry in self._notes:
             report = report.with_entry(*entry)
         return report
