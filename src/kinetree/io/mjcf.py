@@ -105,7 +105,7 @@ def load_mjcf(
         ("massless", massless, MASSLESS),
         ("floating_base", floating_base, (None, True, False)),
     ):
-        if value not in choices:
+        if not any(value is choice or value == choice and isinstance(value, str) for choice in choices):
             raise unknown_name("choice", str(value), map(str, choices), f"load_mjcf(..., {option}=...)")
     require_mujoco()
     sources = Sources(source if isinstance(source, str) else Path(source))
@@ -130,6 +130,9 @@ def load_mjcf(
 
 def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed, inertia, locked):
     mj, sources = compiled.model, notes.sources
+    if mj.nbody == 1 and not mj.ngeom and not mj.nsite:
+        message = "the file holds no body and no shape"
+        raise sources.main.root.fail(message, ModelError, code="empty", repair="is it a part that others include?")
     place = layout(mj, floating_base, base_joint, locked, notes)
     physics = physics_of(place, notes)
     check_supported(place, physics, notes)

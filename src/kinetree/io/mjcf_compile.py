@@ -170,6 +170,7 @@ def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
         if not name:
             continue
         if name.lower().startswith(_SCHEMES):
+            name = re.sub(r"^(package|model):/(?!/)", r"\1://", name)  # MuJoCo takes two slashes for one
             path = finder.find(name).path
             if path is not None:
                 mesh.name = _mesh_name(mesh)

@@ -130,10 +130,20 @@ class Sources:
                 message += f" (element <{place[1]}>)"
             elif place[2]:
                 message += f" (element '{place[2]}')"
-        elif second.strip():
-            message += f" ({' '.join(second.split())})"
+        else:
+            node = self._with_file(message)
+            message += f" ({' '.join(second.split())})" if second.strip() else ""
         document = node.document if node is not None else self.main
         return document.fail(node if node is not None else line, f"MuJoCo: {message}", code="mujoco", said=said)
+
+    def _with_file(self, message: str) -> Node | None:
+        """The element of a file that cannot be opened, about which MuJoCo gives no line."""
+        found = re.search(r"Error opening file '([^']*)'|(?:file|resource) '([^']*)'", message)
+        if not found:
+            return None
+        file = Path((found[1] or found[2]).replace("\\", "/")).name
+        named = (node for node in self.nodes() if file and (node.element.get("file") or "").endswith(file))
+        return next(named, None)
 
     def _blamed(self, message: str, tag: str | None, name: str | None, line: int | None) -> Node | None:
         """MuJoCo gives lines of included files as 0; their elements are found by name, or by the bad attribute."""
