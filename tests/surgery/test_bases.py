@@ -228,6 +228,16 @@ def _shared(model, new):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_keyframes_show_the_same_state(seed):
+    """The state of a keyframe, mapped, is the keyframe of the rerooted model: the same places and energy."""
+    model, new, _, _ = rerooted(seed)
+    (q, v), (q_new, v_new) = model.keyframe("home"), new.keyframe("home")
+    same_places(model, q, new, q_new)
+    model, new = model.replace(armature=0.0), new.replace(armature=0.0)
+    close(kt.kinetic_energy(new, q_new, v_new), kt.kinetic_energy(model, q, v))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_potential_energy_differs_by_a_constant(seed):
     """Between two positions the work of gravity is the same; the constant is that of what stood on the world."""
     model, new, _, states = rerooted(seed)

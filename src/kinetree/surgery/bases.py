@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 
 from kinetree.errors import ModelError, TopologyError, unknown_name
 from kinetree.joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Reversed, Revolute
-from kinetree.model import Model
+from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
 from kinetree.surgery.draft import ENDLESS, Draft, checked_body
 from kinetree.surgery.position import world_transforms
+from kinetree.surgery.states import StateMap
 
 BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}
 ROOT_JOINT = "root_joint"
@@ -117,7 +119,7 @@ def reroot(
     Model
         All other joints keep their names, positions, velocities, forces and data (the axes of turned revolute,
         prismatic, helical and cylindrical joints are negated, others become ``Reversed``). ``StateMap(model, result)``
-        maps whole states.
+        maps whole states; keyframes are mapped so if the new root floats.
 
     Raises
     ------
@@ -158,11 +160,14 @@ def reroot(
     root, root_name = joint or root, name or root_name
     if placement is not None:
         X = as_transform("reroot: placement", placement)
+    keyframes = draft.equipment.keyframes if isinstance(root, Free) else ()
+    if keyframes:  # put back as the states of the new root
+        draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
     _turn(draft, old, top)
     draft.set_joint(top, root, root_name, X)
     if root.nq == root.nv == 0:
         draft.absorb(top)
-    return draft.result()
+    return _with_keyframes(model, draft.result(), keyframes, root_name)
 
 
 def reversed_joint(joint: Joint) -> Joint:
@@ -221,6 +226,22 @@ def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...]
             draft.note("warning", "base", f"body {chosen!r} has no mass; where it can move alone, the mass matrix is "
                                           "singular")  # fmt: skip
     return chosen
+
+
+def _with_keyframes(model: Model, new: Model, keyframes: Sequence[Keyframe], root: str) -> Model:
+    """The new model with the keyframes of the old one: their joints as they were, the free root where it is then."""
+    if not keyframes:
+        return new
+    states, mapped = StateMap(model, new), []
+    for key in keyframes:
+        q, v = model.keyframe(key.name)
+        q_root, v_root = states.q(q)[new.q_index(root)], states.v(q, v)[new.v_index(root)]
+        kept_q, kept_v = ({j: x for j, x in part.items() if j in new.joint_names} for part in (key.q, key.v))
+        kept_q[root] = tuple(q_root.tolist())
+        if v_root.any():
+            kept_v[root] = tuple(v_root.tolist())
+        mapped.append(Keyframe(key.name, kept_q, kept_v))
+    return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))
 
 
 def _turn(draft: Draft, old: str, top: str) -> None:
