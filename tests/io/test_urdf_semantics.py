@@ -216,7 +216,7 @@ def test_what_is_ignored_is_reported_with_its_line():
     """Transmissions, sensors, unknown elements and attributes each give a line."""
     text = robot(
         link("a", inside="<contact/>"), '<transmission name="t"><x/></transmission>',
-        '<gazebo reference="a"><turnGravityOff>true</turnGravityOff></gazebo>',
+        '<gazebo reference="a"><selfCollide>true</selfCollide></gazebo>',
     )  # fmt: skip
     text = text.replace("<link ", '<link color="red" ')
     shown = [str(entry) for entry in load_urdf(text, floating_base=True).report]
@@ -298,14 +298,18 @@ def test_load_finds_shipped_robots_files_and_text(tmp_path):
         load(tmp_path / "x.urdf")
 
 
-@pytest.mark.parametrize(("name", "text", "form"), [("a.xml", "<mujoco/>", "MJCF"), ("a.sdf", "<sdf/>", "SDF")])
-def test_other_formats_are_named(tmp_path, name, text, form):
-    """MJCF and SDF are refused by name, not read wrongly; URDF in a .xml file is read."""
-    (tmp_path / name).write_text(text)
-    with pytest.raises(UnsupportedError, match=form):
-        load(tmp_path / name)
-    (tmp_path / "b.xml").write_text(robot(link("a")))
-    assert load(tmp_path / "b.xml").nv == 0
+@pytest.mark.parametrize("name", ["a.xml", "a.sdf", "a.urdf", "a"])
+def test_the_root_element_tells_the_format(tmp_path, name):
+    """A URDF file is read as one whatever it is called."""
+    (tmp_path / name).write_text(robot(link("a")))
+    assert load(tmp_path / name).nv == 0
+
+
+def test_other_formats_are_named(tmp_path):
+    """USD is refused by name, not read wrongly."""
+    (tmp_path / "a.usda").write_text("#usda 1.0")
+    with pytest.raises(UnsupportedError, match="USD"):
+        load(tmp_path / "a.usda")
 
 
 WORLD_ROOT = """<robot name="r"><link name="world"/>
