@@ -31,7 +31,9 @@ MALFORMED = {
     "link without name": (model("<link/>"), ":3: .*link has no attribute 'name'", "missing-attribute"),
     "two links": (model(A, A), ":4: link 'a' is named like the link on line 3", "duplicate-name"),
     "link and frame": (model(A, '<frame name="a"/>'), ":4: frame 'a' is named like the link", "duplicate-name"),
-    "joint and link": (model(A, B, joint("a", "ball", "world", "b", "")), ":5: joint 'a' is named like", "duplicate-name"),
+    "joint and link": (
+        model(A, B, joint("a", "ball", "world", "b", "")), ":5: joint 'a' is named like", "duplicate-name"
+    ),
     "reserved name": (model(link("__x__")), "'__x__': this name is reserved. Rename it", "reserved-name"),
     "link named world": (model(link("world")), "link 'world': this name is reserved", "reserved-name"),
     "separator in a name": (model(link("a::b"), version="1.8"), "'::' separates", "reserved-name"),

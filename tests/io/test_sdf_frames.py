@@ -243,6 +243,13 @@ def test_static_models():
     assert load_sdf(text, floating_base=True).nv == 7
 
 
+def test_impossible_masses_of_static_links_do_not_matter():
+    """A floor of no mass and unit inertia stands still; the report says that its mass is left out."""
+    floor = link("floor", inside=inertial(0.0))
+    loaded = load_sdf(model("<static>true</static>", floor))
+    assert loaded.nv == 0 and "its mass is left out" in str(loaded.report)
+
+
 # Refused --------------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import InertiaError, ModelError
 from kinetree.geometry import inertia_of_shapes
-from kinetree.io.inertia_rules import settle
+from kinetree.io.inertia_rules import settle, violation
 from kinetree.io.sdf_frames import Placed, Scope
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_records import LinkRecord
@@ -50,6 +50,10 @@ def mass_of(
         return Mass(1.0, np.zeros(3), np.eye(3))
     if record.density is not None:
         return _mass_of_shapes(link, name, scope, reader, notes)
+    rule = violation(record.mass, record.tensor) if still else None
+    if rule is not None:
+        notes.info(record.tensor_node, f"static link '{name}': {rule}; its mass is left out, since it does not move")
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
     try:
         I, change = settle(record.mass, record.tensor, choice, f"link '{name}'")
     except InertiaError as error:

@@ -201,8 +201,12 @@ class Reader:
                 )
         reserved = name.startswith("__") and name.endswith("__")
         if name == WORLD or (reserved and len(name) > 4):
-            message = f"{record.node.tag} '{name}': this name is reserved"
-            raise record.node.fail(message, code="reserved-name", repair="rename it", name=name)
+            raise record.node.fail(
+                f"{record.node.tag} '{name}': this name is reserved" + " for the fixed frame" * (name == WORLD),
+                code="reserved-name",
+                repair="rename it",
+                name=name,
+            )
         if "::" in name and version >= (1, 8):
             message = f"{record.node.tag} '{name}': '::' separates the names of scopes"
             raise record.node.fail(message, code="reserved-name", repair="rename it", name=name)
