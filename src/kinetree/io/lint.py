@@ -21,6 +21,7 @@ from kinetree.model.parts import ReportEntry
 
 # Root elements of the formats that are examined through the model they load to.
 _LOADED = ("mujoco", "mujocoinclude", "sdf")
+_ARCHIVES = (".zip", ".mjz")
 # How to load a file whose strict loading failed, so that the checks have a model; a reader takes what it knows of it.
 _LENIENT = {"unsupported": "drop", "inertia": "accept", "massless": "lock"}
 # What the report of such a load says of what strict loading refuses.
@@ -64,6 +65,9 @@ def lint(
     if isinstance(source, str) and source in data.robots() and not Path(source).exists():
         source = data.path(source)
     file = "<string>" if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<") else str(source)
+    options = {"package_dirs": tuple(package_dirs)}
+    if file.lower().endswith(_ARCHIVES):
+        return _result(file, *_examine_loaded(source, file, options), meshes)
     try:
         document = Document(source, FileFormatError, collect=True)
     except OSError as error:
@@ -72,27 +76,31 @@ def lint(
     except KinetreeError as error:
         return LintResult(file, (finding_of(error, file),))
     if document.root.tag in _LOADED:
-        found, facts = _examine_loaded(source, document.file)
+        found, facts = _examine_loaded(source, file, options)
     else:
-        found, facts = examine_urdf(document, tuple(package_dirs))
-    if facts is not None:
-        found += check(facts, meshes=meshes)
-    order = sorted(dict.fromkeys(found), key=lambda each: (each.line or 0, LEVELS.index(each.level)))
-    return LintResult(document.file, tuple(order))
+        found, facts = examine_urdf(document, options["package_dirs"])
+    return _result(file, found, facts, meshes)
 
 
-def _examine_loaded(source: str | PathLike, file: str) -> tuple[list[Finding], Facts | None]:
+def _result(file: str, found: list[Finding], facts: Facts | None, meshes: bool) -> LintResult:
+    """The findings of the reader and those of the checks, in the order of their lines."""
+    suspicious = check(facts, meshes=meshes) if facts is not None else []
+    order = sorted(dict.fromkeys(found + suspicious), key=lambda each: (each.line or 0, LEVELS.index(each.level)))
+    return LintResult(file, tuple(order))
+
+
+def _examine_loaded(source: str | PathLike, file: str, options: dict) -> tuple[list[Finding], Facts | None]:
     """Load strictly; if that fails, load as leniently as the reader can: its report says all that it had to mend."""
     refusal: list[Finding] = []
     try:
-        model = _load(source, {})
+        model = _load(source, options)
     except (KinetreeError, OSError) as error:
         refusal = [finding_of(error, file)]
         if isinstance(error, (InertiaError, UnsupportedError)):
             kind = "impossible-inertia" if isinstance(error, InertiaError) else "unsupported"
             refusal = [replace(refusal[0], code=kind)]
         try:
-            model = _load(source, _LENIENT)
+            model = _load(source, options | _LENIENT)
         except (KinetreeError, OSError):
             return refusal, None
     found = [_of_report(entry, file) for entry in model.report]
@@ -109,7 +117,7 @@ def _of_report(entry: ReportEntry, file: str) -> Finding:
     return finding(code, file, int(at[1]) if at else None, "" if at else entry.where, entry.message, level=level)
 
 
-def _load(source: str | PathLike, options: dict[str, str]):
+def _load(source: str | PathLike, options: dict):
     """Load with those of the options that the format has."""
     options = dict(options)
     while True:
