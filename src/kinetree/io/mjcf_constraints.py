@@ -47,7 +47,7 @@ def add_equalities(builder: ModelBuilder, place: Layout, physics: Physics, tendo
                 notes.warning(where, f"equality '{name}' refers to a joint that is fixed now: left out")
                 continue
             q0 = [float(mj.qpos0[mj.jnt_qposadr[j]]) if j >= 0 else 0.0 for j in ends]
-            c = _trimmed(mj.eq_data[e, :5])
+            c = _coefficients(mj, e)
             if active and master and len(c) == 2 and _may_follow(follower, master, followers):
                 followers[follower] = master
                 builder.add_coupling(follower, master, ratio=c[1], offset=q0[0] + c[0] - c[1] * q0[1])
@@ -61,7 +61,7 @@ def add_equalities(builder: ModelBuilder, place: Layout, physics: Physics, tendo
         elif kind == _TENDON:
             follower, master = (tendons[t] if t >= 0 else None for t in ends)
             L0 = [float(mj.tendon_length0[t]) if t >= 0 else 0.0 for t in ends]
-            c = _trimmed(mj.eq_data[e, :5])
+            c = _coefficients(mj, e)
             equality = Equality(name, "tendon", follower, master, c, *L0, **common)
             builder.equipment += Equipment(constraints=(equality,))
         elif active:
@@ -86,9 +86,9 @@ def _loop(place: Layout, name: str, kind: int, ends, by_site: bool, data: np.nda
     return LoopJoint(name, joint, frames[0], frames[1], X_P, X_S, **common)
 
 
-def _trimmed(values) -> tuple[float, ...]:
-    """Coefficients without trailing zeros."""
-    c = [float(x) for x in values]
+def _coefficients(mj, e: int) -> tuple[float, ...]:
+    """Of the polynomial, without trailing zeros; without a master only the constant counts."""
+    c = [float(x) for x in mj.eq_data[e, : 5 if mj.eq_obj2id[e] >= 0 else 1]]
     while c and c[-1] == 0.0:
         c.pop()
     return tuple(c)
