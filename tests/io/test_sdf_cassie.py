@@ -96,6 +96,21 @@ def test_the_legs_are_the_tree_and_rods_close_the_loops(robots, name):
         assert any(word in end for end in (loop.predecessor, loop.successor) for word in ("rod", "spring"))
 
 
+@pytest.mark.parametrize("name", ("cassie", "cassie_reduced"))
+def test_a_builder_that_holds_the_robot_builds_it_again(robots, name):
+    """All names survive, and so do the loops and the mass matrix."""
+    model = robots[name]
+    again = kt.ModelBuilder.of(model).build()
+    assert again.body_names == model.body_names and again.joint_names == model.joint_names
+    assert {frame.name for frame in again.frames} == {frame.name for frame in model.frames}
+    assert [loop.name for loop in again.loops] == [loop.name for loop in model.loops]
+    q = model.random_q(np.random.default_rng(4))
+    with kt.interpreted():
+        np.testing.assert_array_equal(kt.crba(again, q), kt.crba(model, q))
+    for loop in again.loops:
+        np.testing.assert_allclose(residual(again, loop, initial(model)), 0.0, atol=1e-12)
+
+
 def test_springs_of_the_legs_are_kept(robots):
     """Shin and heel springs: 1500 and 1250 N m/rad, in all files."""
     for model in robots.values():
