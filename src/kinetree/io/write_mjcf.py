@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.io.decimals import decimals, quaternion_of, rotation_of_quaternion, undone
+from kinetree.io.decimals import decimal, decimals, quaternion_of, rotation_of_quaternion, undone
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf_names import Names
 from kinetree.io.write_mjcf_data import joint_attributes, settle_physics
@@ -18,7 +18,7 @@ from kinetree.io.write_mjcf_equipment import write_equipment
 from kinetree.io.write_mjcf_inertia import write_inertia
 from kinetree.io.write_mjcf_joints import Part, Place, places
 from kinetree.io.write_mjcf_shapes import Shapes, pose
-from kinetree.io.write_mjcf_states import States
+from kinetree.io.write_mjcf_states import States, shown_positions
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml_text import add, root, text_of
@@ -97,14 +97,15 @@ class MjcfFile:
         add(self.root, "option", gravity=decimals(model.gravity))
         asset = add(self.root, "asset")
         self.shapes = Shapes(asset, mesh_names, losses)
-        self.places = places(model, losses, _referred(model))
+        self.places = places(model, losses, _referred(model), shown_positions(model))
         self.place_of = {i: place for place in self.places.values() for i in place.bodies}
         self.parts: list[Part] = []
         self.parts_of: dict[str, list[Part]] = {name: [] for name in model.joint_names[1:]}
-        self.states = States(model)
+        self.states = States(model, [part for place in self.places.values() for part in place.parts], losses)
         self.elements: dict[int, object] = {}
         self.own_bodies = {model.body_names[0]}  # frames that are the frame of a body of the file
-        self.sites: set[str] = set()
+        self.sites: dict[str, int] = {}  # to the body they are on
+        self.merged: list[str] = []  # bodies without joints, which are read as frames
         self.names = Names(frame.name for frame in model.frames)
         self.wrapped = _wrapped(model)
         self.welded = set(model.welded.values()) - set(self.wrapped)
@@ -134,8 +135,13 @@ class MjcfFile:
             losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if max(model.depth) > DEEPEST:
             losses.note("", f"{max(model.depth)} bodies in a chain: MuJoCo's parser reads about 490", "warning")
+        order = [*self.merged, *sorted(self.sites, key=self.sites.get)]
+        if [f.name for f in model.frames[model.nb :] if f.name not in self.wrapped] != order:
+            losses.note("", "further frames are read in another order: merged bodies first, then sites body by body")
+        fixed = Names(part.name for part in self.parts)
+        read = {frame: fixed.new(frame) for frame in self.merged}
         for joint, frame in model.welded.items():
-            if joint != frame:
+            if read.get(frame) != joint:
                 losses.omit("names of fixed joints", repr(joint))
 
     # The tree --------------------------------------------------------------------------------------------------------
@@ -162,7 +168,7 @@ class MjcfFile:
         message = f"the frame of this name is not one that MuJoCo can give the body; written as site {spare!r}"
         self.losses.note(f"body {name!r}", message, "warning")
         add(element, "site", name=spare, **pose(own.R_BF, own.p_BF))
-        self.sites.add(spare)
+        self.sites[spare] = i
 
     def _placement(self, place: Place, parent: int) -> dict[str, str]:
         """Where the file's frame of a body is in that of its parent while its joints are at zero."""
@@ -192,6 +198,8 @@ class MjcfFile:
             attributes["pos"] = decimals(part.anchor.tolist())
         if part.axis is not None:
             attributes["axis"] = decimals(part.axis)
+        if part.ref:
+            attributes["ref"] = decimal(part.ref)
         add(element, "joint", **attributes, **joint_attributes(self.model, part, self.losses))
 
     def _geom(self, element, shape, body: int, shift, moving: bool) -> None:
@@ -209,6 +217,7 @@ class MjcfFile:
             return
         element = add(self.elements[self._host(frame.body)], "body", name=frame.name, **self._pose_of(frame))
         self.own_bodies.add(frame.name)
+        self.merged.append(frame.name)
         if heavy:
             write_inertia(element, frame.name, frame.X_FB @ I, np.zeros(3), False, self.losses)
 
@@ -225,7 +234,7 @@ class MjcfFile:
 
     def _site(self, name: str, frame: Frame) -> None:
         add(self.elements[self._host(frame.body)], "site", name=name, **self._pose_of(frame))
-        self.sites.add(name)
+        self.sites[name] = frame.body
 
     def site(self, frame: str) -> str:
         """The name of a site at a frame, made if the frame is none."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.io.decimals import decimal, decimals, quaternion_of
+from kinetree.io.decimals import decimal, decimals, quaternion_of, undone
 from kinetree.io.write_mjcf_data import UNIFORM
 from kinetree.io.write_mjcf_shapes import pose
 from kinetree.io.xml_text import add
@@ -64,12 +64,21 @@ class _Equipment:
 
     # Equalities ----------------------------------------------------------------------------------------------------
 
+    def _q0(self, joint: str) -> float:
+        return float(self.file.states.q0[self.model.q_index(joint)][0])
+
+    def _length0(self, tendon) -> float:
+        return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
+
     def _coupling(self, section, coupling) -> None:
         names = [self.model.joint_names[i] for i in (coupling.joint, coupling.master)]
         follower, master = map(self._joint, names)
         if coupling.ratio == 0.0:
             self.losses.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")
-        polynomial = decimals((coupling.offset, coupling.ratio, 0.0, 0.0, 0.0))
+        y0, x0 = (self._q0(name) for name in names)
+        # MuJoCo's polynomial is about the positions in which the file shows the joints.
+        offset = undone(coupling.offset, lambda c: c - y0 + coupling.ratio * x0, lambda c: y0 + c - coupling.ratio * x0)
+        polynomial = decimals((offset, coupling.ratio, 0.0, 0.0, 0.0))
         add(section, "joint", joint1=follower, joint2=master, polycoef=polynomial)
 
     def _loop(self, section, loop) -> None:
@@ -86,7 +95,7 @@ class _Equipment:
         common = {"name": loop.name} | _softness(loop)
         on_bodies = {loop.predecessor, loop.successor} <= self.file.own_bodies
         still = not p_P.any() and not p_S.any() and np.array_equal(R_P, np.eye(3)) and np.array_equal(R_S, np.eye(3))
-        if {loop.predecessor, loop.successor} <= self.file.sites and still:
+        if {loop.predecessor, loop.successor} <= self.file.sites.keys() and still:
             add(section, tag, site1=loop.predecessor, site2=loop.successor, **common)
         elif on_bodies and tag == "weld":
             quaternion = quaternion_of(R_P @ R_S.T)
@@ -121,24 +130,28 @@ class _Equipment:
             return
         known = self._joint if c.of == "joint" else lambda name: name if name in self.tendons else None
         follower, master = known(c.follower), known(c.master)
-        polynomial = self._about_zero(c)
+        polynomial = self._coefficients(c)
         if follower is None or (c.master and master is None) or polynomial is None:
             self.losses.lose("equalities", str(c))
             return
         ends = {f"{c.of}1": follower} | ({f"{c.of}2": master} if master else {})
         add(section, c.of, name=c.name, **ends, polycoef=decimals(polynomial), **_softness(c))
 
-    def _about_zero(self, c) -> list[float] | None:
-        """The coefficients for a file in which all references are zero; None if there is no such polynomial."""
+    def _coefficients(self, c) -> list[float] | None:
+        """The coefficients about the file's references; None if there is no such polynomial."""
         if len(c.coefficients) > MOST_COEFFICIENTS:
             return None
         x0, y0 = c.master_reference, c.follower_reference
-        if c.of == "tendon":
+        if c.of == "joint":
+            x0, y0 = (x0 - self._q0(c.master) if c.master else x0), y0 - self._q0(c.follower)
+        else:
             tendons = {t.name: t for t in self.model.tendons}
             if not all(tendons[name].is_fixed for name in (c.follower, c.master) if name):
                 # Lengths where the file shows the robot: those of the model's file, if that showed it so too.
                 as_before = "initial" not in self.model.keyframes or self.file.states.is_shown
                 return _padded(c.coefficients) if as_before else None
+            x0 = x0 - self._length0(tendons[c.master]) if c.master else x0
+            y0 = y0 - self._length0(tendons[c.follower])
         if x0 == 0.0 and y0 == 0.0:
             return _padded(c.coefficients)
         shifted = np.polynomial.Polynomial(c.coefficients or (0.0,))(np.polynomial.Polynomial((-x0, 1.0))).coef

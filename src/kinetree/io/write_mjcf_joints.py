@@ -7,11 +7,13 @@ file, with all its joints.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.io.decimals import rotation_of_quaternion
 from kinetree.io.losses import Losses
 from kinetree.joints import (
     Cylindrical,
@@ -29,6 +31,7 @@ from kinetree.model.parts import pose_of_transform
 
 X, Y, Z = np.eye(3).tolist()
 MOST_FREEDOMS = 6
+SAME = 1e-14  # of rotations, and of meters
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Part:
         Number of our joint, which is that of the body it moves.
     q, v : slice
         Its entries in our q and v.
+    ref : float
+        Its position where the file shows the body [rad or m].
     """
 
     kind: str
@@ -56,6 +61,7 @@ class Part:
     body: int
     q: slice
     v: slice
+    ref: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +77,10 @@ class Place:
     parts : tuple of Part
     shift : (3,) array
         Origin of the file's frame of the body in ours, whose axes are the same [m].
-    R, p : arrays
-        Pose of the first body's predecessor frame in our parent body.
+    R : (3, 3) array
+        Orientation of the file's body in our parent body where the file shows it.
+    p : (3,) array
+        Origin of the first joint's predecessor frame in our parent body [m].
     spare : bool
         Whether the frame of the body's name is not the file's, so that it needs another name.
     """
@@ -87,11 +95,14 @@ class Place:
 
     @property
     def first_anchor(self) -> np.ndarray:
-        """Where the chain begins, in the file's frame of the body."""
-        return self.parts[0].anchor if self.parts else np.zeros(3)
+        """Where the predecessor frame of the first joint is, in the file's frame of the body."""
+        if not self.parts:
+            return np.zeros(3)
+        first = self.parts[0]
+        return first.anchor - (first.ref * np.array(first.axis) if first.kind == "slide" else 0.0)
 
 
-def places(model, losses: Losses, referred: set[str]) -> dict[int, Place]:
+def places(model, losses: Losses, referred: set[str], shown: np.ndarray | None) -> dict[int, Place]:
     """The bodies of the file by our number of the last body of each; chains are folded.
 
     Parameters
@@ -101,6 +112,8 @@ def places(model, losses: Losses, referred: set[str]) -> dict[int, Place]:
         Gets joints that are written as several.
     referred : set of str
         Frames that equipment refers to.
+    shown : (nq,) array or None
+        The positions in which the file is to show the robot, if they are not the neutral ones.
     """
     found: dict[int, Place] = {}
     chain: list[int] = []
@@ -110,7 +123,7 @@ def places(model, losses: Losses, referred: set[str]) -> dict[int, Place]:
         chain.append(i)
         if len(chain) < MOST_FREEDOMS and _is_link_of_chain(model, i, referred):
             continue
-        found[i] = _place(model, tuple(chain), losses)
+        found[i] = _place(model, tuple(chain), losses, shown)
         chain = []
     return found
 
@@ -132,13 +145,12 @@ def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
     after = model.joints[i + 1]
     if type(after) not in (Revolute, Prismatic, Spherical):
         return False
-    R, p = pose_of_transform(model.X_T[i + 1])
-    if not np.array_equal(R, np.eye(3)) or (type(after) is Prismatic and p.any()):
+    if _reference(model, i + 1) is None:
         return False
     return not (type(model.joints[i]) is Spherical and type(after) is not Prismatic)
 
 
-def _place(model, chain: tuple[int, ...], losses: Losses) -> Place:
+def _place(model, chain: tuple[int, ...], losses: Losses, shown: np.ndarray | None) -> Place:
     body = chain[-1]
     own = model.frames[body]
     shift = np.array(own.p_BF)
@@ -152,13 +164,39 @@ def _place(model, chain: tuple[int, ...], losses: Losses) -> Place:
     parts: list[Part] = []
     anchor = 0.0 - shift
     for i in reversed(chain):
-        parts[:0] = _parts(model, i, anchor, losses)
-        anchor = anchor - pose_of_transform(model.X_T[i])[1] if i != chain[0] else anchor
+        if i != chain[0]:
+            ref = _reference(model, i)
+        else:
+            moved = shown is not None and _single(model.joints[i]) is not None
+            ref = float(shown[model.q_slice[i]][0]) if moved else 0.0
+        parts[:0] = _parts(model, i, anchor, ref, losses)
+        if i != chain[0] and type(model.joints[i]) is not Prismatic:
+            anchor = anchor - pose_of_transform(model.X_T[i])[1]
     R, p = pose_of_transform(model.X_T[chain[0]])
+    if parts and parts[0].kind == "hinge" and parts[0].ref:
+        half = 0.5 * parts[0].ref
+        R = R @ rotation_of_quaternion([math.cos(half), *(math.sin(half) * np.array(parts[0].axis))])
     return Place(body, chain, tuple(parts), shift, R, p, spare)
 
 
-def _parts(model, i: int, anchor: np.ndarray, losses: Losses) -> list[Part]:
+def _reference(model, i: int) -> float | None:
+    """MuJoCo's ``ref`` of a joint inside a chain: what moves it back by the offset before it; None if none does."""
+    joint, (R, p) = model.joints[i], pose_of_transform(model.X_T[i])
+    if type(joint) is Revolute:
+        n = np.array(joint.axis)
+        cross = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+        ref = -math.atan2(0.5 * (n @ cross), 0.5 * (np.trace(R) - 1.0)) + 0.0
+        turned = rotation_of_quaternion([math.cos(0.5 * ref), *(-math.sin(0.5 * ref) * n)])
+        return ref if np.abs(turned - R).max() <= SAME else None
+    if not np.array_equal(R, np.eye(3)):
+        return None
+    if type(joint) is Prismatic:
+        ref = float(-(p @ joint.axis)) + 0.0
+        return ref if np.abs(p + ref * np.array(joint.axis)).max() <= SAME * max(1.0, abs(ref)) else None
+    return 0.0
+
+
+def _parts(model, i: int, anchor: np.ndarray, ref: float, losses: Losses) -> list[Part]:
     joint, name, q, v = model.joints[i], model.joint_names[i], model.q_slice[i], model.v_slice[i]
     if type(joint) is Fixed:
         return []
@@ -170,7 +208,7 @@ def _parts(model, i: int, anchor: np.ndarray, losses: Losses) -> list[Part]:
         return [Part("ball", name, None, anchor, i, q, v)]
     single = _single(joint)
     if single is not None:
-        return [Part(*single[:1], name, single[1], anchor, i, q, v)]
+        return [Part(*single[:1], name, single[1], anchor, i, q, v, ref)]
     several = list(_several(joint))
     if not several:
         raise losses.refuse(

@@ -5,14 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.io.decimals import decimals, rotation_of_quaternion
-from kinetree.io.write_mjcf_joints import Part
+from kinetree.io.losses import Losses
+from kinetree.io.write_mjcf_joints import SAME, Part
 from kinetree.io.xml_text import add
-from kinetree.joints import Free
+from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform
 from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_product
 
 INITIAL = "initial"  # read from where the file shows the robot, if no keyframe says it
+
+
+def shown_positions(model) -> np.ndarray | None:
+    """The positions of the keyframe "initial", if joints of the file can have them as references."""
+    if not model.keyframes or model.keyframes[-1] != INITIAL:
+        return None
+    q, v = model.keyframe(INITIAL)
+    for i in model.outward():
+        kind, x = type(model.joints[i]), q[model.q_slice[i]]
+        if kind not in (Free, Revolute, Prismatic) and not np.array_equal(x, model.joints[i].neutral()):
+            return None
+    return None if v.any() else q
 
 
 class States:
@@ -21,23 +34,33 @@ class States:
     Attributes
     ----------
     is_shown : bool
-        Whether the keyframe "initial" is said by the placement of free bodies, and so needs no ``<key>``.
+        Whether the keyframe "initial" is said by the placement of free bodies and references, and needs no ``<key>``.
+    q0 : (nq,) array
+        MuJoCo's qpos0, in our order.
     """
 
-    def __init__(self, model) -> None:
+    def __init__(self, model, parts: list[Part], losses: Losses) -> None:
         self.model = model
-        self.is_shown = self._can_be_shown()
-        self.q0 = model.keyframe(INITIAL)[0] if self.is_shown else _neutral(model)
+        self.q0 = np.array([x for i in model.outward() for x in model.joints[i].neutral()], dtype=float)
+        neutral = np.array(self.q0)
+        for part in parts:
+            if part.ref:
+                self.q0[part.q] = part.ref
+        self.is_shown = self._can_be_shown(neutral)
+        if self.is_shown:
+            self.q0 = model.keyframe(INITIAL)[0]
+        elif not np.array_equal(self.q0, neutral):
+            losses.note("", "read with one more keyframe, in which the file shows the robot")
 
-    def _can_be_shown(self) -> bool:
-        model = self.model
-        if not model.keyframes or model.keyframes[-1] != INITIAL:
+    def _can_be_shown(self, neutral: np.ndarray) -> bool:
+        model, q = self.model, shown_positions(self.model)
+        if q is None:
             return False
-        q, v = model.keyframe(INITIAL)
-        neutral, free = _neutral(model), np.zeros(model.nq, dtype=bool)
+        free = np.zeros(model.nq, dtype=bool)
         for i in model.outward():
             free[model.q_slice[i]] = isinstance(model.joints[i], Free)
-        return not v.any() and np.array_equal(q[~free], neutral[~free]) and not np.array_equal(q, neutral)
+        as_placed = np.abs(q - self.q0)[~free].max(initial=0.0) <= SAME * max(1.0, np.abs(q).max())
+        return as_placed and not np.array_equal(q, neutral)
 
     def placement(self, part: Part) -> Transform | None:
         """Where a free joint begins, if not at the world's origin."""
@@ -97,8 +120,3 @@ class States:
             X = X @ self.model.joints[i].transform(q) @ self.model.X_T[i]
             i = self.model.parent[i]
         return pose_of_transform(X)
-
-
-def _neutral(model) -> np.ndarray:
-    """Neutral positions, as the joints have them: couplings with an offset do not count here."""
-    return np.array([x for i in model.outward() for x in model.joints[i].neutral()], dtype=float)
