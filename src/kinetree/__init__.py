@@ -40,6 +40,7 @@ __all__ = sorted(
         "compile",
         "data",
         "errors",
+        "geometry",
         "interpreted",
         "joints",
         "lint",
@@ -59,10 +60,10 @@ del _algorithms
 
 
 def __getattr__(name: str):
-    if name == "surgery":  # loaded when it is first used
+    if name in ("geometry", "surgery"):  # loaded when they are first used
         import importlib
 
-        return importlib.import_module("kinetree.surgery")
+        return importlib.import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 
 

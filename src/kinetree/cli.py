@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from kinetree.errors import KinetreeError, ShapeError
+from kinetree.errors import KinetreeError, ShapeError, UnsupportedError
 
 NOTES_SHOWN = 6
 EXPLAINED = 0.2  # how far the losses summed over the samples may be from the change of energy
@@ -31,10 +31,15 @@ def _option(help: str, *names: str, default: bool | str = False):
     return typer.Option(*names, help=help.replace("[", r"\["), show_default=default)
 
 
-Robot = Annotated[str, typer.Argument(help="A URDF file, or the name of a shipped robot.", show_default=False)]
+Robot = Annotated[
+    str, typer.Argument(help="A URDF, MJCF or SDF file, or the name of a shipped robot.", show_default=False)
+]
 Debug = Annotated[bool, _option("Show the traceback of an error.", "--debug")]
 FloatingBase = Annotated[bool, _option("Let the root body move freely.", "--floating-base")]
-Inertia = Annotated[str | None, _option("What to do with impossible inertias, see kt.load.")]
+Inertia = Annotated[str | None, _option("Impossible inertias: raise, project, diagonal or accept.")]
+Massless = Annotated[str | None, _option("Joints that move no inertia: raise or lock.")]
+Drop = Annotated[bool, _option("Leave out what a model cannot hold.", "--drop")]
+PackageDir = Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -69,12 +74,15 @@ def info(
     robot: Robot,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    package_dir: PackageDir = None,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     debug: Debug = False,
 ) -> None:
     """Show a robot: its bodies and joints, masses, limits, sizes, and what the file did not say clearly."""
     with _Errors(debug):
-        model = _load(robot, floating_base, inertia)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
         from kinetree.viz import describe
 
         if as_json:
@@ -96,6 +104,11 @@ def simulate(
     atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    tree_only: Annotated[
+        bool, _option("Leave out loop joints, constraints and forces of tendons, which are not computed yet.")
+    ] = False,
     q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1", or a keyframe.')] = None,
     v0: Annotated[str | None, _option("Initial velocities.")] = None,
     tau: Annotated[str | None, _option("Constant joint forces.")] = None,
@@ -112,7 +125,14 @@ def simulate(
         from kinetree.simulate.simulate import simulate as run_simulation
 
         _writable(plot, save)
-        model = _load(robot, floating_base, inertia)
+        model = _load(robot, floating_base, inertia, massless, drop)
+        if model.held and not tree_only:
+            raise UnsupportedError(
+                f"{robot} holds {_some(model.held)}; simulations do not compute that yet, --tree-only leaves it out.",
+                held=model.held,
+            )
+        left_out = model.held
+        model = model.without_held()
         run = run_simulation(
             model,
             q0 if q0 in model.keyframes else _numbers(q0, "--q0"),
@@ -134,7 +154,8 @@ def simulate(
             run.plot(path=plot)
             written.append(plot)
         if not quiet:
-            _print_rows(_summary(run, model, robot, written))
+            rows = _summary(run, model, robot, written)
+            _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
 
 
 @app.command()
@@ -144,7 +165,7 @@ def lint(
     strict: Annotated[bool, _option("Exit with 1 if there are warnings.", "--strict")] = False,
     everything: Annotated[bool, _option("Show every finding, also of codes with many.", "--all")] = False,
     meshes: Annotated[bool, _option("Open meshes to compare their size with the inertia.", "--meshes")] = False,
-    package_dir: Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")] = None,
+    package_dir: PackageDir = None,
     debug: Debug = False,
 ) -> None:
     """Find everything that is wrong with robot files, and what is probably not meant.
@@ -169,9 +190,10 @@ def convert(
     path: Annotated[Path, typer.Argument(help="The file to write: .urdf, or .xml or .mjcf for MJCF.")],
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
-    drop: Annotated[bool, _option("Leave out what a format or a model cannot hold.", "--drop")] = False,
+    massless: Massless = None,
+    drop: Drop = False,
     meshes: Annotated[str, _option("Names of meshes: keep, relative (to the file) or drop.", default=True)] = "keep",
-    package_dir: Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")] = None,
+    package_dir: PackageDir = None,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -180,9 +202,8 @@ def convert(
         import kinetree as kt
 
         _writable(path)
-        choice = "drop" if drop else "raise"
-        model = _load(robot, floating_base, inertia, unsupported=choice, package_dirs=package_dir or ())
-        report = kt.save(model, path, unsupported=choice, meshes=meshes)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
+        report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
         if quiet:
             return
         rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
@@ -232,14 +253,30 @@ def _print_rows(rows: list[tuple[str, str]]) -> None:
     _console().print(table)
 
 
-def _load(robot: str, floating_base: bool, inertia: str | None, **options: Any):
+def _load(
+    robot: str,
+    floating_base: bool,
+    inertia: str | None,
+    massless: str | None,
+    drop: bool,
+    package_dir: list[str] | None = None,
+):
     import kinetree as kt
 
-    if inertia is not None:
-        options["inertia"] = inertia
-    if floating_base:  # otherwise as the file says
-        options["floating_base"] = True
-    return kt.load(robot, **options)
+    # What was not asked for is as the format says.
+    given = {
+        "floating_base": floating_base,
+        "inertia": inertia,
+        "massless": massless,
+        "unsupported": "drop" if drop else None,
+        "package_dirs": package_dir,
+    }
+    return kt.load(robot, **{name: value for name, value in given.items() if value})
+
+
+def _some(names: tuple[str, ...]) -> str:
+    """The first names of many."""
+    return "; ".join(names[:3]) + (f"; ... ({len(names)} in all)" if len(names) > 3 else "")
 
 
 def _numbers(text: str | None, option: str) -> list[float] | None:

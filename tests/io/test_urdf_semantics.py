@@ -329,3 +329,24 @@ def test_floating_base_refuses_a_root_called_world_that_carries_a_moving_joint()
     """A joint that already moves is not replaced in silence."""
     with pytest.raises(URDFError, match=r"frees the one fixed joint .* 'weld' \(continuous\)"):
         load(WORLD_ROOT.format(type="continuous"), floating_base=True)
+
+
+SHAPED = """<robot name="shaped"><link name="base"/>
+<link name="rod"><collision><origin xyz="0 0 0.5"/><geometry><cylinder radius="0.1" length="1"/></geometry></collision>
+</link>
+<joint name="j" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+def test_inertia_from_shapes():
+    """Links without <inertial> get the mass of their shapes on request, and the report says so with the line."""
+    with pytest.raises(ModelError, match="inertia_from"):
+        load_urdf(SHAPED)
+    model = load_urdf(SHAPED, inertia_from="collision", density=7800.0)
+    mass = 7800.0 * np.pi * 0.01
+    assert model.total_mass == pytest.approx(mass, rel=1e-14)
+    np.testing.assert_allclose(list(model.I[1].com), (0.0, 0.0, 0.5), atol=1e-15)
+    assert model.I[1].I.yy == pytest.approx(mass * (0.01 / 4 + 1 / 12 + 0.25), rel=1e-12)
+    (entry,) = model.report.at_level("warning")
+    assert "'rod'" in entry.message and entry.where == "<string>:2"
+    with pytest.raises(ModelError, match="'rod'.*density"):
+        load_urdf(SHAPED, inertia_from="collision", density=-1.0)

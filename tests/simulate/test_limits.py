@@ -7,7 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import LimitError
-from kinetree.joints import Prismatic, Revolute
+from kinetree.joints import Free, Prismatic, Revolute
+from kinetree.model import Geometry
 from tests.analytic.mechanisms import G, slider
 
 
@@ -123,3 +124,15 @@ def test_stops_of_a_second_start_have_their_own_numbers():
     for run in runs:
         fresh = kt.compile(run.model, "forward_dynamics")
         assert np.array_equal(kt.forward_dynamics(run.model, outside, zero, zero), fresh(outside, zero, zero))
+
+
+def test_a_floor_that_does_not_hold_is_told():
+    """A free body above a shape of the world falls through it; the notes say so, and say nothing without a floor."""
+    shape = Geometry("box", (1.0, 1.0, 0.1))
+    for floor in (True, False):
+        b = kt.ModelBuilder("box")
+        b.add_body("box", joint=Free(), mass=1.0, inertia=(0.1, 0.1, 0.1), geometry=[shape])
+        if floor:
+            b.add_geometry("world", shape)
+        notes = kt.simulate(b.build(), duration=0.01).notes
+        assert any("contacts" in note for note in notes) == floor

@@ -7,4 +7,12 @@ from kinetree.io.urdf import load_urdf
 from kinetree.io.write_mjcf import to_mjcf
 from kinetree.io.write_urdf import to_urdf
 
-__all__ = ["lint", "load", "load_urdf", "save", "to_mjcf", "to_urdf"]
+__all__ = ["lint", "load", "load_mjcf", "load_sdf", "load_urdf", "save", "to_mjcf", "to_urdf"]
+
+
+def __getattr__(name: str):
+    if name in ("load_mjcf", "load_sdf"):  # imported when a file asks for them
+        import importlib
+
+        return getattr(importlib.import_module(f"kinetree.io.{name.removeprefix('load_')}"), name)
+    raise AttributeError(f"module 'kinetree.io' has no attribute {name!r}")

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from kinetree.errors import URDFError, unknown_name
-from kinetree.io import inertia_rules, urdf_massless, urdf_model, urdf_plan
+from kinetree.io import inertia_rules, urdf_bodies, urdf_massless, urdf_model, urdf_plan
 from kinetree.io.urdf_records import read_robot
 from kinetree.io.xml_reader import Document
 
@@ -19,10 +19,12 @@ def load_urdf(
     floating_base: bool = False,
     base_joint: str = "root_joint",
     merge_fixed: bool = True,
-    package_dirs: Iterable[str | PathLike] = (),
+    package_dirs: str | PathLike | Iterable[str | PathLike] = (),
     unsupported: str = "raise",
     inertia: str = "raise",
     massless: str = "raise",
+    inertia_from: str | None = None,
+    density: float = 1000.0,
 ):
     """Load a robot from a URDF file.
 
@@ -41,7 +43,7 @@ def load_urdf(
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
         False: they stay bodies, with joints of no freedom.
-    package_dirs : iterable of paths
+    package_dirs : path or iterable of paths
         Folders in which ``package://`` mesh names are looked up, before ``ROS_PACKAGE_PATH``.
     unsupported : {"raise", "drop"}
         What to do with physics in the file that the model cannot hold.
@@ -51,6 +53,11 @@ def load_urdf(
     massless : {"raise", "lock"}
         What to do with a joint that moves nothing that resists it (no mass beyond it, or only on its axis), so that its
         acceleration is undefined: refuse it, or make it fixed at zero.
+    inertia_from : {"collision", "visual"}, optional
+        Give links without ``<inertial>`` the mass and inertia that their shapes of this role have, filled with
+        ``density``; meshes need the extra ``kinetree[mesh]``. The report lists each link. Default: no mass.
+    density : float
+        [kg/m^3].
 
     Returns
     -------
@@ -68,6 +75,8 @@ def load_urdf(
         If a joint moves no inertia.
     UnsupportedError
         If the file holds physics that the model cannot.
+    GeometryError
+        If a link should get its inertia from a shape that has no volume.
 
     Notes
     -----
@@ -89,6 +98,7 @@ def load_urdf(
         ("unsupported", unsupported, urdf_plan.UNSUPPORTED),
         ("inertia", inertia, inertia_rules.CHOICES),
         ("massless", massless, urdf_massless.CHOICES),
+        ("inertia_from", inertia_from, urdf_bodies.INERTIA_FROM),
     ):
         if value not in choices:
             raise unknown_name("choice", value, choices, f"load_urdf(..., {option}=...)")
@@ -96,10 +106,12 @@ def load_urdf(
     robot = urdf_plan.plan(
         read_robot(document),
         floating_base=floating_base,
-        package_dirs=tuple(package_dirs),
+        package_dirs=package_dirs,
         drop=unsupported == "drop",
         inertia=inertia,
         massless=massless,
+        inertia_from=inertia_from,
+        density=density,
     )
     return urdf_model.build(
         robot,

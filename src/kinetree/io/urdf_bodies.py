@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import InertiaError
+from kinetree.errors import InertiaError, ModelError
 from kinetree.io.inertia_rules import settle
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf_notes import Notes
@@ -14,6 +14,8 @@ from kinetree.io.urdf_records import LinkRecord, ShapeRecord
 from kinetree.io.xml_reader import shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import Geometry
+
+INERTIA_FROM = (None, "collision", "visual")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +56,29 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
         I = R @ I @ R.T
         I = 0.5 * (I + I.T)
     return Mass(record.mass, np.array(record.origin.xyz), I)
+
+
+def mass_of_shapes(link: LinkRecord, shapes: list[Geometry], role: str, density: float, notes: Notes) -> Mass:
+    """Return the mass properties of a link without ``<inertial>`` that is filled with matter, and report them.
+
+    Raises
+    ------
+    GeometryError
+        If one of its shapes of this role has no volume.
+    """
+    from kinetree.geometry import inertia_of_shapes
+
+    who = f"link '{link.name}'"
+    try:
+        found = inertia_of_shapes(shapes, density, role=role, what=who)
+    except ModelError as error:
+        values = {name: value for name, value in vars(error).items() if name not in ("message", "file")}
+        raise link.node.fail(error.message, type(error), **values) from error
+    if found is None:
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    message = f"{who}: {found.mass:.6g} kg and inertia from its {role} shapes at {density:g} kg/m^3"
+    notes.warning(link.node, "; ".join((message, *found.notes)))
+    return Mass(found.mass, np.array(found.com), np.array(found.inertia))
 
 
 def shapes_of(link: LinkRecord, finder: MeshFinder, notes: Notes) -> list[Geometry]:

@@ -63,7 +63,8 @@ def _refuse(found: Sequence[JointRecord]) -> None:
             f"acceleration is undefined.{others}",
             error=ModelError,
             code="massless-leaf",
-            repair="give the link mass and inertia, or choose massless='lock', which makes such joints fixed",
+            repair="give the link mass and inertia, or choose massless='lock', which makes such joints fixed, or "
+            "inertia_from='collision', which fills the shapes of links that have no <inertial> with matter",
             joints=tuple(joint.name for joint in found),
         )
 

@@ -5,14 +5,15 @@ A collecting document gets every broken rule; what it then keeps of the file is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 
 from kinetree.errors import UnsupportedError
 from kinetree.io.mesh_paths import MeshFinder
-from kinetree.io.urdf_bodies import Mass, mass_of, shapes_of
+from kinetree.io.urdf_bodies import Mass, mass_of, mass_of_shapes, shapes_of
 from kinetree.io.urdf_limits import limits
 from kinetree.io.urdf_massless import settle_massless
 from kinetree.io.urdf_mimic import Coupling, couplings
@@ -73,7 +74,15 @@ class Plan:
 
 
 def plan(
-    robot: RobotRecord, *, floating_base: bool, package_dirs: tuple, drop: bool, inertia: str, massless: str
+    robot: RobotRecord,
+    *,
+    floating_base: bool,
+    package_dirs: str | PathLike | Iterable[str | PathLike],
+    drop: bool,
+    inertia: str,
+    massless: str,
+    inertia_from: str | None = None,
+    density: float = 1000.0,
 ) -> Plan:
     """Apply the rules to a robot; the options are those of `load_urdf`."""
     document = robot.document
@@ -82,7 +91,13 @@ def plan(
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
     _extensions(robot, drop, notes)
+    finder = MeshFinder(document.path.parent if document.path is not None else None, package_dirs)
+    shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
     masses = {link.name: attempt(_mass, link, inertia, notes, default=_UNKNOWN_MASS) for link in robot.links.values()}
+    if inertia_from is not None:
+        for link in robot.links.values():
+            if link.inertial is None:
+                masses[link.name] = mass_of_shapes(link, shapes[link.name], inertia_from, density, notes)
     locked = settle_massless(order, masses, massless, notes)
     if WORLD in robot.links and root != WORLD:
         robot.links[WORLD].node.reject(
@@ -91,8 +106,6 @@ def plan(
             repair="rename the link",
         )
     freed = _joint_to_free(robot, order, notes) if floating_base and root == WORLD else None
-    finder = MeshFinder(document.path.parent if document.path is not None else None, package_dirs)
-    shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
     settings = {}
     for joint in robot.joints.values():
         ranges = attempt(limits, joint, notes)

@@ -35,32 +35,27 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         What was chosen or moved.
     """
     notes = []
-    if q0 is None and seed is None and INITIAL in model.keyframes:
-        q0 = INITIAL
-        notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
-    if isinstance(q0, str):
-        q0, key_v = model.keyframe(q0)
-        v0 = key_v if v0 is None else v0
     rng = None if seed is None else np.random.default_rng(seed)
-    chosen = q0 is None
-    if chosen:
-        if rng is None:
-            q, moved = _inside_limits(model, model.neutral(), limits)
-            notes += [
-                f"the neutral position of joint {name} is outside its limits: it starts {at}" for name, at in moved
-            ]
-        else:
-            q, random_v = model.random_state(rng)
-            with_v = " and velocity (standard normal)" if v0 is None else ""
-            notes.append(f"random initial position{with_v}, seed {seed}")
+    chosen, drawn = q0 is None, q0 is None and rng is not None
+    own_v = np.zeros(model.nv)
+    if drawn:
+        q, own_v = model.random_state(rng)
+        with_v = " and velocity (standard normal)" if v0 is None else ""
+        notes.append(f"random initial position{with_v}, seed {seed}")
+    elif chosen:
+        q, whose = model.neutral(), "neutral"
+        if INITIAL in model.keyframes:
+            (q, own_v), whose = model.keyframe(INITIAL), "initial"
+            notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
+        q, moved = _inside_limits(model, q, limits)
+        notes += [f"the {whose} position of joint {name} is outside its limits: it starts {at}" for name, at in moved]
+    elif isinstance(q0, str):
+        q, own_v = model.keyframe(q0)
     else:
         q = _vector(model, q0, "q0", "nq")
-    if v0 is None and chosen and rng is not None:
-        v = random_v
-    else:
-        v = np.zeros(model.nv) if v0 is None else _vector(model, v0, "v0", "nv")
+    v = own_v if v0 is None else _vector(model, v0, "v0", "nv")
 
-    if chosen and rng is None and model.couplings:
+    if chosen and not drawn and model.couplings:
         q_coupled, v_coupled = System(model.without_limits()).function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     if limits != "ignore":

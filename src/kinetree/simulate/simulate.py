@@ -134,6 +134,7 @@ def simulate(
     _one_of("limits", limits, ("soft", "ignore", "raise"))
     _one_of("method", method, METHODS)
     q, v, notes = initial_state(model, q0, v0, seed, limits)
+    notes += _contact_notes(model)
     if limits == "soft":
         active, stops = with_soft_stops(model, q)
         notes += stops
@@ -178,6 +179,16 @@ def simulate(
         notes=tuple(notes),
         model=active,
     )
+
+
+def _contact_notes(model) -> list[str]:
+    """Say that nothing stops a free body at the floor that its file describes."""
+    solid = sum(shape.role != "visual" for shape in model.geometry[0])
+    falls = any(model.joints[i].nv == 6 for i in model.children(0))
+    if not (solid and falls):
+        return []
+    what = "the collision shape" if solid == 1 else f"the {solid} collision shapes"
+    return [f"bodies pass through {what} of the world: contacts are not simulated"]
 
 
 def _stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]:
