@@ -350,3 +350,13 @@ def test_inertia_from_shapes():
     assert "'rod'" in entry.message and entry.where == "<string>:2"
     with pytest.raises(ModelError, match="'rod'.*density"):
         load_urdf(SHAPED, inertia_from="collision", density=-1.0)
+
+
+def test_a_shape_of_another_program_is_physics_that_may_be_dropped():
+    """An endless plane is refused with its line, and left out and reported on request."""
+    plane = '<collision><geometry><plane normal="0 0 1"/></geometry></collision>'
+    file = f'<robot name="r">{link("base", inside=plane)}</robot>'
+    with pytest.raises(UnsupportedError, match="plane is no shape.*unsupported='drop'"):
+        load_urdf(file)
+    model = load_urdf(file, unsupported="drop")
+    assert model.geometry == ((),) and [entry.level for entry in model.report].count("dropped") == 1

@@ -10,7 +10,7 @@ from kinetree.errors import InertiaError, ModelError
 from kinetree.io.inertia_rules import settle
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf_notes import Notes
-from kinetree.io.urdf_records import LinkRecord, ShapeRecord
+from kinetree.io.urdf_records import SHAPES, LinkRecord, ShapeRecord
 from kinetree.io.xml_reader import shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import Geometry
@@ -86,7 +86,7 @@ def shapes_of(link: LinkRecord, finder: MeshFinder, notes: Notes) -> list[Geomet
     return [
         _geometry(shape, finder, notes)
         for shape in link.shapes
-        if shape.shape == "mesh" or _has_size(shape, notes)
+        if shape.shape in SHAPES and (shape.shape == "mesh" or _has_size(shape, notes))
     ]
 
 

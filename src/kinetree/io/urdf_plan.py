@@ -18,7 +18,7 @@ from kinetree.io.urdf_limits import limits
 from kinetree.io.urdf_massless import settle_massless
 from kinetree.io.urdf_mimic import Coupling, couplings
 from kinetree.io.urdf_notes import Notes
-from kinetree.io.urdf_records import JointRecord, LinkRecord, RobotRecord
+from kinetree.io.urdf_records import SHAPES, JointRecord, LinkRecord, RobotRecord
 from kinetree.io.urdf_tree import root_and_order
 from kinetree.io.xml_reader import Node
 from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
@@ -91,6 +91,7 @@ def plan(
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
     _extensions(robot, drop, notes)
+    _foreign_shapes(robot, drop, notes)
     finder = MeshFinder(document.path.parent if document.path is not None else None, package_dirs)
     shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
     masses = {link.name: attempt(_mass, link, inertia, notes, default=_UNKNOWN_MASS) for link in robot.links.values()}
@@ -185,6 +186,15 @@ def _extensions(robot: RobotRecord, drop: bool, notes: Notes) -> None:
             elif (node.tag, value) in _NO_GRAVITY:
                 message = f"{about} turns gravity off in Gazebo; here gravity acts on all bodies"
                 notes.warning(node, message, "gravity-off")
+
+
+def _foreign_shapes(robot: RobotRecord, drop: bool, notes: Notes) -> None:
+    """Refuse shapes that only other programs know, such as the endless plane."""
+    for link in robot.links.values():
+        for shape in link.shapes:
+            if shape.shape not in SHAPES:
+                message = f"{shape.node.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
+                _refuse(shape.node, message, f"leaves the {shape.role} shape out", drop, notes)
 
 
 _NO_GRAVITY = {("turnGravityOff", "true"), ("turnGravityOff", "1"), ("gravity", "false"), ("gravity", "0")}

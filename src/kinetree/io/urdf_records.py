@@ -19,7 +19,7 @@ UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collec
 JOINT_TYPES = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "floating": 6, "planar": 3}
 
 _ENDS = ("parent", "child")
-_SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
+SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,11 +240,16 @@ def _origin(node: Node) -> Pose:
 
 def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
     geometry = node.child("geometry", required=True)
-    found = [(shape, child) for shape in _SHAPES for child in geometry.children(shape)]
+    inside = geometry.all_children()
+    found = [(shape, child) for shape in SHAPES for child in geometry.children(shape)]
+    if len(inside) == 1 and not found:  # a shape of another program; whether it may be left out is decided later
+        geometry.children(inside[0].tag)
+        inside[0].read_attributes.update(inside[0].element.attrib)
+        return ShapeRecord(role, node.text("name"), _origin(node), inside[0].tag, (), None, None, None, inside[0])
     if len(found) != 1:
         others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
         raise geometry.fail(
-            f"{geometry.path} holds {others}, expected exactly one of {', '.join(_SHAPES)}", code="bad-geometry"
+            f"{geometry.path} holds {others}, expected exactly one of {', '.join(SHAPES)}", code="bad-geometry"
         )
     shape, body = found[0]
     filename = None
