@@ -1,69 +1,40 @@
-"""MJCF models have MuJoCo's own numbers: mass matrix, bias, springs and dampers, accelerations, poses.
-
-Tolerances: both engines sum the same few hundred products in other orders, so quantities agree within some 1e-14 of
-their largest entry; accelerations lose the condition of M, at most 1e4 here.
-"""
+"""MJCF models have MuJoCo's own numbers: mass matrix, bias, springs and dampers, accelerations, poses."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-import kinetree as kt
 from kinetree.io.mjcf import load_mjcf
 from tests.io.mjcf_random import random_mjcf
 
 mujoco = pytest.importorskip("mujoco")
-bridge = pytest.importorskip("tests.engines.mujoco_bridge")
+oracle = pytest.importorskip("tests.io.mjcf_oracle")
 
 
-def assert_close(ours, theirs, tolerance):
-    scale = max(1e-9, float(np.abs(theirs).max(initial=0.0)))
-    np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=tolerance * scale)
-
-
-def assert_same_physics(text: str, seed: int, states: int = 2) -> None:
-    """Every quantity at random states, all along the joints' whole range."""
-    model, mj = load_mjcf(text), mujoco.MjModel.from_xml_string(text)
-    theirs, rng = bridge.MujocoBridge(model, mj, by_order=True), np.random.default_rng(seed)
-    for _ in range(states):
-        q, v = model.random_state(rng)
-        tau = rng.normal(size=model.nv)
-        with kt.interpreted():
-            assert_close(kt.crba(model, q), theirs.crba(q), 1e-12)
-            assert_close(kt.rnea(model, q, v, np.zeros(model.nv)), theirs.bias(q, v), 1e-12)
-            assert_close(kt.passive_joint_forces(model, q, v), theirs.passive(q, v), 1e-11)
-            assert_close(kt.forward_dynamics(model, q, v, tau), theirs.forward_dynamics(q, v, tau), 1e-10)
-            for b in range(1, mj.nbody):
-                R, p = kt.frame_pose(model, q, frame=mj.body(b).name)
-                R_mj, p_mj = theirs.body_pose(q, mj.body(b).name)
-                assert_close(R, R_mj, 1e-12)
-                assert_close(p, p_mj, 1e-12)
-            for s in range(mj.nsite):
-                R, p = kt.frame_pose(model, q, frame=mj.site(s).name)
-                site = theirs.data.site(mj.site(s).name)
-                assert_close(R, site.xmat.reshape(3, 3), 1e-12)
-                assert_close(p, site.xpos, 1e-12)
+def check(text: str, seed: int) -> None:
+    """The text as both engines read it."""
+    oracle.assert_same_physics(load_mjcf(text), mujoco.MjModel.from_xml_string(text), seed)
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_trees_have_mujocos_numbers(seed):
     """M, bias, springs and dampers, accelerations and poses of bodies and sites, several joints on a body."""
-    assert_same_physics(random_mjcf(seed), seed)
+    check(random_mjcf(seed), seed)
 
 
 @pytest.mark.parametrize("kind", ["hinge", "slide", "ball"])
 def test_each_joint_alone_has_mujocos_numbers(kind):
     """One type of joint at a time, so that a failure names it."""
     for seed in range(3):
-        assert_same_physics(random_mjcf(seed, bodies=3, kinds=(kind,), free=False), seed)
+        check(random_mjcf(seed, bodies=3, kinds=(kind,), free=False), seed)
 
 
 def test_a_free_joint_alone_has_mujocos_numbers():
     """A damped free body, whose velocity is in other axes there."""
     text = """<mujoco><worldbody><body name="b" pos="1 2 3" quat="1 2 3 4"><joint type="free" damping="0.7"/>
     <geom type="box" size=".1 .2 .3" pos=".1 .2 .3"/></body></worldbody></mujoco>"""
-    assert_same_physics(text, 0)
+    check(text, 0)
 
 
 ARM = """<mujoco><option{option}>{flag}</option><worldbody><body name="a"><joint name="j" axis="0 1 0" damping=".3"
@@ -82,7 +53,7 @@ def test_flags_switch_physics_off(flag):
     if not hasattr(mujoco.mjtDisableBit, "mjDSBL_SPRING"):
         pytest.skip("this MuJoCo has one flag for all passive forces")
     text = arm(flag=f'<flag {flag}="disable"/>')
-    assert_same_physics(text, 3)
+    check(text, 3)
     assert "switched off by a flag" in str(load_mjcf(text).report)
 
 
@@ -93,7 +64,7 @@ DRIVES = hasattr(mujoco.MjModel.from_xml_string("<mujoco/>"), "actuator_armature
 def test_armature_and_damping_of_drives_reach_their_joints():
     """A drive with gear g adds g^2 times its armature and damping to the joint."""
     text = arm(more='<actuator><motor joint="j" gear="3" armature=".5" damping=".2"/></actuator>')
-    assert_same_physics(text, 4)
+    check(text, 4)
     assert load_mjcf(text).armature[0] == pytest.approx(0.1 + 9 * 0.5)
 
 
@@ -101,7 +72,7 @@ def test_gravity_of_the_file_is_kept():
     """<option gravity> is the model's gravity."""
     text = arm(option=' gravity="1 2 3"')
     assert list(load_mjcf(text).gravity) == [1.0, 2.0, 3.0]
-    assert_same_physics(text, 5)
+    check(text, 5)
 
 
 def test_a_model_with_unlimited_and_limited_joints_keeps_its_limits():

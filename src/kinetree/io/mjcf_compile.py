@@ -68,13 +68,9 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     """
     mujoco = require_mujoco()
     sources = notes.sources
-    path = sources.main.path
     with _quiet(mujoco) as said:
         try:
-            if path is not None:
-                spec = mujoco.MjSpec.from_file(str(path))
-            else:
-                spec = mujoco.MjSpec.from_string(_text(source))
+            spec = _parse(mujoco, source, sources)
             compiled = _compile(mujoco, spec, MeshFinder(sources.base, package_dirs), notes, inertia, massless)
         except KinetreeError:
             raise
@@ -85,8 +81,21 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     return compiled
 
 
-def _text(source: str) -> str:
-    """The text without its declaration, which MuJoCo takes at the very beginning only; lines stay where they are."""
+def _parse(mujoco, source, sources: Sources):
+    """The specification of a file or text. MuJoCo opens files only by the name .xml, so others are given as text."""
+    path = sources.main.path
+    if path is not None and path.suffix.lower() == ".xml":
+        return mujoco.MjSpec.from_file(str(path))
+    text = source if path is None else path.read_text(encoding="utf-8-sig")
+    parts = {name: part.read_bytes() for name, part in sources.includes.items()}
+    spec = mujoco.MjSpec.from_string(_without_declaration(text), include=parts)
+    if path is not None:
+        spec.modelfiledir = str(path.parent)
+    return spec
+
+
+def _without_declaration(source: str) -> str:
+    """The text as MuJoCo takes it, which wants a declaration at the very beginning; lines stay where they are."""
     return re.sub(r"^\ufeff?\s*<\?xml.*?\?>", lambda found: "\n" * found[0].count("\n"), source, flags=re.DOTALL)
 
 

@@ -31,15 +31,18 @@ class Sources:
     main : Document
     documents : list of Document
         The main file first, then what it includes or attaches, as far as it is found.
+    includes : dict of str to Path
+        Files by the names under which they are included.
     lines : dict of (kind, name) to int
         Lines in the main file of elements whose names are invented, as MuJoCo counts them.
     """
 
-    __slots__ = ("main", "documents", "lines", "_named")
+    __slots__ = ("main", "documents", "includes", "lines", "_named")
 
     def __init__(self, source: str | Path) -> None:
         self.main = Document(source, MJCFError)
         self.documents = [self.main]
+        self.includes: dict[str, Path] = {}
         self.lines: dict[tuple[str, str], int] = {}
         self._named: dict[tuple[str, str], Node] | None = None
         self._check_root()
@@ -74,6 +77,8 @@ class Sources:
             if name is None or not (node.tag == "include" or node.tag == "model"):
                 continue
             path = self._included(document, name)
+            if path is not None and node.tag == "include":
+                self.includes[name] = path
             if path is None or os.path.realpath(path) in seen:
                 continue
             if len(seen) >= _MOST_FILES:

@@ -1,0 +1,85 @@
+"""Public MJCF files from installed packages load, and their trees have MuJoCo's own numbers."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import UnsupportedError
+from kinetree.io.mjcf import load_mjcf
+
+mujoco = pytest.importorskip("mujoco")
+oracle = pytest.importorskip("tests.io.mjcf_oracle")
+
+
+def installed(package: str, inside: str) -> Path:
+    """A file of an installed package; the test is skipped where there is none."""
+    try:
+        listed = metadata.files(package) or ()
+    except metadata.PackageNotFoundError:
+        listed = ()
+    found = next((file for file in listed if str(file).endswith(inside)), None)
+    if found is None:
+        pytest.skip(f"no {inside} in the package {package}")
+    return Path(found.locate())
+
+
+SUITE = (
+    "acrobot", "ball_in_cup", "cartpole", "cheetah", "dog", "finger", "hopper", "humanoid", "humanoid_CMU",
+    "manipulator", "pendulum", "point_mass", "quadruped", "reacher", "stacker", "walker",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUITE)
+def test_the_suite_of_dm_control_has_mujocos_numbers(name):
+    """All its models but those that swim, which is physics without a place here."""
+    path = installed("dm_control", f"suite/{name}.xml")
+    mj = mujoco.MjModel.from_xml_path(str(path))
+    oracle.assert_same_physics(load_mjcf(path), mj, seed=1, states=1, frames=mj.nv < 30)
+
+
+@pytest.mark.parametrize("name", ["fish", "swimmer"])
+def test_what_swims_is_refused_until_the_fluid_is_dropped(name):
+    """Then its tree has MuJoCo's numbers in vacuum."""
+    path = installed("dm_control", f"suite/{name}.xml")
+    with pytest.raises(UnsupportedError, match="forces of a fluid"):
+        load_mjcf(path)
+    model = load_mjcf(path, unsupported="drop")
+    oracle.assert_same_physics(model, mujoco.MjModel.from_xml_path(str(path)), seed=2, states=1)
+
+
+def test_the_humanoid_of_mjx_is_whole():
+    """Joints, masses, drives, keyframes and shapes, as many as the file has."""
+    path = installed("mujoco-mjx", "test_data/humanoid/humanoid.xml")
+    model, mj = load_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
+    assert (model.nq, model.nv) == (mj.nq, mj.nv) == (28, 27)
+    assert model.joint_names[1] == "root" and model.body_names[1] == "torso"
+    assert model.total_mass == pytest.approx(float(mj.body_mass.sum()), rel=1e-14)
+    assert len(model.actuators) == mj.nu == 21
+    assert model.keyframes[:3] == ("squat", "stand_on_left_leg", "no_efc")
+    assert sum(map(len, model.geometry)) == mj.ngeom
+    q, _ = model.keyframe("squat")
+    np.testing.assert_allclose(q, mj.key("squat").qpos, atol=1e-15)
+    oracle.assert_same_physics(model, mj, seed=3)
+
+
+def test_compiled_dynamics_of_the_humanoid_are_mujocos():
+    """The compiled function, at a keyframe of the file with velocities."""
+    path = installed("mujoco-mjx", "test_data/humanoid/humanoid.xml")
+    model, mj = load_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
+    bridge = oracle.MujocoBridge(model, mj, by_order=True)
+    rng = np.random.default_rng(4)
+    q, v, tau = model.keyframe("squat")[0], rng.normal(size=model.nv), rng.normal(size=model.nv)
+    tree = model.without_limits()
+    oracle.assert_close(kt.forward_dynamics(tree, q, v, tau), bridge.forward_dynamics(q, v, tau), 1e-10)
+
+
+def test_reports_of_real_files_are_short():
+    """One entry per kind: the most elaborate model of the suite has hundreds of ignored elements."""
+    model = load_mjcf(installed("dm_control", "suite/dog.xml"))
+    assert 10 <= len(model.report) <= 30
+    assert not any("not known" in entry.message for entry in model.report)
