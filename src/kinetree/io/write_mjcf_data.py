@@ -23,7 +23,7 @@ def settle_physics(model, losses: Losses) -> None:
         where = f"joint {model.joint_names[i]!r}"
         for what in ("limit_stiffness", "limit_damping"):
             if np.any(getattr(model, what)[v]):
-                losses.lose(f"{what.replace('limit', 'stop')} of a constant value", where)
+                losses.lose(f"{what.replace('limit_', 'stop ')} of a constant value", where)
         for what in UNIFORM:
             values = getattr(model, what)[v]
             if not np.any(values):

@@ -164,11 +164,11 @@ def _place(model, chain: tuple[int, ...], losses: Losses, shown: np.ndarray | No
     parts: list[Part] = []
     anchor = 0.0 - shift
     for i in reversed(chain):
-        if i != chain[0]:
-            ref = _reference(model, i)
-        else:
-            moved = shown is not None and _single(model.joints[i]) is not None
-            ref = float(shown[model.q_slice[i]][0]) if moved else 0.0
+        single = _single(model.joints[i]) is not None
+        at = float(shown[model.q_slice[i]][0]) if single and shown is not None else 0.0
+        ref = at if i == chain[0] else _reference(model, i)
+        if abs(ref - at) <= SAME * max(1.0, abs(at)):
+            ref = at  # to the last bit
         parts[:0] = _parts(model, i, anchor, ref, losses)
         if i != chain[0] and type(model.joints[i]) is not Prismatic:
             anchor = anchor - pose_of_transform(model.X_T[i])[1]
