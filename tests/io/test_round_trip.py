@@ -97,6 +97,7 @@ def test_mjcf_to_urdf(name):
 
 def test_mjcf_with_ball_joints_is_no_urdf():
     """URDF has no ball joint; the error names it."""
-    model = kt.load('<mujoco><worldbody><body><joint name="hip" type="ball"/><geom size="1"/></body></worldbody></mujoco>')
+    text = "<mujoco><worldbody><body><joint name='hip' type='ball'/><geom size='1'/></body></worldbody></mujoco>"
+    model = kt.load(text)
     with pytest.raises(UnsupportedError, match=r"'hip' is Spherical\(\)"):
         kt.to_urdf(model, unsupported="drop")
