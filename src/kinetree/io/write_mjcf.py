@@ -26,7 +26,7 @@ from kinetree.model.equipment import WrapShape
 from kinetree.model.parts import Frame, Report
 from kinetree.spatial import Inertia
 
-DEEPEST = 480  # MuJoCo's parser ends at 500 elements inside each other
+DEEPEST = 250  # our reader ends at 256 elements inside each other, MuJoCo's parser at 500
 
 
 def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
@@ -134,7 +134,8 @@ class MjcfFile:
         if not is_depth_first(model):
             losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if max(model.depth) > DEEPEST:
-            losses.note("", f"{max(model.depth)} bodies in a chain: MuJoCo's parser reads about 490", "warning")
+            message = f"{max(model.depth)} bodies in a chain: kinetree reads {DEEPEST} of them, MuJoCo about 490"
+            losses.note("", message, "warning")
         order = [*self.merged, *sorted(self.sites, key=self.sites.get)]
         if [f.name for f in model.frames[model.nb :] if f.name not in self.wrapped] != order:
             losses.note("", "further frames are read in another order: merged bodies first, then sites body by body")
