@@ -248,3 +248,17 @@ def test_actuators_never_hinder_dynamics():
     assert model.held == ()
     with kt.interpreted():
         assert np.all(np.isfinite(kt.forward_dynamics(model, model.neutral(), np.zeros(6), np.zeros(6))))
+
+
+def test_length_ranges_that_are_not_found_never_hinder_dynamics():
+    """MuJoCo looks for them by simulation, which may not converge; here they are data of muscles."""
+    text = tree(
+        '<tendon><spatial name="t"><site site="w"/><site site="sc"/></spatial></tendon>'
+        '<actuator><muscle name="m" tendon="t"/></actuator>',
+        head='<compiler><lengthrange inttotal=".01" timestep=".01" interval=".01" tolrange="1e-12"/></compiler>',
+    )
+    with pytest.raises(ValueError, match="engthrange"):
+        mujoco.MjModel.from_xml_string(text)
+    model = load_mjcf(text)
+    assert model.actuators[0].length_range == (0.0, 0.0)
+    assert any("length ranges" in entry.message for entry in model.report.at_level("warning"))

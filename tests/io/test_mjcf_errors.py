@@ -117,8 +117,8 @@ CASES = {
     "free friction": (world(FREE.format('frictionloss="1"')), ":4: dry friction of free joint 'f'"),
     "flex": (
         world(
-            '<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" radius=".01"><edge '
-            'equality="false"/></flexcomp>' + BODY
+            '<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" radius=".01">'
+            '<elasticity young="1e4"/></flexcomp>' + BODY
         ),
         ":3: 1 deformable bodies",
     ),
@@ -218,3 +218,10 @@ def test_files_of_any_name_find_their_includes_and_meshes(tmp_path):
                                                 "</mujocoinclude>")  # fmt: skip
     (tmp_path / "robot.mjcf").write_text(world('<include file="parts/leg.xml"/>'))
     assert load(tmp_path / "robot.mjcf").body_names == ("world", "leg")
+
+
+def test_what_is_dropped_is_not_in_the_model():
+    """Armature and friction of a free joint, which MuJoCo lets act along the world's axes, leave nothing behind."""
+    model = load_mjcf(world(FREE.format('armature="1" frictionloss="2" stiffness="3"')), unsupported="drop")
+    assert not model.armature.any() and not model.dry_friction.any() and not model.stiffness.any()
+    assert len(model.report.at_level("dropped")) == 3

@@ -23,7 +23,8 @@ def world(content, head=""):
 
 def test_several_joints_on_a_body_become_a_chain_with_the_bodys_name_at_its_end():
     """Links between are named body/joint; the frame of the body's name stays where the file has it."""
-    model = load_mjcf(world(f'<body name="leg"><joint name="x" pos="0 0 1"/><joint name="y"/>{BALL}</body>'))
+    joints = '<joint name="x" pos="0 0 1" axis="1 0 0"/><joint name="y"/>'
+    model = load_mjcf(world(f'<body name="leg">{joints}{BALL}</body>'))
     assert model.body_names == ("world", "leg/x", "leg")
     assert model.joint_names[1:] == ("x", "y")
     model = load_mjcf(world(f'<body name="leg" pos="1 2 3"><joint name="x" pos="0 0 1"/>{BALL}</body>'))

@@ -21,6 +21,7 @@ from kinetree.io.mjcf_inertia import InertiaRepairs
 from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_sources import Sources
 
+OLDEST = (3, 3)  # the version of MuJoCo that first has all of MjSpec that is used here
 _SCHEMES = ("package:", "model:", "file:")
 _TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _LOCK = threading.Lock()  # the handler of warnings is MuJoCo's only one
@@ -35,6 +36,7 @@ class Compiled:
     model : mujoco.MjModel
     mesh_files : dict of str to str
         From a mesh's name to its file, as a path where the file exists.
+    mesh_scales : dict of str to tuple of 3 floats
     placeholders : frozenset of str
         Meshes whose content is not the file's.
     inertias : dict of int to (mass, com, I)
@@ -43,6 +45,7 @@ class Compiled:
 
     model: object
     mesh_files: dict[str, str]
+    mesh_scales: dict[str, tuple[float, float, float]]
     placeholders: frozenset[str]
     inertias: dict[int, tuple]
 
@@ -52,10 +55,14 @@ def require_mujoco():
     try:
         import mujoco
     except ImportError:
-        raise MissingDependencyError(
-            "MJCF files are compiled by the package mujoco, which is not installed: pip install 'kinetree[mjcf]'"
-        ) from None
-    return mujoco
+        found = "which is not installed"
+    else:
+        if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) >= OLDEST:
+            return mujoco
+        oldest = ".".join(map(str, OLDEST))
+        found = f"of which version {mujoco.__version__} is installed, and {oldest} or later is needed"
+    message = f"MJCF files are compiled by the package mujoco, {found}: pip install 'kinetree[mjcf]'"
+    raise MissingDependencyError(message)
 
 
 def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: str, massless: str) -> Compiled:
@@ -124,10 +131,13 @@ def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massl
             model = spec.compile()
             break
         except (ValueError, RuntimeError) as error:
-            if not (repairs.mend(str(error)) or _mend_meshes(mujoco, spec, files, placeholders, notes)):
+            said = str(error)
+            mended = repairs.mend(said) or _mend_length_ranges(spec, said, notes)
+            if not (mended or _mend_meshes(mujoco, spec, files, placeholders, notes)):
                 raise
     _remember_lines(spec, notes.sources)
-    return Compiled(model, files, frozenset(placeholders), repairs.own(model))
+    scales = {_mesh_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
+    return Compiled(model, files, scales, frozenset(placeholders), repairs.own(model))
 
 
 def _remember_lines(spec, sources: Sources) -> None:
@@ -136,10 +146,20 @@ def _remember_lines(spec, sources: Sources) -> None:
         ("body", spec.bodies), ("joint", spec.joints), ("geom", spec.geoms), ("site", spec.sites),
         ("tendon", spec.tendons), ("equality", spec.equalities), ("actuator", spec.actuators), ("key", spec.keys),
     ):  # fmt: skip
-        for part in parts:
+        for k, part in enumerate(parts):  # in the order of the compiled model
             line = re.match(r"line (\d+)", getattr(part, "info", "") or "")
             if not part.name and line and int(line[1]):
-                sources.lines[kind, f"{kind}_{part.id}"] = int(line[1])
+                sources.lines[kind, f"{kind}_{k}"] = int(line[1])
+
+
+def _mend_length_ranges(spec, said: str, notes: Notes) -> bool:
+    """Do without the length ranges of actuators, which are data here, where MuJoCo does not find them."""
+    if "engthrange" not in said or not spec.compiler.LRopt.mode:
+        return False
+    spec.compiler.LRopt.mode = 0
+    message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(said.split())}"
+    notes.warning(notes.sources.main.file, message)
+    return True
 
 
 def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], notes: Notes) -> bool:

@@ -35,7 +35,7 @@ class InertiaRepairs:
 
     def __init__(self, spec, inertia: str, massless: str, notes: Notes) -> None:
         self._spec, self._inertia, self._massless, self._notes = spec, inertia, massless, notes
-        self._own: list[tuple[object, float, np.ndarray, bool]] = []  # body, mass, tensor, whether in body axes
+        self._own: dict[int, tuple[float, np.ndarray, bool]] = {}  # mass, tensor, whether in the body's own axes
 
     def mend(self, said: str) -> bool:
         """Change the specification so that what the compiler said does not hold any more; False if it is not of mass.
@@ -49,15 +49,17 @@ class InertiaRepairs:
         impossible, too_light = _IMPOSSIBLE.search(said), _TOO_LIGHT.search(said)
         if not number or not (impossible or too_light):
             return False
-        body = next((body for body in self._spec.bodies if body.id == int(number[1])), None)
-        if body is None or any(body is other for other, *_ in self._own):
+        k = int(number[1])
+        bodies = self._spec.bodies  # in the order of the compiled model
+        if k >= len(bodies) or k in self._own:
             return False
-        name = body.name or f"body_{body.id}"
+        body = bodies[k]
+        name = body.name or f"body_{k}"
         where = self._notes.sources.where("body", name)
         mass, I, full = _given(body)
         if impossible:
             I = self._settled(where, name, mass, I, said)
-            self._own.append((body, mass, I, full))
+            self._own[k] = mass, I, full
             largest = float(np.abs(I).max()) or _SMALL
             if full:
                 body.fullinertia = [largest, largest, largest, 0.0, 0.0, 0.0]
@@ -72,7 +74,7 @@ class InertiaRepairs:
                 body=name,
                 file=self._notes.sources.main.file,
             )
-        self._own.append((body, mass, I, full))
+        self._own[k] = mass, I, full
         self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
         body.explicitinertial = True
         body.mass = max(mass, _SMALL)
@@ -99,9 +101,9 @@ class InertiaRepairs:
     def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
         """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""
         found = {}
-        for body, mass, I, full in self._own:
-            R = np.eye(3) if full else rotation(mj.body_iquat[body.id])
-            found[int(body.id)] = mass, np.array(mj.body_ipos[body.id]), R @ I @ R.T
+        for k, (mass, I, full) in self._own.items():
+            R = np.eye(3) if full else rotation(mj.body_iquat[k])
+            found[k] = mass, np.array(mj.body_ipos[k]), R @ I @ R.T
         return found
 
 

@@ -54,7 +54,7 @@ def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: 
             # MuJoCo moves a mesh to its center and principal axes; the file's frame lies at the inverse of that.
             R = R @ rotation(mj.mesh_quat[m]).T
             p = p - R @ mj.mesh_pos[m]
-        scale = tuple(map(float, mj.mesh_scale[m])) if hasattr(mj, "mesh_scale") else (1.0, 1.0, 1.0)
+        scale = compiled.mesh_scales[mj.mesh(m).name]
         builder.add_geometry(place.bodies[body], Geometry("mesh", (), R, p, mesh=file, scale=scale, **common))
     for what, geoms in left_out.items():
         shown = ", ".join(f"'{name}'" for name in geoms[:4]) + (f" and {len(geoms) - 4} more" if len(geoms) > 4 else "")

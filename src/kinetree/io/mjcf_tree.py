@@ -108,6 +108,8 @@ def _joint(mj, j: int) -> tuple[Joint, tuple[np.ndarray, np.ndarray]]:
 
 def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, object]:
     mj, dofs = place.mj, place.dofs(j)
+    if mj.jnt_type[j] == FREE:
+        return {"damping": physics.damping[dofs]}  # what else MuJoCo lets act there is refused, or dropped
     data: dict[str, object] = {
         "armature": np.array(mj.dof_armature[dofs]) + physics.extra_armature[dofs],
         "damping": physics.damping[dofs],
