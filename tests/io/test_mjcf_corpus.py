@@ -16,6 +16,12 @@ mujoco = pytest.importorskip("mujoco")
 oracle = pytest.importorskip("tests.io.mjcf_oracle")
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo itself, beside which models are put here, writes warnings into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def installed(package: str, inside: str) -> Path:
     """A file of an installed package; the test is skipped where there is none."""
     try:

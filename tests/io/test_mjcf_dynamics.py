@@ -12,6 +12,12 @@ mujoco = pytest.importorskip("mujoco")
 oracle = pytest.importorskip("tests.io.mjcf_oracle")
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo itself, beside which models are put here, writes warnings into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def check(text: str, seed: int) -> None:
     """The text as both engines read it."""
     oracle.assert_same_physics(load_mjcf(text), mujoco.MjModel.from_xml_string(text), seed)

@@ -14,6 +14,13 @@ from kinetree.model.parts import pose_of_transform
 
 mujoco = pytest.importorskip("mujoco")
 
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo itself, beside which models are put here, writes warnings into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 TREE = """<mujoco>{head}<worldbody><site name="w" pos="0 0 3"/>
 <body name="a" pos="0 0 1" euler="20 30 40"><joint name="a1" axis="0 1 0" ref="10"/><joint name="a2" axis="1 0 0"
     pos=".1 .2 0"/>

@@ -14,6 +14,14 @@ from kinetree.io.mjcf import load_mjcf
 from kinetree.spatial.rotations import quaternion_to_rotation
 
 mujoco = pytest.importorskip("mujoco")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """MuJoCo itself, beside which models are put here, writes warnings into the working folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 BALL = '<geom size=".1"/>'
 
 
