@@ -225,3 +225,9 @@ def test_what_is_dropped_is_not_in_the_model():
     model = load_mjcf(world(FREE.format('armature="1" frictionloss="2" stiffness="3"')), unsupported="drop")
     assert not model.armature.any() and not model.dry_friction.any() and not model.stiffness.any()
     assert len(model.report.at_level("dropped")) == 3
+
+
+def test_physics_that_touches_nothing_hinders_nothing():
+    """A fluid around a scene where nothing moves, and gravity compensation of what stands still."""
+    still = '<body name="b" gravcomp="1">\n<geom name="g" size=".1"/>\n</body>'
+    assert load_mjcf(world(still, head='<option density="1.2"/>\n')).nv == 0

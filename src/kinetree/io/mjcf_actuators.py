@@ -40,6 +40,8 @@ def add_actuators(builder: ModelBuilder, place: Layout, tendons: list[str], note
         if target is None:
             notes.warning(where, f"actuator '{name}' acts on a joint that is fixed now: left out")
             continue
+        if mj.actuator_plugin[k] >= 0:
+            notes.warning(where, f"actuator '{name}' is driven by a plugin, whose law is not kept")
         out, control = outputs[k], controls[k]
         made.append(
             Actuator(

@@ -83,6 +83,7 @@ _NOT_OF_ACTUATORS = frozenset({"group", "user", "nsample", "interp", "delay", "a
 _CONTACT = "contact parameters; the dynamics have no contacts yet"
 _SOFT = "softness of limits and friction in MuJoCo's solver"
 _LOOK = "settings of MuJoCo's viewer"
+_DRIVES = "drives are data; the dynamics take joint forces"
 _USER = "data for the user of MuJoCo"
 _NUMERICS = "MuJoCo's own integrator and solver"
 _REASONS: dict[str, dict[str, str]] = {
@@ -99,7 +100,13 @@ _REASONS: dict[str, dict[str, str]] = {
     ) | dict.fromkeys(("width", "material", "rgba"), _LOOK),
     "site": dict.fromkeys(("type", "size", "rgba", "material", "mesh", "fitscale"), "a site is a frame without shape"),
     "body": {"sleep": _NUMERICS},
+    "flag": {
+        **dict.fromkeys(("contact", "filterparent", "override", "midphase", "nativeccd", "multiccd"), _CONTACT),
+        **dict.fromkeys(("actuation", "clampctrl"), _DRIVES),
+        "sensor": "sensors are not modeled",
+    },
     "option": {
+        "actuatorgroupdisable": _DRIVES,
         "magnetic": "sensors are not modeled",
         **dict.fromkeys(("o_margin", "o_solref", "o_solimp", "o_friction"), _CONTACT),
     },

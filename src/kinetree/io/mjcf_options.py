@@ -154,7 +154,7 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
     _check_tendons(mj, physics, notes)
     _check_actuators(mj, physics, notes)
     _check_bodies(mj, notes)
-    if mj.opt.density or mj.opt.viscosity:
+    if mj.nv and (mj.opt.density or mj.opt.viscosity):
         fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
         notes.unsupported(_where_attribute(sources, "option", ("density", "viscosity")), f"forces of a fluid ({fluid})")
     nflex = getattr(mj, "nflex", 0)
@@ -187,7 +187,8 @@ def _check_actuators(mj, physics: Physics, notes: Notes) -> None:
 
 
 def _check_bodies(mj, notes: Notes) -> None:
-    compensated = [b for b in range(1, mj.nbody) if mj.body_gravcomp[b]]
+    moving = [b for b in range(1, mj.nbody) if mj.body_weldid[b]]
+    compensated = [b for b in moving if mj.body_gravcomp[b]]
     if compensated and np.any(mj.opt.gravity):
         name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
         more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
