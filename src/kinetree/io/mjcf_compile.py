@@ -154,7 +154,7 @@ def _remember_lines(spec, sources: Sources) -> None:
 
 def _mend_length_ranges(spec, said: str, notes: Notes) -> bool:
     """Do without the length ranges of actuators, which are data here, where MuJoCo does not find them."""
-    if "engthrange" not in said or not spec.compiler.LRopt.mode:
+    if not re.search("engthrange|simulation is unstable", said) or not spec.compiler.LRopt.mode:
         return False
     spec.compiler.LRopt.mode = 0
     message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(said.split())}"
