@@ -12,6 +12,7 @@ from __future__ import annotations
 from kinetree import algorithms as _algorithms  # registers every algorithm
 from kinetree import data, errors, joints, spatial
 from kinetree.compile.calls import plain_calls as _plain_calls
+from kinetree.compile.derivative_functions import differentiate
 from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
 from kinetree.errors import KinetreeError
@@ -39,6 +40,7 @@ __all__ = sorted(
         "Trajectory",
         "compile",
         "data",
+        "differentiate",
         "errors",
         "geometry",
         "interpreted",
