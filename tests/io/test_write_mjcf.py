@@ -241,6 +241,27 @@ def test_principal_axes_are_near_the_body():
             np.testing.assert_allclose((R * found) @ R.T, I, rtol=0, atol=4e-15 * max(moments))
 
 
+@pytest.mark.parametrize("turn", [0.0, 1e-9, 1e-8, 5e-7])
+@pytest.mark.parametrize("offset", [0.0, 1e-9, 5e-7, 0.1])
+def test_small_offsets_of_inertia_are_not_left_out_by_mujoco(turn, offset):
+    """MuJoCo takes an inertial frame within 1e-6 of the body's for that one; the file must not lead it there."""
+    c, s = math.cos(turn), math.sin(turn)
+    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    I = (R * (1e-5, 2e-5, 2.5e-5)) @ R.T
+    b = kt.ModelBuilder("tilted")
+    b.add_body("link", joint=Spherical(), mass=0.01, com=(0.0, offset, 0.0), inertia=0.5 * (I + I.T))
+    model = b.build()
+    m = mujoco.MjModel.from_xml_string(kt.to_mjcf(model))
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    M = np.empty((3, 3))
+    mujoco.mj_fullM(m, d, M)
+    # A few roundings of entries of 1e-5 to 1e-4; the turns and offsets above make differences of 1e-14 to 1e-11.
+    np.testing.assert_allclose(M, kt.crba(model, model.neutral()), rtol=0, atol=1e-18 if offset < 0.1 else 1e-17)
+    exact = turn == 0.0 and offset in (0.0, 0.1)
+    assert exact or int(m.body_sameframe[1]) == 0
+
+
 def test_no_mass_is_read_from_shapes():
     """Shapes of any size do not add to the inertia that is stated."""
     model = arm(geometry=[Geometry("box", (1, 2, 3)), Geometry("sphere", (4,), role="visual")]).build()

@@ -15,6 +15,8 @@ from kinetree.spatial import Inertia
 # MuJoCo refuses moving bodies with a mass or a moment up to 1e-15.
 SMALLEST = 2e-15  # [kg, kg m^2]
 ROUNDING = 1e-13  # of the largest moment
+# MuJoCo takes an inertial frame within 1e-6 of the body's frame for that frame; a margin is left.
+TAKEN_FOR_THE_BODY = 1e-5  # [m, 1]
 
 
 def write_inertia(element, name: str, I: Inertia, shift, moving: bool, losses: Losses) -> None:
@@ -46,6 +48,8 @@ def write_inertia(element, name: str, I: Inertia, shift, moving: bool, losses: L
         losses.lose("inertias that no body can have (inertia='project' of kt.load repairs)", f"{name!r}: {broken}")
         tensor = project(mass, tensor)
     moments, quaternion = principal(tensor)
+    if _is_near_the_body(com, quaternion):
+        moments, quaternion = _with_other_axes_first(moments, quaternion)
     moments = _accepted(moments, name, moving, losses)
     turned = {} if quaternion is None else {"quat": decimals(quaternion)}
     add(element, "inertial", pos=decimals(com), **turned, mass=decimal(mass), diaginertia=decimals(moments))
@@ -70,6 +74,19 @@ def principal(I: np.ndarray) -> tuple[list[float], tuple[float, ...] | None]:
     quaternion = quaternion_of(R)
     R = rotation_of_quaternion(quaternion)
     return [float(f"{x:.16g}") for x in np.einsum("ik,ij,jk->k", R, I, R)], quaternion
+
+
+def _is_near_the_body(com, quaternion) -> bool:
+    """Whether MuJoCo would leave out a small offset or turn of the inertial frame that is there."""
+    turn = np.zeros(3) if quaternion is None else np.array(quaternion[1:])
+    small = np.abs(turn).max() < TAKEN_FOR_THE_BODY
+    return bool(small and (turn.any() or (any(com) and np.abs(com).max() < TAKEN_FOR_THE_BODY)))
+
+
+def _with_other_axes_first(moments, quaternion) -> tuple[list[float], tuple[float, ...]]:
+    """The same inertia about the same axes, in the order y, z, x."""
+    R = np.eye(3) if quaternion is None else rotation_of_quaternion(quaternion)
+    return [*moments[1:], moments[0]], quaternion_of(R[:, [1, 2, 0]])
 
 
 def _accepted(moments: list[float], name: str, moving: bool, losses: Losses) -> list[float]:
