@@ -281,6 +281,16 @@ class Function:
         """Operation counts of one evaluation: multiplications, additions, divisions and so on."""
         return self.program.operations
 
+    def c_source(self, **options):
+        """C99 source of this function: header, source file and test program; options as for `c_source.c_source`.
+
+        ``name=``, ``dtype="float64"|"float32"``, ``parameters="baked"|"input"``, ``sincos="own"|"libm"``; the result
+        has ``header``, ``source``, ``test`` and ``write(folder)``.
+        """
+        from kinetree.compile.c_source import c_source
+
+        return c_source(self, **options)
+
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
         return _function_of, (self.model, self.name, self._present, self.checks, self.static)
