@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from ..errors import CompilationError
 from .expr import Condition, Expr, is_number
 from .graph import BOOLEAN, Graph, Node
 from .program import Program
 from .simplify import LEAVES, live, purity, simplify
+
+if TYPE_CHECKING:
+    from .outline_trace import Marks
 
 Code = dict[int, Node]
 """Nodes by number; arguments are numbers of nodes of the same dict."""
@@ -22,6 +26,7 @@ def lower(
     outputs: Sequence[tuple[str, tuple[int, ...], object]],
     checks: Sequence[tuple[str, Condition | bool]] = (),
     numbers: int | None = None,
+    marks: Marks | None = None,
 ) -> Program:
     """Turn a trace into a Program.
 
@@ -37,6 +42,9 @@ def lower(
         Conditions under which the input lies outside the domain.
     numbers : int, optional
         How many numbers the model has; default up to the last one used.
+    marks : Marks, optional
+        Of a model with many bodies: where the trace comes to each. Large traces are lowered in pieces
+        (`outline_trace`).
 
     Returns
     -------
@@ -74,6 +82,13 @@ def lower(
             labels.append(label)
             roots.append(condition.id)
 
+    if marks is not None:
+        from .outline_trace import lower_pieces
+
+        pieces = lower_pieces(graph, roots, marks)
+        if pieces is not None:
+            return pieces.program(inputs, spans, labels, end, numbers)
+        graph, roots = marks.bake(graph, roots)
     graph, roots = simplify(graph, roots)
     code, fixed, frontier = split(graph, roots)
     program, values = assemble(code, roots)

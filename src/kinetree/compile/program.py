@@ -35,7 +35,7 @@ import numpy as np
 
 from ..errors import CompilationError, ShapeError
 
-FORMAT = 1
+FORMAT = 2
 """Version of the serialized form; raise it when the meaning of any operation changes."""
 
 # Operation -> (types of the arguments, type of the value): f float, b boolean.
@@ -103,6 +103,9 @@ class Program:
     prologue : Program or None
         Computes the params from one input ``numbers``, the model's numbers; its single output is ``params``. It is None
         when the code has no params.
+    cuts : tuple of int
+        Positions in the code, ascending, at which stretches of it begin that may repeat others: back ends that share
+        code between them do so for stretches from cut to cut. They mean nothing for the values.
 
     Raises
     ------
@@ -116,6 +119,7 @@ class Program:
     results: tuple[tuple[int, ...], ...]
     checks: tuple[tuple[str, int], ...] = ()
     prologue: Program | None = None
+    cuts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _validate(self)
@@ -339,6 +343,8 @@ def _validate(program: Program) -> None:
     for label, value in program.checks:
         if not 0 <= value < len(types) or types[value] != "b":
             reject(f"check {label!r} refers to value {value}, which is not a boolean value")
+    if any(not low < high for low, high in zip((0, *program.cuts), (*program.cuts, len(types)), strict=True)):
+        reject("the cuts do not ascend within the code")
     prologue = program.prologue
     if prologue is not None and (
         len(prologue.inputs) != 1 or len(prologue.outputs) != 1 or prologue.prologue is not None or prologue.checks
@@ -349,11 +355,11 @@ def _validate(program: Program) -> None:
 def _pack(program: Program) -> list:
     code = [[op, args[0].hex()] if op == "const" else [op, *args] for op, *args in program.code]
     prologue = program.prologue and _pack(program.prologue)
-    return [program.inputs, program.outputs, code, program.results, program.checks, prologue]
+    return [program.inputs, program.outputs, code, program.results, program.checks, prologue, program.cuts]
 
 
 def _unpack(packed: list) -> Program:
-    inputs, outputs, code, results, checks, prologue = packed
+    inputs, outputs, code, results, checks, prologue, cuts = packed
     return Program(
         inputs=tuple((name, tuple(shape)) for name, shape in inputs),
         outputs=tuple((name, tuple(shape)) for name, shape in outputs),
@@ -361,4 +367,5 @@ def _unpack(packed: list) -> Program:
         results=tuple(tuple(result) for result in results),
         checks=tuple((label, value) for label, value in checks),
         prologue=prologue and _unpack(prologue),
+        cuts=tuple(cuts),
     )

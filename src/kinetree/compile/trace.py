@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
+from kinetree.compile.outline_trace import BODIES, MarkedModel
 from kinetree.compile.program import Program
 
 
@@ -36,7 +37,8 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     basis = numbers_model(spec, model)
     graph = Graph()
     numbers = symbolic_numbers(graph, basis)
-    smodel = basis.with_numbers(numbers)
+    many = basis.nb >= BODIES
+    smodel = MarkedModel(basis, numbers, graph) if many else basis.with_numbers(numbers)
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
@@ -52,7 +54,8 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
         for domain in spec.domains
         for violated in domain.violations(smodel, {name: arrays[name] for name in domain.needs if name in arrays})
     ]
-    return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers))
+    marks = smodel.marks if many else None
+    return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers), marks)
 
 
 def numbers_model(spec, model):
