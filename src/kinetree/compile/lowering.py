@@ -11,6 +11,7 @@ from ..errors import CompilationError
 from .expr import Condition, Expr, is_number
 from .graph import BOOLEAN, Graph, Node
 from .program import Program
+from .schedule import schedule
 from .simplify import LEAVES, live, purity, simplify
 
 if TYPE_CHECKING:
@@ -206,32 +207,3 @@ def fuse(code: Code, roots: Sequence[int]) -> Code:
                 fused[k] = ("fms", x, y, b) if last == a else ("fnma", x, y, a)
     return fused
 
-
-def schedule(code: Code) -> list[int]:
-    """The order of execution: that of creation, leaves at their first use, sine and cosine of an angle together.
-
-    Algorithms visit bodies one after the other, so values made together are used together; no other order was tried.
-    """
-    order: list[int] = []
-    placed: set[int] = set()
-    twins = {(op, *args): k for k, (op, *args) in code.items() if op in ("sin", "cos")}
-
-    def place(k: int) -> None:
-        if k not in placed:
-            placed.add(k)
-            order.append(k)
-
-    for k in sorted(code):
-        op, *args = code[k]
-        if op in LEAVES:
-            continue
-        for a in args:
-            if code[a][0] in LEAVES:
-                place(a)
-        place(k)
-        twin = twins.get(({"sin": "cos", "cos": "sin"}.get(op), *args))
-        if twin is not None:
-            place(twin)
-    for k in sorted(code):  # leaves that are outputs themselves
-        place(k)
-    return order
