@@ -200,6 +200,7 @@ def test_bytes_of_another_version_are_refused():
         {"code": (*INPUTS, ("add", 0, 1), ("const", 0.0))},
         {"results": ((0,),)},
         {"prologue": PROLOGUE},
+        {"cuts": (1,)},
     ],
 )
 def test_digest_covers_everything(change):
@@ -211,5 +212,5 @@ def test_digest_covers_everything(change):
 def test_digest_is_the_same_everywhere():
     """The digest does not depend on the process: it is the SHA-256 of these bytes."""
     assert program(("const", 0.5), ("mul", 0, 2)).to_bytes() == (
-        b'[1,[[["x",[2]]],[["y",[1]]],[["input",0,0],["input",0,1],["const","0x1.0000000000000p-1"],["mul",0,2]],[[3]],[],null]]'
+        b'[2,[[["x",[2]]],[["y",[1]]],[["input",0,0],["input",0,1],["const","0x1.0000000000000p-1"],["mul",0,2]],[[3]],[],null,[]]]'
     )

@@ -25,6 +25,7 @@ from math import prod
 from .engine import Target
 from .llvm_math import Lanes, sincos_function, sincos_name
 from .llvm_plan import CHUNK, Plan, plan
+from .outline import outline
 from .program import Program
 
 STACK = 0 if sys.platform == "win32" else 256 * 1024
@@ -58,6 +59,7 @@ class Module:
         self.scalar = Lanes(element, 1)
         self.vector = Lanes(element, target.vector_bytes // self.scalar.size)
         self.plan = plan(program, self.vector.count, checks, chunk)
+        self.outline = outline(self.plan) if program.cuts else None
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
         self.layout = [0, 0]
@@ -176,6 +178,10 @@ class Block:
     def slot_address(self, slot: int) -> tuple[str, int]:
         """Base pointer and byte offset of a slot."""
         return "%frame", HEAD + slot * self.lanes.size
+
+    def param_address(self, index: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a param."""
+        return "%params", index * self.module.scalar.size
 
     def fresh(self) -> str:
         """A new temporary name."""
@@ -336,7 +342,7 @@ class Block:
         return tuple(made)
 
     def _load_param(self, index: int, name: str) -> None:
-        address = self.pointer("%params", index * self.module.scalar.size)
+        address = self.pointer(*self.param_address(index))
         if self.lanes.count == 1:
             self.lines.append(f"  {name} = load {self.lanes.type}, ptr {address}")
             return

@@ -85,7 +85,11 @@ def emit_batch(module: Module) -> None:
     if module.plan.angles:
         module.parts.append(_trigonometry(module, memory))
         calls.append("  call fastcc void @angles(ptr %frame)")
-    for number, chunk in enumerate(module.plan.chunks):
+    if module.outline is not None:
+        from .outline_llvm import emit_tile_rows
+
+        calls.append(emit_tile_rows(module, module.outline, memory))
+    for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):
         if not chunk:
             continue
         body = TileBlock(module, memory)

@@ -3,7 +3,7 @@
 LLVM's time and its register allocator suffer from very long blocks, so a program is cut into functions of some hundred
 operations. A value that is used in a later chunk goes through a *slot* of the frame, a small array that one
 evaluation works in; a slot is used again once its value is dead. Leaves (constants, inputs, params) are read where they
-are needed and cross nothing.
+are needed and cross nothing. Where the program has cuts, because stretches of it repeat, chunks end at cuts.
 
 Sines and cosines of input entries, that is of joint angles, are computed before everything else: the SIMD form runs one
 loop over them, and the scalar form computes several angles in the lanes of one vector.
@@ -11,6 +11,7 @@ loop over them, and the scalar form computes several angles in the lanes of one 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 from .program import SIGNATURES, Program
@@ -110,10 +111,9 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
         computed.append(value)
 
     stride = -(-len(angle_values) // lanes) * lanes
-    number = max(1, round(len(computed) / chunk))
-    size = -(-len(computed) // number) or 1
-    chunks = tuple(tuple(computed[k : k + size]) for k in range(0, len(computed), size)) or ((),)
-    slots, slot_count = _assign_slots(program, chunks, pairs, 2 * stride)
+    chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
+    assign = _assign_blocks if program.cuts else _assign_slots
+    slots, slot_count = assign(_crossing(program, chunks, pairs), 2 * stride)
     return Plan(
         program=program,
         checks=reported,
@@ -146,8 +146,25 @@ def _live(program: Program, reported: tuple[int, ...]) -> list[bool]:
     return live
 
 
-def _assign_slots(program: Program, chunks, pairs, first_slot: int) -> tuple[dict[int, int], int]:
-    """Give a slot to every value used in a later chunk, using slots again when their values are dead."""
+def _evenly(computed: list[int], size: int) -> tuple[tuple[int, ...], ...]:
+    """Chunks of about the given size, all alike."""
+    number = max(1, round(len(computed) / size))
+    size = -(-len(computed) // number) or 1
+    return tuple(tuple(computed[k : k + size]) for k in range(0, len(computed), size)) or ((),)
+
+
+def _between_cuts(program: Program, computed: list[int], size: int) -> tuple[tuple[int, ...], ...]:
+    """Chunks that end at the program's cuts; longer stretches are cut at equal distances from their beginning."""
+    places = [bisect_left(computed, cut) for cut in (0, *program.cuts, len(program.code))]
+    chunks = []
+    for start, stop in zip(places, places[1:], strict=False):
+        step = size if stop - start > size * 3 // 2 else max(stop - start, 1)
+        chunks += (tuple(computed[k : min(k + step, stop)]) for k in range(start, stop, step))
+    return tuple(chunks) or ((),)
+
+
+def _crossing(program: Program, chunks, pairs) -> list[list[tuple[int, int]]]:
+    """For each chunk the values it makes that later chunks use: (value, the last chunk that uses it)."""
     code = program.code
     made: dict[int, int] = {}
     last: dict[int, int] = {}
@@ -158,23 +175,54 @@ def _assign_slots(program: Program, chunks, pairs, first_slot: int) -> tuple[dic
             twins = pairs[code[value][1]] if code[value][0] in ("sin", "cos") else ((value, 0),)
             for twin, _ in twins:
                 made[twin] = number
-    crossing: list[list[int]] = [[] for _ in chunks]
+    crossing: list[list[tuple[int, int]]] = [[] for _ in chunks]
     for value, number in made.items():
         if last.get(value, number) > number:
-            crossing[number].append(value)
+            crossing[number].append((value, last[value]))
+    return crossing
+
+
+def _assign_slots(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
+    """Give a slot to every value used in a later chunk, using slots again when their values are dead."""
     slots: dict[int, int] = {}
     free: list[int] = []
-    dying: list[list[int]] = [[] for _ in chunks]
+    dying: list[list[int]] = [[] for _ in crossing]
     count = first_slot
-    for number in range(len(chunks)):
+    for number, values in enumerate(crossing):
         # A slot read for the last time in chunk k is written again in k + 1 at the earliest: inside a chunk loads and
         # stores of one slot would tie the order of operations.
-        for value in crossing[number]:
+        for value, last in values:
             if free:
                 slots[value] = free.pop()
             else:
                 slots[value] = count
                 count += 1
-            dying[last[value]].append(slots[value])
+            dying[last].append(slots[value])
         free.extend(dying[number])
+    return slots, count
+
+
+def _assign_blocks(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
+    """The same in blocks: what one chunk makes and another is the last to use lies side by side.
+
+    Chunks of one shape then find their values at equal distances from a few places.
+    """
+    slots: dict[int, int] = {}
+    free: dict[int, list[int]] = {}
+    dying: list[list[tuple[int, int]]] = [[] for _ in crossing]
+    count = first_slot
+    for number, values in enumerate(crossing):
+        blocks: dict[int, list[int]] = {}
+        for value, last in values:
+            blocks.setdefault(last, []).append(value)
+        for last, block in blocks.items():
+            size = len(block)
+            if free.get(size):
+                start = free[size].pop()
+            else:
+                start, count = count, count + size
+            slots.update(zip(block, range(start, start + size), strict=True))
+            dying[last].append((size, start))
+        for size, start in dying[number]:
+            free.setdefault(size, []).append(start)
     return slots, count

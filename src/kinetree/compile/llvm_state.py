@@ -155,7 +155,12 @@ def emit_state(module: Module) -> None:
         for word, text in words.items():
             clear = clear.replace(word, text)
         module.parts.append(clear)
-    if len(plan_.chunks) == 1:
+    if module.outline is not None:
+        from .outline_llvm import emit_state_rows
+
+        block.lines.append(emit_state_rows(module, module.outline))
+        block.end()
+    elif len(plan_.chunks) == 1:
         block.emit(plan_.chunks[0])
         block.end()
     else:
