@@ -17,8 +17,8 @@ from .llvm_math import _COS, _HALF_PI, _ROUNDER, _SIN, LIMIT
 from .llvm_plan import Plan, plan
 from .program import Program
 
-CHUNK = 1000
-"""Operations per C function: compilers take more than linear time for one long block."""
+CHUNK = 400
+"""Operations per C function: compilers take more than linear time for one long block (docs/decisions.md)."""
 
 ZEROS = 8
 """Outputs with at least so many structural zeros are cleared in a loop first."""
@@ -179,7 +179,7 @@ class Routine:
         for name, result, cleared in zip(self.outputs, self.program.results, self.cleared, strict=True):
             if cleared:
                 zero = Dialect(self.stored).literal(0.0)
-                lines.append(f"{{ int k; for (k = 0; k < {len(result)}; ++k) {name}[k] = {zero}; }}")
+                lines.append(f"for (int k = 0; k < {len(result)}; ++k) {name}[k] = {zero};")
         for number, chunk in enumerate(plan_.chunks):
             part = _Part(self, single=len(plan_.chunks) == 1)
             part.emit(chunk)
@@ -210,7 +210,7 @@ class Routine:
             size = math.prod(result[1])
             if size:
                 lines.append(f"{self.dialect.real} sum{k} = {zero};")
-                lines.append(f"{{ int k; for (k = 0; k < {size}; ++k) sum{k} += {zero} * {name}[k]; }}")
+                lines.append(f"for (int k = 0; k < {size}; ++k) sum{k} += {zero} * {name}[k];")
                 lines.append(f"if (!(sum{k} == {zero})) status |= 1;")
         return lines
 

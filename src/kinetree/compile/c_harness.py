@@ -57,7 +57,7 @@ def harness(writer, count: int) -> str:
     name, real, program = writer.name, writer.real, writer.program
     dialect = Dialect(real)
     names = [array for array, _ in program.inputs]
-    states = states_of(writer.model, writer._declared()[: len(names)], names, count)
+    states = states_of(writer.model, writer.declared()[: len(names)], names, count)
     states = [[x.astype(writer.dtype) for x in state] for state in states]
     results = []
     for state in states:
@@ -99,9 +99,8 @@ def harness(writer, count: int) -> str:
         wrong = [*first]
         wrong[k] = "bad"
         bad = f"""\
-    for (k = 0; k < {size}; ++k) bad[k] = {array}_of[0][k];
+    for (int k = 0; k < {size}; ++k) bad[k] = {array}_of[0][k];
     bad[0] = NAN;
-    n = 0;
     if (!({name}({", ".join([*wrong, *params, *writer.outputs])}) & 1)) {{
         printf("NaN in {array} was not reported\\n");
         failures++;
@@ -118,7 +117,7 @@ def harness(writer, count: int) -> str:
     sink = f"sink += (double){spread}[0];" if spread else ""
     title = c_layout.block(
         [
-            *writer._title(".c (test)"),
+            *writer.title(".c (test)"),
             "",
             f"Compares {count} states with the results of the library, then measures the time of a call:",
             f"cc -std=c99 -O2 -march=native -ffp-contract=off {name}.c test_{name}.c -lm -o test_{name}",
@@ -143,9 +142,9 @@ static double largest_error = 0.0;
 /* Whether all entries have the golden bits; counts a failure if the error is beyond the tolerance. */
 static int compare(const char *what, const {real} *found, const {real} *golden, int size)
 {{
-    int k, same = 1;
+    int same = 1;
     double error = 0.0, scale = 0.0;
-    for (k = 0; k < size; ++k) {{
+    for (int k = 0; k < size; ++k) {{
         const double difference = fabs((double)found[k] - (double)golden[k]);
         if (!(difference <= error)) error = difference; /* NaN too */
         if (fabs((double)golden[k]) > scale) scale = fabs((double)golden[k]);
@@ -164,10 +163,9 @@ int main(int argc, char **argv)
 {{
 {chr(10).join(buffers)}
     long call, calls = argc > 1 ? atol(argv[1]) : 200000L;
-    int n, k = 0, same = 1;
+    int n = 0, same = 1;
     volatile double sink = 0.0;
     clock_t start;
-    (void)k;
 {prepared if writer.as_input else ""}{bad}\
     for (n = 0; n < STATES; ++n) {{
         const int status = {call};

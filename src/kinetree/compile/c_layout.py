@@ -14,8 +14,8 @@ _INERTIA = {"rad/s": "kg m^2", "m/s": "kg"}
 _COMPONENTS = {3: ("x", "y", "z"), 6: ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")}
 _WRENCH = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
 _BODY_UNITS = {"mass": "kg", "h": "kg m", "I": "kg m^2", "r": "m", "gravity": "m/s^2"}
-ROWS = 24
-"""Arrays of more dimensions list their rows up to this many entries one by one, beyond that one row at a time."""
+LAST_BIT = 30
+"""The bit of the status that all checks from the thirtieth on share."""
 
 
 def described(spec, name: str) -> str:
@@ -166,11 +166,14 @@ def number_unit(model, name: str) -> str:
 def check_lines(program, model, spec, present: Sequence[str]) -> list[str]:
     """A line per check: its bit, what is wrong, and the entries of the inputs that it looks at."""
     names = [name for name, _ in program.inputs]
-    lines = []
+    lines, shared = [], []
     for k, (label, value) in enumerate(program.checks):
-        bit = min(k + 1, 30)
-        lines.append(f"{1 << bit}: {label} violated, by {_entries(program, model, spec, names, value)}")
-    return lines
+        bit, what = k + 1, f"{label} violated, by {_entries(program, model, spec, names, value)}"
+        if bit < LAST_BIT or len(program.checks) == LAST_BIT:
+            lines.append(f"{1 << bit}: {what}")
+        else:
+            shared.append(what)
+    return [*lines, f"{1 << LAST_BIT}: one of", *(f"  {what}" for what in shared)] if shared else lines
 
 
 def _entries(program, model, spec, names: list[str], value: int) -> str:

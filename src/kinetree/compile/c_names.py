@@ -47,7 +47,13 @@ def identifier(text: str) -> str:
         word = "n" + word
     if len(word) > LONGEST:
         word = f"{word[: LONGEST - 9]}_{hashlib.sha256(text.encode()).hexdigest()[:8]}"
-    return word + "_" if word in RESERVED or _TEMPORARY.fullmatch(word) else word
+    return word if is_free(word) else word + "_"
+
+
+def is_free(name: str) -> bool:
+    """Whether a name is a C identifier that neither the languages nor generated code use."""
+    word = re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII)
+    return word is not None and name not in RESERVED and not _TEMPORARY.fullmatch(name)
 
 
 def identifiers(texts: list[str] | tuple[str, ...], taken: frozenset[str] | set[str] = frozenset()) -> list[str]:

@@ -18,7 +18,7 @@ from ..errors import CompilationError, unknown_name
 from . import c_layout
 from .c_code import Dialect, Routine, sincos_text
 from .c_harness import harness
-from .c_names import comment, identifier, identifiers
+from .c_names import comment, identifier, identifiers, is_free
 from .program import Operations, Program
 
 _REAL = {"float64": "double", "float32": "float"}
@@ -136,7 +136,7 @@ def c_source(
             raise unknown_name(what, value, known, "c_source")
     if name is None:
         name = identifier("_".join([function.model.name, function.name, *map(str, function.static.values())]))
-    elif not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or identifier(name).strip("_") != name.strip("_"):
+    elif not is_free(name):
         raise CompilationError(f"{name!r} is no name for a C function; try {identifier(name)!r}.", name=name)
     return _Writer(function, name, dtype, parameters == "input", sincos == "own").written(states)
 
@@ -160,7 +160,6 @@ class _Writer:
     def written(self, states: int) -> CSource:
         source, scratch = self._source()
         test = harness(self, states)
-        self.scratch_bytes = scratch
         return CSource(self.name, self._header(scratch), source, test, self.program.operations, scratch)
 
     @property
@@ -177,11 +176,11 @@ class _Writer:
     def _header(self, scratch: int) -> str:
         guard = f"KT_{self.name.upper()}_H"
         parts = [
-            c_layout.block([*self._title(".h"), "", *self._contract(scratch), "", *self._layouts()]),
-            f"#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+            c_layout.block([*self.title(".h"), "", *self._contract(scratch), "", *self._layouts()]),
+            f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n',
         ]
         taken = {self.name}
-        for array, declared in zip(self.arrays, self._declared(), strict=True):
+        for array, declared in zip(self.arrays, self.declared(), strict=True):
             parts.append("\n".join(c_layout.enumeration(self.name, self.model, array, declared, taken)) + "\n\n")
         if self.as_input:
             n, m = len(self.numbers), self.program.params
@@ -192,7 +191,7 @@ class _Writer:
         parts.append(f"{self.signature};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n")
         return "".join(parts)
 
-    def _title(self, suffix: str) -> list[str]:
+    def title(self, suffix: str) -> list[str]:
         summary = (self.spec.function.__doc__ or "").strip().partition("\n")[0]
         static = ", ".join(f"{key} {value!r}" for key, value in self.function.static.items())
         about = f"{self.spec.name}" + (f" ({static})" if static else "")
@@ -208,9 +207,7 @@ class _Writer:
         status = ["Returns 0, or the sum of what was wrong with the inputs; the results are then not to be used:"]
         if self.function.checks:
             status.append("  1: an input is NaN or infinite")
-            status += [
-                f"  {line}" for line in c_layout.check_lines(self.program, self.model, self.spec, self.inputs)
-            ]
+            status += [f"  {line}" for line in c_layout.check_lines(self.program, self.model, self.spec, self.inputs)]
         else:
             status = ["Returns 0. Inputs are not checked: NaN goes through to every result that depends on it."]
         return [
@@ -225,7 +222,7 @@ class _Writer:
             "the library on a processor with fused multiply-add. Without one they differ by rounding.",
         ]
 
-    def _declared(self) -> list[tuple]:
+    def declared(self) -> list[tuple]:
         """Shapes of all arrays in names of sizes, as the algorithm declares them."""
         tables = {**self.spec.inputs, **self.spec.optional}
         inputs = [tables.get(name, shape) for name, shape in self.program.inputs]
@@ -235,7 +232,7 @@ class _Writer:
         lines = []
         listed: dict[tuple, str] = {}
         arrays = (*self.program.inputs, *self.program.outputs)
-        for k, ((name, shape), array, declared) in enumerate(zip(arrays, self.arrays, self._declared(), strict=True)):
+        for k, ((name, shape), array, declared) in enumerate(zip(arrays, self.arrays, self.declared(), strict=True)):
             kind = "input" if k < len(self.inputs) else "output"
             lines.append(f"{array}[{prod(shape)}], {kind}. {c_layout.described(self.spec, name)}")
             table = c_layout.table(self.model, declared, name)
@@ -253,7 +250,7 @@ class _Writer:
             "  prepare(numbers, params) computes the params, once for all calls. It returns 0, or the sum of",
             "    1: a number is NaN",
             "    2: a number that is structure was changed (zeros, infinite limits): generate the source anew",
-            "Moments are about the origin of the body's frame and in its axes; h is the first moment, mass times center.",
+            "Moments are about the origin of the body's frame, in its axes; h is the first moment, mass times center.",
             "",
         ]
         for k, (name, value, free) in enumerate(zip(numbers.names, numbers.values, numbers.free, strict=True)):
@@ -269,7 +266,7 @@ class _Writer:
         routine = Routine(self.program, name, dialect, self.arrays, params, self.function.checks)
         functions, body = routine.parts()
         used = {op for op, *_ in self.program.code}
-        parts = [c_layout.block(self._title(".c")), f'\n#include <math.h>\n#include "{name}.h"\n\n', dialect.preamble()]
+        parts = [c_layout.block(self.title(".c")), f'\n#include <math.h>\n#include "{name}.h"\n\n', dialect.preamble()]
         if dialect.own_sincos and used & {"sin", "cos"}:
             parts.append("\n" + sincos_text(dialect.own_sincos, self.real))
         if self.as_input:
@@ -304,10 +301,10 @@ class _Writer:
         table = f"static const unsigned char {name}_structure[{n}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
         head = [
             "int status = 0;",
-            f"{{ int k; for (k = 0; k < {n}; ++k) {{",
+            f"for (int k = 0; k < {n}; ++k) {{",
             "    if (!(numbers[k] == numbers[k])) status |= 1;",
             f"    if ({name}_structure[k] && !(numbers[k] == {name}_numbers[k])) status |= 2;",
-            "} }",
+            "}",
         ]
         scratch = body[:1] if routine.scratch else []
         lines = [*scratch, *head, *body[len(scratch) :], "return status;"]
