@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.errors import InertiaError
 from kinetree.io.mjcf_layout import BALL, FREE, HINGE, SLIDE, Layout, anchors, rotation
 from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_options import Physics
@@ -44,6 +45,13 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     parent = int(mj.body_parentid[body])
     above = place.bodies[parent]
     mass, com, I = inertias.get(body) or compiled_inertia(mj, body)
+    if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
+        moments = ", ".join(f"{moment:g}" for moment in mj.body_inertia[body])
+        raise InertiaError(
+            f"{notes.sources.where('body', name)}: body '{name}' has the mass {mass:g} kg and the principal moments "
+            f"({moments}) kg m^2 in MuJoCo, expected finite numbers. Is the size of a geom in meters?",
+            body=name,
+        )
     content = {"mass": mass, "com": com + place.shift[body] if mass else np.zeros(3), "inertia": I}
     R, p = place.pose(parent, mj.body_pos[body], mj.body_quat[body])
     joints = place.joints_of(body)
@@ -87,7 +95,8 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
 def compiled_inertia(mj, body: int) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass [kg], center of mass [m] and inertia about it [kg m^2] in MuJoCo's body frame."""
     R = rotation(mj.body_iquat[body])
-    I = (R * mj.body_inertia[body]) @ R.T
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the body's name
+        I = (R * mj.body_inertia[body]) @ R.T
     return float(mj.body_mass[body]), np.array(mj.body_ipos[body]), 0.5 * (I + I.T)
 
 
