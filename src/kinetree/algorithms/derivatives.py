@@ -1,0 +1,255 @@
+r"""Derivatives of inverse and forward dynamics, in closed form.
+
+Everything stands in the coordinates of the root body of its tree, at this instant: there composite quantities are plain
+sums over subtrees, nothing depends on where the robot stands, and accuracy does not suffer far from the origin. For a
+column S_k of joint j, with parent p and successor body i,
+
+====================================  ==========================================================================
+paper                                 here
+====================================  ==========================================================================
+:math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: how the velocities beyond the joint change with q_k
+:math:`\ddot\Psi_k`                   ``psi_ddot``: how their accelerations do, ``a_p x S_k + v_p x psi_dot_k``
+:math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``sweep``: how accelerations change with v_k
+:math:`I^C, B^C, f^C`                 ``Ic, Bc, Fc``: inertia, Coriolis map and force of the subtree
+====================================  ==========================================================================
+
+If a body moves with the rigid displacement S_k, its velocity changes by ``psi_dot_k - v x S_k``, its acceleration by
+``psi_ddot_k - v x psi_dot_k - a x S_k`` and the force on it by ``I psi_ddot_k + 2 B psi_dot_k + S_k x* f``. Sums over
+subtrees give the derivatives of tau.
+
+The paper takes motion subspaces that are constant in the successor's coordinates. For others the joint adds the
+apparent derivatives of its own velocity and acceleration along q_k, ``eta_k = (dS/dq_k) v`` and ``zeta_k = (dS/dq_k) a
++ dc_J/dq_k``. Then ``psi_dot_k = v_p x S_k + eta_k``, ``psi_ddot_k = a_p x S_k + v_p x psi_dot_k + v_i x eta_k +
+zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own force takes ``(dS/dq_k)^T f^C``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.algorithms.coriolis import BodyCoriolis
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.spec import algorithm
+from kinetree.joints.contract import combination
+from kinetree.joints.dual import Dual, rate_of
+from kinetree.spatial import Force, Motion, Vector3
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"dtau_dq": ("nv", "nv"), "dtau_dv": ("nv", "nv"), "dtau_da": ("nv", "nv")},
+    domains=(UNIT_QUATERNIONS,),
+)
+def rnea_derivatives(model, q, v, a, f_ext=None):
+    r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.
+
+    .. math:: d\tau = \frac{\partial\tau}{\partial q}\,dq + \frac{\partial\tau}{\partial v}\,dv + M\,da
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin; held constant there.
+
+    Returns
+    -------
+    dtau_dq : (..., nv, nv) array
+        Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
+    dtau_dv : (..., nv, nv) array
+        Derivative with respect to v [N m s, N s].
+    dtau_da : (..., nv, nv) array
+        The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Singh, Russell, Wensing (2022), "Efficient Analytical Derivatives of Rigid-Body Dynamics Using Spatial
+    Vector Algebra", and Carpentier, Mansard (2018). Differs: in the coordinates of the root body; any joint, its
+    subspace constant or not (see the head of the file).
+    Cost: O(n d), d the depth of the tree. Identities: ``dtau_da = crba(q)``; the same as
+    ``differentiate(model, "rnea", wrt=("q", "v", "a"))``, which costs more.
+
+    See Also
+    --------
+    rnea, aba_derivatives, differentiate
+
+    Examples
+    --------
+    The gravity torque m g l sin(q) of a pendulum grows with m g l cos(q):
+
+    >>> import kinetree as kt, numpy as np
+    >>> d = kt.rnea_derivatives(kt.models.pendulum(length=2.0, mass=3.0), [0.0], [0.0], [0.0])
+    >>> bool(np.allclose(d.dtau_dq, 3.0 * 9.81 * 2.0))
+    True
+    """
+    columns = joint_columns(model, q, v, a)
+    return force_derivatives(model, q, v, a, f_ext, columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Of every body, in the coordinates of its root: kinematics, and what each column of its joint moves.
+
+    Attributes
+    ----------
+    X : list of Transform
+        From the root body's coordinates to those of the body.
+    V, A : list of Motion
+        Velocity and gravity-offset acceleration of the body.
+    S, psi_dot, psi_ddot, sweep : list of list of Motion
+        One Motion per velocity coordinate of the joint, as at the head of the file.
+    ring : list
+        ``ring[i][k][m]`` is the apparent derivative of column m along q_k; None for constant subspaces.
+    """
+
+    X: list
+    V: list
+    A: list
+    S: list
+    psi_dot: list
+    psi_ddot: list
+    sweep: list
+    ring: list
+
+
+def joint_columns(model, q, v, a) -> Columns:
+    """The outward pass: kinematics in the root's coordinates, and the columns of every joint."""
+    X, V, A, S, psi_dot, psi_ddot, sweep, ring = ([None] * model.nb for _ in range(8))
+    identity, still = model.algebra.Transform.identity(), Motion.zero()
+    for i in model.outward():
+        p, joint, q_i, v_i, a_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
+        X_i = link_transform(model, i, q)
+        if p:
+            X[i] = X_i.collapse() @ X[p]
+            V_p, A_p = V[p], A[p]
+        else:
+            X[i] = identity
+            V_p, A_p = still, X_i @ Motion(Vector3.zero(), -model.gravity)
+
+        S[i] = [X[i].inverse_apply(S_k) for S_k in joint.motion_subspace(q_i)]
+        carried = [V_p.cross(S_k) for S_k in S[i]]  # v_p x S
+        V[i] = V_p + combination(S[i], v_i)
+        A[i] = A_p + combination(S[i], a_i) + combination(carried, v_i)
+        psi_dot[i] = carried
+        psi_ddot[i] = [A_p.cross(S_k) + V_p.cross(psi_k) for S_k, psi_k in zip(S[i], carried, strict=True)]
+        if joint.nv == 1:
+            sweep[i] = [s * 2.0 for s in carried]  # v_i x S = v_p x S: the joint's own velocity is parallel
+        else:
+            sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(carried, S[i], strict=True)]
+        if not joint.constant_subspace:
+            A[i] = A[i] + X[i].inverse_apply(joint.bias(q_i, v_i))
+            ring[i], eta, zeta, rate = _apparent(joint, q_i, v_i, a_i, X[i])
+            psi_dot[i] = [s + e for s, e in zip(carried, eta, strict=True)]
+            psi_ddot[i] = [
+                A_p.cross(S_k) + V_p.cross(psi_k) + V[i].cross(eta_k) + zeta_k
+                for S_k, psi_k, eta_k, zeta_k in zip(S[i], psi_dot[i], eta, zeta, strict=True)
+            ]
+            sweep[i] = [s + e + r for s, e, r in zip(sweep[i], eta, rate, strict=True)]
+    return Columns(X, V, A, S, psi_dot, psi_ddot, sweep, ring)
+
+
+def _apparent(joint, q_i, v_i, a_i, X_i):
+    """dS/dq_k, eta_k, zeta_k and the apparent rate of S of a joint whose subspace changes, root coordinates."""
+    units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
+    ring, eta, zeta = [], [], []
+    for unit in units:
+        along = joint.subspace_rate(q_i, unit)
+        moving = [Dual(x, rate) for x, rate in zip(q_i, joint.q_dot(q_i, unit), strict=True)]
+        bias = Motion.of([rate_of(x) for x in joint.bias(moving, v_i)])
+        ring.append([X_i.inverse_apply(S_m) for S_m in along])
+        eta.append(X_i.inverse_apply(combination(along, v_i)))
+        zeta.append(X_i.inverse_apply(combination(along, a_i) + bias))
+    return ring, eta, zeta, [X_i.inverse_apply(S_k) for S_k in joint.subspace_rate(q_i, v_i)]
+
+
+def force_derivatives(model, q, v, a, f_ext, columns):
+    """The inward pass: ``dtau_dq``, ``dtau_dv`` and M, from composite inertias, Coriolis maps and forces."""
+    nv = model.nv
+    dq, dv, M = ([[0.0] * nv for _ in range(nv)] for _ in range(3))
+    Ic, Bc, Fc = composites(model, columns)
+    Wc = external_wrenches(model, q, f_ext) if f_ext is not None else None
+    S, psi_dot, psi_ddot, sweep = columns.S, columns.psi_dot, columns.psi_ddot, columns.sweep
+
+    for i in model.inward():
+        slot, supports = model.v_slice[i], model.support(i)[:-1]
+        for k, S_k in enumerate(S[i], slot.start):
+            m = k - slot.start
+            # How the force on the subtree changes with q_k (apart from turning with S_k), with v_k and with a_k.
+            by_q = Ic[i] @ psi_ddot[i][m] + Bc[i] @ (psi_dot[i][m] * 2.0)
+            twice = S_k * 2.0
+            by_v = Ic[i] @ sweep[i][m] + Bc[i] @ twice
+            by_a = Ic[i] @ S_k
+            for n, S_n in enumerate(S[i], slot.start):
+                dq[n][k], dv[n][k] = S_n.dot(by_q), S_n.dot(by_v)
+                if n <= k:
+                    M[n][k] = M[k][n] = S_n.dot(by_a)
+            # Rows of the ancestors: they also feel the force turn.
+            turned = by_q + S_k.cross(Fc[i])
+            reaction = Bc[i].transposed(twice)
+            for j in supports:
+                for n, S_n in enumerate(S[j], model.v_slice[j].start):
+                    dq[n][k], dv[n][k] = S_n.dot(turned), S_n.dot(by_v)
+                    M[n][k] = M[k][n] = S_n.dot(by_a)
+                    # Row k: the ancestor's column moves the whole subtree.
+                    c = n - model.v_slice[j].start
+                    dq[k][n] = psi_ddot[j][c].dot(by_a) + psi_dot[j][c].dot(reaction)
+                    dv[k][n] = sweep[j][c].dot(by_a) + S_n.dot(reaction)
+        if columns.ring[i] is not None:
+            F = Fc[i] if Wc is None else Fc[i] - Wc[i]
+            for k, ring_k in enumerate(columns.ring[i], slot.start):
+                for n, ring_kn in enumerate(ring_k, slot.start):
+                    dq[n][k] = dq[n][k] + ring_kn.dot(F)
+        if Wc is not None:
+            _turn_against_wrenches(model, i, dq, S, Wc[i])
+
+    for k in range(nv):
+        M[k][k] = M[k][k] + model.armature[k]
+    return dq, dv, M
+
+
+def composites(model, columns):
+    """Inertia, Coriolis map and force of every subtree, in the coordinates of its root."""
+    Ic, Bc, Fc = [None] * model.nb, [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        I, V = columns.X[i].inverse_apply(model.I[i]), columns.V[i]
+        B = BodyCoriolis.of(I, V)
+        Ic[i], Bc[i], Fc[i] = I, B, I @ columns.A[i] + B @ V  # f = I a + v x* I v
+    for i in model.inward():
+        p = model.parent[i]
+        if p:
+            Ic[p], Bc[p], Fc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i], Fc[p] + Fc[i]
+    return Ic, Bc, Fc
+
+
+def external_wrenches(model, q, f_ext):
+    """The external wrench on every subtree, in the coordinates of its root."""
+    X_0, total = [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        p = model.parent[i]
+        X_0[i] = X_0[p] if p else link_transform(model, i, q).collapse()
+        total[i] = X_0[i] @ Force.of(f_ext[i])
+    for i in model.inward():
+        p = model.parent[i]
+        if p:
+            total[p] = total[p] + total[i]
+    return total
+
+
+def _turn_against_wrenches(model, i, dq, S, W):
+    """A joint that moves its subtree turns it against wrenches that stay fixed in the world: ``S_n . (S_k x* W)``."""
+    for n, S_n in enumerate(S[i], model.v_slice[i].start):
+        moment = S_n.cross(W)
+        for j in model.support(i):
+            for k, S_k in enumerate(S[j], model.v_slice[j].start):
+                dq[n][k] = dq[n][k] - S_k.dot(moment)
