@@ -17,38 +17,61 @@ def plain_call(spec: Spec):
     ``model.functions``.
     """
     name, inputs, optional, static = spec.name, tuple(spec.inputs), tuple(spec.optional), spec.static
-    count = len(inputs)
+    arrays, count, choices_count = (*inputs, *optional), len(inputs), len(static)
 
     def call(model, *args, out=None, **named):
         if not named and len(args) == count:  # the common case, kept short
             f = model.functions.get(name)
             if f is not None and not is_interpreted():
-                if out is not None:
-                    return f(*args, out=out)
-                result = f.single(*args)
-                return f(*args) if result is NotImplemented else result
+                result = f.single(*args) if out is None else f.single(*args, out)
+                return f(*args, out=out) if result is NotImplemented else result
+        elif len(args) == count and len(named) == choices_count:  # static choices, and all of them
+            try:
+                f = model.functions.get((name, *[named[choice] for choice in static]))
+            except (KeyError, TypeError):  # something else is named, or a choice is no possible one
+                f = None
+            if f is not None and not is_interpreted():
+                result = f.single(*args) if out is None else f.single(*args, out)
+                return f(*args, out=out) if result is NotImplemented else result
         return general(model, args, out, named)
 
     def general(model, args, out, named):
-        choices = {key: named.pop(key) for key in static if key in named}
-        try:
-            bound = signature.bind_partial(model, *args, **named, **choices)
-        except TypeError as error:
-            raise TypeError(f"{spec.name}: {error}; its signature is {spec.name}{signature}") from None
-        given = {n: x for n, x in bound.arguments.items() if n in inputs or (n in optional and x is not None)}
-        missing = [entry for entry in inputs if entry not in given]
-        if missing:
-            raise TypeError(f"{spec.name}: missing {', '.join(missing)}")
+        given, choices = bound(model, args, named)
         present = tuple(entry for entry in optional if entry in given)
         if is_interpreted():
             check_static(spec, model, choices)
             return _interpreted(spec, model, given, out, present, choices)
-        key = spec.name if not present and not choices else (spec.name, present, *sorted(choices.items()))
-        f = model.functions.get(key)
+        key = (name, *((present,) if present else ()), *[choices.get(choice) for choice in static])
+        f = model.functions.get(key if len(key) > 1 else name)
         if f is None:
             check_static(spec, model, choices)
-            f = model.functions.setdefault(key, Function(spec, model, present, choices, checks=True))
-        return f(*(given[entry] for entry in (*inputs, *present)), out=out)
+            f = Function(spec, model, present, choices, checks=True)
+            f = model.functions.setdefault(key if len(key) > 1 else name, f)
+        return f(*[given[entry] for entry in (*inputs, *present)], out=out)
+
+    def bound(model, args, named):
+        """The arrays and the static choices by name."""
+        given, choices = dict(zip(arrays, args, strict=False)), {}
+        fits = len(args) <= len(arrays)
+        for entry, value in named.items():
+            if entry in static:
+                choices[entry] = value
+            elif entry in arrays and entry not in given:
+                given[entry] = value
+            else:
+                fits = False
+        if not fits:
+            try:
+                signature.bind_partial(model, *args, **named)
+            except TypeError as error:
+                raise TypeError(f"{name}: {error}; its signature is {name}{signature}") from None
+        for entry in optional:
+            if given.get(entry, inputs) is None:
+                del given[entry]
+        missing = [entry for entry in inputs if entry not in given]
+        if missing:
+            raise TypeError(f"{name}: missing {', '.join(missing)}")
+        return given, choices
 
     signature = _public_signature(spec)
     call.__name__ = call.__qualname__ = spec.name

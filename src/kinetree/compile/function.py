@@ -22,6 +22,8 @@ CHOICES = {
 }
 
 
+_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
+
 # Machine code of this process by structure, the latest last: models that differ in numbers only share it.
 _RECENT: dict[tuple, object] = {}
 _RECENT_LOCK = threading.Lock()
@@ -49,12 +51,21 @@ class Function:
         explains.
     """
 
-    def __init__(self, spec: Spec, model, present: tuple[str, ...], static: Mapping[str, object], checks: bool):
+    def __init__(
+        self,
+        spec: Spec,
+        model,
+        present: tuple[str, ...],
+        static: Mapping[str, object],
+        checks: bool,
+        threads: int | None = None,
+    ):
         self.name = spec.name
         self.model = model
         self.spec = spec
         self.static = {n: model.frame(x).name if n == "frame" else x for n, x in static.items()}
         self.checks = checks
+        self.threads = threads
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
         self.seconds = {}  # what building took: trace (or read), compile (or load)
@@ -62,34 +73,69 @@ class Function:
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
         self._result = _result_type(spec.name, self.output_names) if len(self.output_names) > 1 else None
-        self._kernels = {}
+        self._kernels, self._entries = {}, {}
         self._lock = threading.Lock()
         self.single = self._build_single
 
     # Calling -------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args, out=None, **named):
-        if out is None and not named:
+        if named:
+            args = self._bound(args, named)
+        if out is None:
             result = self.single(*args)
             if result is not NotImplemented:
                 return result
-        elif not named:
-            result = self.single(*args, *out) if type(out) is tuple else self.single(*args, out)
+            outs = ()
+        else:
+            outs = out if type(out) is tuple else (out,)
+            result = self.single(*args, *outs)
             if result is not NotImplemented:
                 return result
-        if not named:
-            result = self._rows(args, out)
+        result = self._plain(args, outs)
+        if result is not NotImplemented:
+            return result
+        if len(args) == len(self.input_names):
+            result = self._converted(args, outs)
             if result is not NotImplemented:
                 return result
-        return self._general(self._bound(args, named), out)
+        return self._general(dict(zip(self.input_names, self._bound(args, {}), strict=True)), out)
 
-    def _rows(self, args, out):
-        """The short way for batches of plain arrays that need no conversion; NotImplemented for everything else."""
-        if len(args) != len(self._shapes) or type(args[0]) is not np.ndarray:
+    def _plain(self, args, outs):
+        """Plain arrays of any batch and either precision; NotImplemented for everything else."""
+        dtype = args[0].dtype if args and type(args[0]) is np.ndarray else None
+        entries = self._entries.get(dtype)
+        if entries is None:
+            if dtype is None or dtype not in _PRECISIONS:
+                return NotImplemented
+            kernel = self._kernel(dtype)
+            entries = self._entries[dtype] = self._entry(kernel), self._packed_rows(kernel.rows)
+        single, rows = entries
+        result = rows(*args, *outs)
+        if result is NotImplemented and args[0].ndim == len(self._shapes[0]):
+            result = single(*args, *outs)
+        return result if result is not NotImplemented else self._rows(args, outs)
+
+    def _converted(self, args, outs):
+        """Numbers in any other form, made plain arrays of doubles; NotImplemented where that could go wrong."""
+        arrays, double = [], False
+        try:
+            for x in args:
+                x = np.asarray(x)
+                if x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
+                    return NotImplemented
+                double = double or x.dtype.kind != "f" or x.dtype.itemsize == 8
+                arrays.append(x)
+        except ValueError:  # rows of different lengths
             return NotImplemented
+        if not double:
+            return NotImplemented
+        return self._plain([np.ascontiguousarray(x, float).reshape(x.shape) for x in arrays], outs)
+
+    def _rows(self, args, outs):
+        """Batches that are shared by several threads; NotImplemented for what is no batch of plain arrays."""
         dtype, batch, strides = args[0].dtype, None, []
-        kernel = self._kernels.get(dtype)
-        if kernel is None:
+        if len(args) != len(self._shapes):
             return NotImplemented
         for x, shape in zip(args, self._shapes, strict=True):
             if type(x) is not np.ndarray or x.dtype != dtype or not (x.flags.c_contiguous and x.flags.aligned):
@@ -102,36 +148,33 @@ class Function:
             strides.append(prod(shape) if leading else 0)
         if batch is None or 0 in batch:
             return NotImplemented
-        if out is None:
-            results = [np.empty(batch + shape, dtype) for shape in self._out_shapes]
-        else:
-            results = list(out) if type(out) is tuple else [out]
-            if len(results) != len(self._out_shapes):
+        results = list(outs) or [np.empty(batch + shape, dtype) for shape in self._out_shapes]
+        if len(results) != len(self._out_shapes):
+            return NotImplemented
+        for x, shape in zip(results, self._out_shapes, strict=True):
+            if type(x) is not np.ndarray or x.dtype != dtype or x.shape != batch + shape or not x.flags.carray:
                 return NotImplemented
-            for x, shape in zip(results, self._out_shapes, strict=True):
-                if type(x) is not np.ndarray or x.dtype != dtype or x.shape != batch + shape:
-                    return NotImplemented
-                if not x.flags.carray:
-                    return NotImplemented
-        if kernel.batch(args, results, prod(batch), strides):
+        kernel, n = self._kernels[dtype], prod(batch)
+        if kernel.batch(args, results, n, strides, kernel.threads(n, self.threads)):
             return NotImplemented  # the general way says what is wrong
         return results[0] if self._result is None else self._result._make(results)
 
-    def _bound(self, args, named) -> dict[str, object]:
-        if len(args) > len(self.input_names):
-            raise TypeError(
-                f"{self.name} takes {len(self.input_names)} arrays ({', '.join(self.input_names)}), "
-                f"{len(args)} were given"
-            )
-        given = dict(zip(self.input_names, args, strict=False))
-        for name, value in named.items():
-            if name not in self.input_names or name in given:
-                raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(self.input_names)}")
-            given[name] = value
-        missing = [name for name in self.input_names if name not in given]
-        if missing:
-            raise TypeError(f"{self.name}: missing {', '.join(missing)}")
-        return {name: given[name] for name in self.input_names}
+    def _bound(self, args, named) -> tuple:
+        """The arrays in the order of the inputs."""
+        names = self.input_names
+        if len(args) > len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), {len(args)} were given")
+        try:
+            rest = [named[name] for name in names[len(args) :]]
+            if len(rest) == len(named):
+                return (*args, *rest)
+        except KeyError:
+            pass
+        for name in named:
+            if name not in names[len(args) :]:
+                raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(names)}")
+        missing = [name for name in names[len(args) :] if name not in named]
+        raise TypeError(f"{self.name}: missing {', '.join(missing)}")
 
     def _general(self, given, out):
         """The explaining way: any array-like arguments, batches, other precisions, errors with names."""
@@ -155,7 +198,7 @@ class Function:
         results = self._outputs(out, batch, dtype)
         targets = [self._target(r, rows, dtype) for r in results]
         flat = [t.reshape(count, prod(shape)) for t, shape in zip(targets, self._out_shapes, strict=True)]
-        status = kernel.batch(rows, flat, count, strides)
+        status = kernel.batch(rows, flat, count, strides, kernel.threads(count, self.threads))
         if status:
             error = explain(self.spec, self.model, arrays, batch)
             raise error or NonFiniteError(f"{self.name}: an input is not finite or outside the algorithm's domain.")
@@ -222,6 +265,17 @@ class Function:
             if self._result is not None:
                 return self._result._make(result)
             return result[()] if len(args) == count else result  # a number, unless it was asked to fill an array
+
+        return packed
+
+    def _packed_rows(self, rows):
+        """The kernel's entry for batches, its results packed."""
+        if self._result is None:
+            return rows
+
+        def packed(*args):
+            result = rows(*args)
+            return result if result is NotImplemented else self._result._make(result)
 
         return packed
 
@@ -293,7 +347,7 @@ class Function:
 
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
-        return _function_of, (self.model, self.name, self._present, self.checks, self.static)
+        return _function_of, (self.model, self.name, self._present, self.checks, self.threads, self.static)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
@@ -301,8 +355,8 @@ class Function:
         return f"<Function {self.name}({arguments}) -> {results} for model {self.model.name!r}>"
 
 
-def _function_of(model, name, optional, checks, static) -> Function:
-    return compile(model, name, optional=optional, checks=checks, **static)
+def _function_of(model, name, optional, checks, threads, static) -> Function:
+    return compile(model, name, optional=optional, checks=checks, threads=threads, **static)
 
 
 @functools.cache
@@ -317,7 +371,15 @@ def _result_of(algorithm: str, fields: tuple[str, ...], *values):
     return _result_type(algorithm, fields)(*values)
 
 
-def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = True, **static) -> Function:
+def compile(
+    model,
+    name: str,
+    *,
+    optional: tuple[str, ...] = (),
+    checks: bool = True,
+    threads: int | None = None,
+    **static,
+) -> Function:
     """Compile an algorithm for a model.
 
     Parameters
@@ -330,6 +392,9 @@ def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = 
     checks : bool
         Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN
         goes through to every result that depends on it, and quaternions are not verified.
+    threads : int, optional
+        The most threads that share a batch of more than about a millisecond of work; default all cores, or what the
+        environment variable KINETREE_NUM_THREADS says. Results are the same bits whatever their number.
     **static
         Static arguments of the algorithm, such as ``frame="hand", reference="world"``.
 
@@ -357,7 +422,7 @@ def compile(model, name: str, *, optional: tuple[str, ...] = (), checks: bool = 
     for entry in optional:
         if entry not in spec.optional:
             raise unknown_name("optional input", entry, spec.optional, f"algorithm {name!r}")
-    return Function(spec, model, tuple(n for n in spec.optional if n in optional), static, checks)
+    return Function(spec, model, tuple(n for n in spec.optional if n in optional), static, checks, threads)
 
 
 def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:

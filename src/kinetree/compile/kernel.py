@@ -16,14 +16,27 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import CompilationError, NonFiniteError, ShapeError
-from . import cache, llvm_builtin
+from . import cache, drivers, llvm_builtin
+from .drivers import aligned
 from .engine import Code, Target, assemble
 from .llvm import emit
+from .llvm_driver import MAX_ARRAYS
 from .llvm_plan import CHUNK
 from .program import Program
+from .threads import available
+
+WORTH = 1e6
+"""Nanoseconds of work from which a batch is given to all threads."""
+
+BLOCK = 1e5
+"""Nanoseconds of work that a thread takes at a time."""
+
+RELEASE = 2e4
+"""Nanoseconds of work from which other Python threads may run meanwhile; letting go and coming back costs 0.1 us."""
 
 _SOURCES = (
     *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py", "llvm_state.py"),
+    *("outline.py", "outline_llvm.py"),
 )
 
 
@@ -68,6 +81,7 @@ class Kernel:
     __slots__ = (
         *("program", "dtype", "checks", "target", "params", "entry", "cached"),
         *("_code", "_scalar", "_batch", "_heap_bytes", "_in_sizes", "_out_sizes", "_builtin_address", "_pointers"),
+        *("_batch_address", "_rows", "_cost"),
     )
 
     def __init__(
@@ -96,13 +110,15 @@ class Kernel:
             self._code = Code(data)
         pointer = ctypes.c_void_p
         self._scalar = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 4)(self._code.function("kinetree_scalar"))
+        self._batch_address = self._code.function("kinetree_batch")
         self._batch = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 3, ctypes.c_int64, *[pointer] * 2)(
-            self._code.function("kinetree_batch")
+            self._batch_address
         )
         self._heap_bytes = self._code.integers("kinetree_layout", 2)
         self._builtin_address = self._code.function("kinetree_call") if builtin and program.outputs else 0
         self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
         self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
+        self._cost = (len(program.code) / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)) / self.lanes
         self._set_numbers(numbers)
 
     def with_numbers(self, numbers: object) -> Kernel:
@@ -120,7 +136,7 @@ class Kernel:
         """
         other = object.__new__(Kernel)
         for name in self.__slots__:
-            if name not in ("params", "entry"):
+            if name not in ("params", "entry", "_rows"):
                 setattr(other, name, getattr(self, name))
         other._set_numbers(numbers)
         return other
@@ -150,6 +166,7 @@ class Kernel:
         outs: Sequence[np.ndarray],
         n: int,
         row_strides: Sequence[int] | None = None,
+        threads: int | None = 1,
     ) -> int:
         """Evaluate n states.
 
@@ -163,6 +180,8 @@ class Kernel:
             Number of states.
         row_strides : sequence of int, optional
             Entries from one row to the next, 0 for an input that all states share. Default: rows without gaps.
+        threads : int, optional
+            How many threads share the states; None leaves it to the size of the batch. The results are the same bits.
 
         Returns
         -------
@@ -170,7 +189,48 @@ class Kernel:
             As for `scalar`, the union over all states.
         """
         strides = self._in_sizes if row_strides is None else tuple(row_strides)
-        return self._run(arrays, outs, n, strides, single=False)
+        if threads is None:
+            threads = self.threads(n)
+        return self._run(arrays, outs, n, strides, single=False, threads=threads)
+
+    @property
+    def rows(self):
+        """The builtin for batches that one thread does, ``rows(a0, ..., [out0, ...])``, or None; see `make_rows`."""
+        if self._rows is None:
+            program = self.program
+            if self._builtin_address and not self._heap_bytes[1] and drivers.fits(program.inputs, program.outputs):
+                release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
+                self._rows = drivers.make_rows(self, self._batch_address, release, most)
+            else:
+                self._rows = _refuse
+        return self._rows
+
+    def threads(self, n: int, most: int | None = None) -> int:
+        """How many threads a batch of n states gets: one, or as many as may be used where the work is worth it."""
+        if n * self._cost < WORTH:
+            return 1
+        return available() if most is None else most
+
+    def roll(self, states, drives, n: int, steps: int, every: int, threads: int | None) -> int:
+        """Take n states through time; see `drivers.rollout`."""
+        if threads is None:
+            threads = self.threads(n * steps)
+        return drivers.rollout(self, self._batch_address, states, drives, n, steps, every, threads)
+
+    @property
+    def code(self) -> Code:
+        """The machine code."""
+        return self._code
+
+    @property
+    def params_address(self) -> int:
+        """Where the params stand, 0 if there are none."""
+        return self._pointers
+
+    @property
+    def heap_bytes(self) -> int:
+        """Memory that an evaluation of a batch needs beside its stack."""
+        return self._heap_bytes[1]
 
     @property
     def lanes(self) -> int:
@@ -181,7 +241,7 @@ class Kernel:
         """The LLVM IR of the kernel, for inspection."""
         return emit(self.program, self.dtype.name, self.target, self.checks, builtin=bool(self._builtin_address))
 
-    def _run(self, arrays, outs, n: int, strides: tuple[int, ...], single: bool) -> int:
+    def _run(self, arrays, outs, n: int, strides: tuple[int, ...], single: bool, threads: int = 1) -> int:
         if len(arrays) != len(self._in_sizes) or len(outs) != len(self._out_sizes) or len(strides) != len(arrays):
             raise ShapeError(
                 f"kernel takes {len(self._in_sizes)} inputs and {len(self._out_sizes)} outputs, "
@@ -207,19 +267,36 @@ class Kernel:
                 copies.append((array, np.empty(n * size, self.dtype)))
                 start = copies[-1][1].ctypes.data
             targets.append(start)
-        inputs = (ctypes.c_void_p * len(starts))(*starts)
-        outputs = (ctypes.c_void_p * len(targets))(*targets)
         heap_bytes = self._heap_bytes[0 if single else 1]
-        heap = _aligned(heap_bytes) if heap_bytes else None
-        place = heap.ctypes.data if heap_bytes else None
-        if single:
-            status = self._scalar(inputs, outputs, self._pointers, place)
+        if threads > 1 and n > self.lanes and len(starts) + len(targets) <= MAX_ARRAYS:
+            status = drivers.share(
+                self._batch_address,
+                self._pointers,
+                [(start, stride * item, stride) for start, stride in zip(starts, strides, strict=True)],
+                [(target, size * item, 0) for target, size in zip(targets, self._out_sizes, strict=True)],
+                n,
+                self._block(n, threads),
+                heap_bytes,
+                threads,
+            )
         else:
-            steps = (ctypes.c_int64 * len(strides))(*strides)
-            status = self._batch(inputs, steps, outputs, n, self._pointers, place)
+            inputs = (ctypes.c_void_p * len(starts))(*starts)
+            outputs = (ctypes.c_void_p * len(targets))(*targets)
+            heap = aligned(heap_bytes) if heap_bytes else None
+            place = heap.ctypes.data if heap_bytes else None
+            if single:
+                status = self._scalar(inputs, outputs, self._pointers, place)
+            else:
+                steps = (ctypes.c_int64 * len(strides))(*strides)
+                status = self._batch(inputs, steps, outputs, n, self._pointers, place)
         for array, copy in copies:
             array.reshape(-1)[: copy.size] = copy
         return status
+
+    def _block(self, n: int, threads: int) -> int:
+        """States that a thread takes at a time: whole tiles, about `BLOCK` ns of work, enough blocks for all."""
+        block = min(BLOCK / self._cost, n / (4 * threads))
+        return max(1, round(block / self.lanes)) * self.lanes
 
     def _address(self, array, name: str, extent: int, n: int, stride: int, size: int, written: bool = False) -> int:
         """Where an array's entries begin, once it is certain that `extent` of them may be used."""
@@ -250,7 +327,7 @@ class Kernel:
 
     def _set_numbers(self, numbers) -> None:
         prologue = self.program.prologue
-        self.params = self.entry = self._pointers = None
+        self.params = self.entry = self._pointers = self._rows = None
         if prologue is None:
             self._pointers = 0
         elif numbers is not None:
@@ -267,7 +344,7 @@ class Kernel:
         if self._pointers is None:
             return
         if self._builtin_address:
-            heap = _aligned(self._heap_bytes[0]) if self._heap_bytes[0] else None
+            heap = aligned(self._heap_bytes[0]) if self._heap_bytes[0] else None
             self.entry = llvm_builtin.make_builtin(self._builtin_address, self.dtype, self.params, heap, self._code)
         else:
             self.entry = functools.partial(_entry, self._bare())
@@ -278,6 +355,10 @@ class Kernel:
         for name in self.__slots__:
             setattr(other, name, getattr(self, name))
         return other
+
+
+def _refuse(*args):
+    return NotImplemented
 
 
 def _entry(kernel: Kernel, *args):
@@ -327,10 +408,3 @@ def _emitter() -> str:
         except OSError:
             text.update(name.encode())
     return f"llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"
-
-
-def _aligned(count: int) -> np.ndarray:
-    """Uninitialized bytes that begin on a cache line."""
-    memory = np.empty(count + 64, np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + count]

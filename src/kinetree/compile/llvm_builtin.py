@@ -36,8 +36,8 @@ CONTEXT = (
 FIELDS = {"type": 8, "data": 16, "nd": 24, "shape": 32, "descr": 56, "flags": 64}
 """Byte offsets in array objects of CPython with the GIL, all NumPy versions from 1.7 on."""
 
-_READABLE = 0x1 | 0x100  # C-contiguous, aligned
-_WRITEABLE = _READABLE | 0x400
+READABLE = 0x1 | 0x100  # C-contiguous, aligned
+WRITEABLE = READABLE | 0x400
 _NEW_FROM_DESCR = 94  # place of PyArray_NewFromDescr in NumPy's table, part of its stable interface
 
 
@@ -71,7 +71,7 @@ def emit_builtin(module: Module) -> None:
     checks = []
     for k, (_, shape) in enumerate(inputs):
         _read_fields(lines, f"in{k}")
-        checks += _check_fields(lines, f"in{k}", shape, _READABLE)
+        checks += _check_fields(lines, f"in{k}", shape, READABLE)
     _branch_all(lines, checks, "inputs_good", "inputs")
     lines.append("inputs_good:")
     lines.append("  br i1 %given, label %outtypes, label %make")
@@ -82,7 +82,7 @@ def emit_builtin(module: Module) -> None:
     checks = []
     for k, (_, shape) in enumerate(outputs):
         _read_fields(lines, f"old{k}")
-        checks += _check_fields(lines, f"old{k}", shape, _WRITEABLE)
+        checks += _check_fields(lines, f"old{k}", shape, WRITEABLE)
     sizes = {f"in{k}": n * module.scalar.size for k, n in enumerate(module.input_sizes)}
     sizes |= {f"old{k}": n * module.scalar.size for k, n in enumerate(module.output_sizes)}
     for k in range(count_out):
@@ -313,14 +313,42 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
     owner : object
         What must live as long as the function: the code.
     """
-    api = ctypes.pythonapi
+    pointers = dict(interpreter_pointers(dtype))
+    pointers["params"] = 0 if params is None else params.ctypes.data
+    pointers["heap"] = 0 if heap is None else heap.ctypes.data
+    table = [pointers[name] for name in CONTEXT]
+    doc = b"Evaluate one state; NotImplemented means: take the slow road."
+    return make_method(address, table, (dtype, params, heap, owner), doc)
+
+
+def make_method(address: int, table: list[int], owners: tuple, doc: bytes):
+    """A Python function from compiled code of the METH_FASTCALL convention.
+
+    Parameters
+    ----------
+    address : int
+        Of ``function(self, args, nargs)``.
+    table : list of int
+        64-bit integers; an array of them is ``self``.
+    owners : tuple
+        What must live as long as the function: the code, and all that the table points to.
+    doc : bytes
+    """
+    context = np.array(table, np.uint64).view(_Context)
+    method = _MethodDef(b"call", address, 0x80, doc)
+    context.keep = (method, *owners)  # the builtin holds the context, the context all else
+    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
+    return prototype(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), context, None)
+
+
+@functools.lru_cache(maxsize=4)
+def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
+    """Addresses of what compiled code needs of the interpreter and of NumPy, by name."""
 
     def function(name: str) -> int:
-        return ctypes.cast(getattr(api, name), ctypes.c_void_p).value
+        return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
 
-    pointers = {
-        "params": 0 if params is None else params.ctypes.data,
-        "heap": 0 if heap is None else heap.ctypes.data,
+    return {
         "array_type": id(np.ndarray),
         "descr": id(dtype),
         "not_implemented": id(NotImplemented),
@@ -329,10 +357,6 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
         "decref": function("Py_DecRef"),
         "tuple_new": function("PyTuple_New"),
         "tuple_set": function("PyTuple_SetItem"),
+        "save_thread": function("PyEval_SaveThread"),
+        "restore_thread": function("PyEval_RestoreThread"),
     }
-    context = np.array([pointers[name] for name in CONTEXT], np.uint64).view(_Context)
-    method = _MethodDef(b"call", address, 0x80, b"Evaluate one state; NotImplemented means: take the slow road.")
-    # The builtin holds the context, the context all else.
-    context.keep = (method, dtype, params, heap, owner)
-    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return prototype(("PyCFunction_NewEx", api))(ctypes.addressof(method), context, None)

@@ -1,0 +1,146 @@
+"""The drivers of `llvm_driver` as functions of this process: batches from Python, batches and rollouts by threads."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from . import cache, llvm_builtin, threads
+from .engine import Code, Target, assemble
+from .llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
+
+_P, _I = ctypes.c_void_p, ctypes.c_int32
+
+
+class _Drivers:
+    """The loaded code; one per process."""
+
+    def __init__(self) -> None:
+        import llvmlite
+
+        target = Target.host()
+        text = driver_ir(target.triple, llvm_builtin.FIELDS, llvm_builtin.READABLE, llvm_builtin.WRITEABLE)
+        key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
+        data = cache.load(key)
+        try:
+            self.code = None if data is None else Code(data)
+            self._find()
+        except Exception:  # nothing there, or an entry that LLVM cannot read: compile
+            data = assemble(text, target)
+            cache.store(key, data)
+            self.code = Code(data)
+            self._find()
+
+    def _find(self) -> None:
+        self.rows = self.code.function("kinetree_rows")
+        self.share = ctypes.CFUNCTYPE(_I, _P, _P)(self.code.function("kinetree_share"))
+        self.rollout = ctypes.CFUNCTYPE(_I, _P, _P, _P)(self.code.function("kinetree_rollout"))
+
+
+_drivers = functools.lru_cache(maxsize=1)(_Drivers)
+
+
+def fits(inputs: Sequence, outputs: Sequence) -> bool:
+    """Whether the drivers take arrays of so many and such shapes."""
+    return len(inputs) + len(outputs) <= MAX_ARRAYS and all(len(shape) <= MAX_AXES for _, shape in (*inputs, *outputs))
+
+
+def make_rows(kernel, batch: int, release: int, most: int):
+    """The builtin that evaluates batches of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    batch : int
+        Address of its ``kinetree_batch``.
+    release : int
+        From so many states on other Python threads may run meanwhile.
+    most : int
+        Larger batches are refused: they are for several threads.
+
+    Returns
+    -------
+    callable
+        ``rows(a0, ..., [out0, ...])``; ``NotImplemented`` for everything but plain C-contiguous arrays of the kernel's
+        type with equal leading axes, or none, and for batches that the checks refuse.
+    """
+    inputs, outputs = kernel.program.inputs, kernel.program.outputs
+    values = dict(llvm_builtin.interpreter_pointers(kernel.dtype))
+    values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
+    values |= {"batch": batch, "inputs": len(inputs), "outputs": len(outputs), "item": kernel.dtype.itemsize}
+    values |= {"release": release, "most": most}
+    table = [values[name] for name in ROWS]
+    for _, shape in (*inputs, *outputs):
+        table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
+    owners = (kernel.dtype, kernel.params, kernel.code)
+    return llvm_builtin.make_method(_drivers().rows, table, owners, b"Evaluate a batch.")
+
+
+def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int) -> int:
+    """Evaluate a batch in several threads.
+
+    Parameters
+    ----------
+    batch, params : int
+        Addresses of the kernel's ``kinetree_batch`` and of its params.
+    arrays, outs : sequence of (address, bytes per row, entries per row)
+    n, block : int
+        States, and how many of them are taken at a time.
+    heap_bytes : int
+        Memory that each thread gives to the kernel.
+    count : int
+        Threads.
+    """
+    values = {"next": 0, "n": n, "block": block, "batch": batch, "params": params}
+    values |= {"inputs": len(arrays), "outputs": len(outs)}
+    head = [values[name] for name in SHARE]
+    job = np.array([*head, *(x for array in (*arrays, *outs) for x in array)], np.int64)
+    run, at = _drivers().share, job.ctypes.data
+
+    def work() -> int:
+        heap = aligned(heap_bytes) if heap_bytes else None
+        return run(at, heap.ctypes.data if heap_bytes else None)
+
+    return threads.together(work, count)
+
+
+def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, count: int) -> int:
+    """Take n states through all steps of time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One step: its first inputs are the states, its outputs the next ones, its other inputs drive it.
+    batch : int
+        Address of its ``kinetree_batch``.
+    states : sequence of (bytes of a row, entries, start, bytes between starts, record, bytes between records)
+    drives : sequence of (address, bytes between states, entries between states, bytes between steps)
+    n, steps, every, count : int
+        States, steps of time, steps from one recorded state to the next, threads.
+    """
+    block = kernel.lanes
+    values = {"next": 0, "n": n, "block": block, "batch": batch, "params": kernel.params_address}
+    values |= {"states": len(states), "drives": len(drives), "steps": steps, "every": every}
+    head = [values[name] for name in ROLLOUT]
+    job = np.array([*head, *(x for entry in (*states, *drives) for x in entry)], np.int64)
+    run, at, heap_bytes = _drivers().rollout, job.ctypes.data, kernel.heap_bytes
+    tile_bytes = 2 * block * sum(entry[0] for entry in states)
+
+    def work() -> int:
+        memory = aligned(tile_bytes)
+        heap = aligned(heap_bytes) if heap_bytes else None
+        return run(at, memory.ctypes.data, heap.ctypes.data if heap_bytes else None)
+
+    return threads.together(work, count)
+
+
+def aligned(count: int) -> np.ndarray:
+    """Uninitialized bytes that begin on a cache line."""
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + count]
