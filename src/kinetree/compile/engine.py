@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass
 
 from ..errors import CompilationError
+from .progress import stage
 
 LIBM = ("exp", "log", "tanh", "atan2", "fma")
 """Functions of the C library that objects may call; with the suffix ``f`` in single precision."""
@@ -102,6 +103,7 @@ def assemble(ir: str, target: Target) -> bytes:
     No optimisation passes: the program is simplified before it becomes IR, and instruction selection and register
     allocation at level 2 do the rest. Passes cost time and gain nothing on straight-line code.
     """
+    stage("making machine code")
     return _machine(target).emit_object(_parse(ir))
 
 

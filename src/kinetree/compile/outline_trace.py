@@ -22,6 +22,7 @@ from ..spatial.rotation import AxialRotation, GeneralRotation, Rotation
 from .graph import BOOLEAN, Graph
 from .lowering import assemble, split
 from .program import Program
+from .progress import stage
 from .simplify import LEAVES, Survey, live, purity, simplify
 
 BODIES = 64
@@ -54,8 +55,11 @@ class Visits(Sequence):
         self._bodies, self._graph, self._marks = bodies, graph, marks
 
     def __iter__(self):
-        for i in self._bodies:
+        count = len(self._bodies)
+        for k, i in enumerate(self._bodies, 1):
             self._marks.append(len(self._graph))
+            if k % 64 == 0:
+                stage(f"reading the algorithm, body {k} of {count}")
             yield i
         self._marks.append(len(self._graph))
 
@@ -370,6 +374,7 @@ class _Copies:
 
     def all(self, pieces: list[Piece], roots: Sequence[int]) -> Pieces:
         """Copy all pieces, each from the template of its shape."""
+        stage("simplifying")
         templates: dict[tuple, Template] = {}
         for piece in pieces:
             template = templates.get(piece.shape)

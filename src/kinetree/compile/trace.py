@@ -9,6 +9,7 @@ from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
 from kinetree.compile.outline_trace import BODIES, MarkedModel
 from kinetree.compile.program import Program
+from kinetree.compile.progress import stage
 
 
 def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, object] | None = None) -> Program:
@@ -35,6 +36,7 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     about z: the joint-space quantities are the same and cost less.
     """
     basis = numbers_model(spec, model)
+    stage("reading the algorithm")
     graph = Graph()
     numbers = symbolic_numbers(graph, basis)
     many = basis.nb >= BODIES
@@ -54,6 +56,7 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
         for domain in spec.domains
         for violated in domain.violations(smodel, {name: arrays[name] for name in domain.needs if name in arrays})
     ]
+    stage("simplifying")
     marks = smodel.marks if many else None
     return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers), marks)
 
