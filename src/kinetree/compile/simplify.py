@@ -9,6 +9,9 @@ per state, so an operation on pure operands costs nothing.
 
 from __future__ import annotations
 
+import functools
+import heapq
+import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -192,31 +195,65 @@ def group_pure(survey: Survey) -> Survey:
     return survey.rebuild(edits)
 
 
+Term = tuple[int, Counter]
+"""A term of a sum: its sign, and its factors with their powers."""
+
+
 def factor(survey: Survey) -> Survey:
-    """a b + a c -> a (b + c), also with minus, for products used once.
+    """a b + c + a d -> a (b + d) + c, also with minus, in whole sums, for products and sums used once.
 
-    With n common factors this saves n multiplications, or n - 1 if one product consists of them alone.
+    The factor that most terms share is taken out first, with all that those terms have in common; brackets are looked
+    at in the same way. Each term more that a bracket holds saves a multiplication.
     """
-    nodes = survey.nodes
-
-    def edit(op: str, common: Counter, left: Counter, right: Counter) -> Edit:
-        def make(graph: Graph, new: dict[int, int]) -> int:
-            outer, *inner = (product(graph, [new[f] for f in side.elements()]) for side in (common, left, right))
-            return graph.mul(outer, graph.apply(op, *inner))
-
-        return make
-
     edits = {}
     for k in survey.order:
-        op, *args = nodes[k]
-        if (op == "add" or op == "sub") and all(survey.single(a, "mul") for a in args):
-            left, right = (Counter(survey.factors(a)) for a in args)
-            common = left & right
-            if common:
-                left, right = left - common, right - common
-                if common.total() > (not left or not right):
-                    edits[k] = edit(op, common, left, right)
+        op = survey.nodes[k][0]
+        if (op == "add" or op == "sub") and not (survey.uses[k] == 1 and survey.user.get(k) in ("add", "sub")):
+            terms = [
+                (sign, Counter(survey.factors(t)) if survey.single(t, "mul") else Counter((t,)))
+                for sign, t in survey.terms(k)
+            ]
+            if len(_brackets(terms)[0]):
+                edits[k] = _edit_factored(terms)
     return survey.rebuild(edits)
+
+
+def _brackets(terms: Sequence[Term]) -> tuple[list[list[Term]], list[Term]]:
+    """Terms that share a factor, the largest such group first, and the terms that are left."""
+    holders: dict[int, list[int]] = {}
+    for n, (_, factors) in enumerate(terms):
+        if factors.total() > 1:
+            for f in factors:
+                holders.setdefault(f, []).append(n)
+    # Entries whose terms went into a bracket meanwhile are counted anew when they come up.
+    heap = [(-len(held), held[0], f) for f, held in holders.items() if len(held) > 1]
+    heapq.heapify(heap)
+    left, brackets = dict.fromkeys(range(len(terms))), []
+    while heap:
+        count, first, f = heapq.heappop(heap)
+        held = [n for n in holders[f] if n in left]
+        if len(held) == -count:
+            brackets.append([terms[n] for n in held])
+            for n in held:
+                del left[n]
+        elif len(held) > 1:
+            heapq.heappush(heap, (-len(held), first, f))
+    return brackets, [terms[n] for n in left]
+
+
+def _edit_factored(terms: Sequence[Term]) -> Edit:
+    return lambda graph, new: _factored(graph, new, terms)
+
+
+def _factored(graph: Graph, new: dict[int, int], terms: Sequence[Term]) -> int:
+    """The sum of some terms, with brackets."""
+    brackets, rest = _brackets(terms)
+    made = [(sign, product(graph, [new[f] for f in factors.elements()])) for sign, factors in rest]
+    for bracket in brackets:
+        outer = functools.reduce(operator.and_, (factors for _, factors in bracket))
+        inner = _factored(graph, new, [(sign, factors - outer) for sign, factors in bracket])
+        made.append((1, graph.mul(product(graph, [new[f] for f in outer.elements()]), inner)))
+    return total(graph, made)
 
 
 NEGATION_DEPTH = 32
