@@ -1,14 +1,19 @@
 """The disk cache: what is stored comes back, what is damaged does not, and failures of the disk stay silent."""
 
+import dataclasses
+import errno
 import os
 import subprocess
 import sys
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kinetree.compile import cache
+from kinetree.compile.engine import Target
 from kinetree.compile.kernel import Kernel
 from kinetree.compile.program import Program
 
@@ -84,23 +89,94 @@ def test_default_directory_follows_the_platform(monkeypatch, tmp_path):
     assert cache.directory() == tmp_path / "kinetree"
 
 
-def test_unusable_directory_is_silent(tmp_path, monkeypatch):
-    """A file where the directory should be: kernels work, nothing is stored."""
+@pytest.fixture
+def said(monkeypatch):
+    """The warnings of this test; whether the process has warned before is forgotten."""
+    monkeypatch.setattr(cache, "_said", False)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        yield found
+
+
+def messages(said):
+    """Texts of the cache's warnings."""
+    return [text for text in (str(w.message) for w in said) if "KINETREE_CACHE" in text]
+
+
+def test_unusable_directory_is_said_once(tmp_path, monkeypatch, said):
+    """A file where the directory should be: kernels work, nothing is stored, one warning in all."""
     blocked = tmp_path / "file"
     blocked.write_text("not a directory")
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(blocked / "cache"))
     assert not cache.store("key", b"content")
+    assert not cache.store("other", b"content")
     assert cache.load("key") is None
     assert evaluate() == reference()
+    (message,) = messages(said)
+    assert str(blocked) in message and "KINETREE_CACHE=0" in message
+
+
+def test_missing_home_is_said_once(monkeypatch, said):
+    """Without a home directory nothing is stored; with KINETREE_CACHE=0 that is no news."""
+    monkeypatch.delenv("KINETREE_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.setattr(Path, "home", raise_no_home)
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+    assert not cache.store("key", b"content") and not messages(said)
+    monkeypatch.delenv("KINETREE_CACHE")
+    assert not cache.store("key", b"content") and cache.load("key") is None
+    assert evaluate() == reference()
+    assert ["no home directory" in message for message in messages(said)] == [True]
+    assert cache.usage().directory is None and cache.clear() == 0
+
+
+def raise_no_home():
+    """What pathlib does where the system knows no home."""
+    raise RuntimeError("Could not determine home directory.")
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_full_and_read_only_disks_are_said_once(folder, monkeypatch, said, code):
+    """The write fails: what is there is still read, results are right, and no temporary file stays."""
+    cache.store("old", b"content")
+
+    def refuse(*args, **kwargs):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(cache.os, "replace", refuse)
+    assert not cache.store("new", b"content") and not cache.store("newer", b"content")
+    assert cache.load("old") == b"content" and cache.load("new") is None
+    assert evaluate() == reference()
+    assert [os.strerror(code) in message for message in messages(said)] == [True]
+    assert not list(folder.glob("*.tmp"))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
-def test_directory_open_to_everyone_is_not_used(folder):
-    """Machine code that anyone may have written is not run."""
+def test_read_only_directory_is_read(folder, said):
+    """Entries of a directory without write permission serve; nothing new is stored."""
+    if os.getuid() == 0:
+        pytest.skip("permissions do not bind root")
+    cache.store("key", b"content")
+    (path,) = entries(folder)
+    os.utime(path, (1e9, 1e9))
+    folder.chmod(0o500)
+    try:
+        assert cache.load("key") == b"content"
+        assert not cache.store("other", b"content")
+        assert len(messages(said)) == 1
+    finally:
+        folder.chmod(0o700)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_directory_open_to_everyone_is_not_used(folder, said):
+    """Machine code that anyone may have written is not run; a warning says why."""
     cache.store("key", b"content")
     folder.chmod(0o777)
     assert cache.load("key") is None
     assert not cache.store("key", b"content")
+    assert ["may be written by anyone" in message for message in messages(said)] == [True]
 
 
 def test_clear_removes_everything(folder):
@@ -109,6 +185,77 @@ def test_clear_removes_everything(folder):
     cache.store("two", b"2")
     assert cache.clear() == 2
     assert entries(folder) == []
+
+
+def test_foreign_files_are_left_alone(folder):
+    """KINETREE_CACHE_DIR may hold other things: neither clear() nor a sweep touches them."""
+    cache.store("key", b"1")
+    foreign = [folder / name for name in ("data.bin", "notes.tmp", "README", "a" * 40 + ".bin.txt")]
+    for path in foreign:
+        path.write_bytes(b"x" * 1000)
+    assert (cache.usage().entries, cache.usage().size) == (1, entries(folder)[0].stat().st_size)
+    cache._sweep(folder, 0)
+    cache.clear()
+    assert all(path.exists() for path in foreign)
+
+
+# Size --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, size",
+    [("", 512 * 2**20), ("1000", 1000), ("2 GB", 2**31), ("1.5MiB", 1572864), ("64k", 65536), ("0", 0)],
+)
+def test_sizes_are_read(monkeypatch, text, size):
+    """Bytes, or with a unit of powers of 1024."""
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", text)
+    assert cache.size_limit() == size
+
+
+def test_unreadable_size_is_said(monkeypatch, said):
+    """The default serves, and a warning shows what was found."""
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "lots")
+    assert cache.size_limit() == cache.DEFAULT_SIZE
+    assert ["'lots'" in message for message in messages(said)] == [True]
+
+
+def test_what_was_not_used_for_longest_goes_first(folder, monkeypatch):
+    """A load counts as use; after the sweep the size is below nine tenths of the limit."""
+    old = time.time() - 10 * 86400
+    for k in range(10):
+        cache.store(f"entry {k}", bytes(1000))
+        os.utime(cache._file(folder, f"entry {k}"), (old + k, old + k))
+    assert cache.load("entry 0") is not None
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "6000")
+    assert cache.store("last", bytes(1000))  # a sixth of the limit: certain to sweep
+    assert [k for k in range(10) if cache.load(f"entry {k}") is not None] == [0, 7, 8, 9]
+    assert cache.load("last") is not None
+    assert cache.usage().size <= 0.9 * 6000
+
+
+def test_size_stays_near_the_limit(folder, monkeypatch):
+    """A thousand stores, each a 540th of the limit: the size stays near it with few looks at the folder."""
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "100 kB")
+    looks, sizes = [], []
+    sweep = cache._sweep
+    monkeypatch.setattr(cache, "_sweep", lambda *args: looks.append(sizes.append(cache.usage().size)) or sweep(*args))
+    for k in range(1000):
+        cache.store(f"entry {k}", bytes(140))
+    sizes.append(cache.usage().size)
+    # A sweep is due every 32nd of the limit. That none comes for 19 times as long has the probability e^-19.
+    assert max(sizes) < 102400 * (1 + 19 / 32)
+    assert 20 < len(looks) < 120  # 59 expected, deviation 7.5
+
+
+def test_entry_beyond_the_limit_is_not_stored(folder, monkeypatch):
+    """It would drive all others out and then itself."""
+    cache.store("small", b"1")
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "1000")
+    assert not cache.store("large", bytes(2000))
+    assert cache.load("small") == b"1"
+
+
+# Kernels -----------------------------------------------------------------------------------------------------------
 
 
 def evaluate():
@@ -152,6 +299,19 @@ def test_corrupt_object_is_compiled_again_and_replaced(folder):
     assert Kernel(PROGRAM).cached
 
 
+def test_another_processor_has_entries_of_its_own(folder):
+    """Code for a processor of another name or with other features is not taken, and its own code is found again."""
+    host = Target.host()
+    Kernel(PROGRAM)
+    assert dataclasses.replace(host, features=host.features + ",+x").key != host.key
+    generic = dataclasses.replace(host, cpu="generic")
+    assert [Kernel(PROGRAM, target=generic).cached for _ in range(2)] == [False, True]
+    assert Kernel(PROGRAM).cached and len(entries(folder)) == 2
+
+
+# Processes ---------------------------------------------------------------------------------------------------------
+
+
 SCRIPT = """
 import sys, numpy as np
 sys.path.insert(0, {root!r})
@@ -174,3 +334,70 @@ def test_two_processes_may_compile_clear_and_load_at_once():
     outputs = [worker.communicate(timeout=120)[0].split() for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0]
     assert outputs == [[reference().hex()]] * 2
+
+
+STORM = """
+import os, sys
+sys.path.insert(0, {root!r})
+from kinetree.compile import cache
+seed = int(sys.argv[1])
+wrong = 0
+for k in range(300):
+    key = f"key {{(k * 7 + seed) % 40}}"
+    found = cache.load(key)
+    wrong += found is not None and found != key.encode() * 300
+    cache.store(key, key.encode() * 300)
+    if k == 150 and seed == 0:
+        cache.clear()
+print(wrong)
+"""
+
+
+def test_many_processes_write_read_sweep_and_clear_at_once(folder, monkeypatch):
+    """Six processes on forty keys, beyond the size: nobody reads what was not stored, nothing is left over."""
+    monkeypatch.setenv("KINETREE_CACHE_SIZE", "40 kB")
+    script = STORM.format(root=str(Path(__file__).parents[2] / "src"))
+    workers = [
+        subprocess.Popen([sys.executable, "-W", "error", "-c", script, str(k)], stdout=subprocess.PIPE, text=True)
+        for k in range(6)
+    ]
+    assert [worker.communicate(timeout=120)[0].strip() for worker in workers] == ["0"] * 6
+    assert cache.usage().size < 40 * 1024 * 1.3
+    assert not list(folder.glob("*.tmp"))
+    assert all(cache.load(f"key {k}") in (None, f"key {k}".encode() * 300) for k in range(40))
+
+
+KILLED = """
+import os, signal, sys
+sys.path.insert(0, {root!r})
+from kinetree.compile import cache
+cache.store("done", b"content")
+if {when!r} == "before the rename":
+    cache.os.replace = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
+else:
+    checksum = cache._checksum
+    class File:
+        def __init__(self, handle): self.handle = handle
+        def __enter__(self): return self
+        def __exit__(self, *args): pass
+        def write(self, data):
+            os.write(self.handle, data[: len(data) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+    cache.os.fdopen = lambda handle, mode: File(handle)
+cache.store("done", b"other content" * 100)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("when", ["in the middle of writing", "before the rename"])
+def test_killed_writer_leaves_nothing_that_is_read(folder, when):
+    """kill -9: the entry stays what it was; the temporary file goes with a sweep, once no writer can be behind it."""
+    script = KILLED.format(root=str(Path(__file__).parents[2] / "src"), when=when)
+    assert subprocess.run([sys.executable, "-c", script]).returncode == -9
+    assert cache.load("done") == b"content"
+    (left,) = folder.glob("*.tmp")
+    cache._sweep(folder, cache.DEFAULT_SIZE)
+    assert left.exists()  # its writer may be at work
+    os.utime(left, (time.time() - 2 * cache.ABANDONED,) * 2)
+    cache._sweep(folder, cache.DEFAULT_SIZE)
+    assert not left.exists() and cache.load("done") == b"content"
