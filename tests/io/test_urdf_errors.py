@@ -62,7 +62,7 @@ MALFORMED = {
     "parent missing": (robot(A, B, '<joint name="j" type="fixed"/>'), r":4: robot/joint\[j\] has no <parent>"),
     "zero axis": (robot(A, B, joint(inside='<axis xyz="0 0 0"/>' + LIMIT)), ":4: joint 'j' has the axis .* nowhere"),
     "short axis": (robot(A, B, joint(inside='<axis xyz="0 1"/>' + LIMIT)), ":4: .* 2 numbers, expected 3"),
-    "comma": (robot(A, B, joint(inside='<origin xyz="1,0 2 3"/>' + LIMIT)), ":4: .*the decimal separator is a point"),
+    "comma": (robot(A, B, joint(inside='<origin xyz="1,0 2 3"/>' + LIMIT)), ":4: .*The decimal separator is a point"),
     "nan": (robot(A, B, joint(inside='<origin rpy="0 nan 0"/>' + LIMIT)), ":4: .*'nan' is not a finite number"),
     "limits the wrong way": (
         robot(A, B, joint(inside='<limit lower="1" upper="-1" effort="1" velocity="1"/>')),

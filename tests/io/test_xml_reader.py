@@ -45,7 +45,7 @@ def test_decimal_numbers_pass(word, value):
     ("value", "message"),
     [
         ("1,0 2", "2 numbers, expected 3 .numbers are separated by spaces"),
-        ("1,0 2 3", "'1,0' is not a finite number; the decimal separator is a point"),
+        ("1,0 2 3", "'1,0' is not a finite number. The decimal separator is a point"),
         ("", "0 numbers, expected 3"),
         ("1 2 3 4", "4 numbers, expected 3"),
         ("1 nan 3", "'nan' is not a finite number"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from kinetree.errors import ModelError, unknown_name
+import numpy as np
+
+from kinetree.errors import KinetreeError, ModelError, NonFiniteError, unknown_name
 from kinetree.io import inertia_rules
 from kinetree.io.mjcf_actuators import add_actuators
 from kinetree.io.mjcf_compile import Compiled, compile_sources, require_mujoco
@@ -120,12 +123,16 @@ def load_mjcf(
         for joint in sorted(locked):
             notes.warning(sources.where("joint", joint), f"joint '{joint}' moves no inertia: made fixed")
         try:
-            return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia, locked)
-        except ModelError as error:
+            with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
+                return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia, locked)
+        except (ModelError, NonFiniteError) as error:
             joint = getattr(error, "joint", None)
-            if massless == "raise" or joint is None or not hasattr(error, "bodies") or joint in locked:
+            if massless == "lock" and joint is not None and hasattr(error, "bodies") and joint not in locked:
+                locked.add(joint)
+            elif hasattr(error, "file"):
                 raise
-            locked.add(joint)
+            else:
+                raise _with_place(error, sources) from error
 
 
 def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed, inertia, locked):
@@ -150,13 +157,18 @@ def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, me
     report_ignored(mj, notes)
     notes.raise_refused()
     builder.report = notes.report
-    try:
-        return builder.build(merge_fixed=merge_fixed)
-    except ModelError as error:
-        # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
-        where = sources.where("joint", getattr(error, "joint", None) or "")
-        values = {key: value for key, value in vars(error).items() if key not in ("message", "file")}
-        raise type(error)(f"{where}: {error.message}", file=sources.main.file, **values) from error
+    return builder.build(merge_fixed=merge_fixed)
+
+
+def _with_place(error: KinetreeError, sources: Sources) -> Exception:
+    """An error of the model or its builder, which know no files, with the line of the body or joint that it names."""
+    if isinstance(error, NonFiniteError) and (infinite := sources.number_error("inf", "this number must be finite")):
+        return infinite
+    values = {name: value for name, value in vars(error).items() if name != "message"}
+    values.setdefault("code", "massless-leaf" if hasattr(error, "bodies") else "model")
+    named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages open with the thing
+    kind, name = named.groups() if named else ("", "")
+    return sources.fail(kind, name, error.message, type(error), **values)
 
 
 def _name(sources: Sources) -> str:

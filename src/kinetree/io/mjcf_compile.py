@@ -78,6 +78,9 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     with _quiet(mujoco) as said:
         try:
             spec = _parse(mujoco, source, sources)
+            if any("'NaN'" in warning for warning in said):
+                fault = "NaN is not a finite number"
+                raise sources.number_error("nan", fault) or sources.main.fail(None, fault, code="bad-number")
             compiled = _compile(mujoco, spec, MeshFinder(sources.base, package_dirs), notes, inertia, massless)
         except KinetreeError:
             raise

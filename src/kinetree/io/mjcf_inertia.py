@@ -66,13 +66,23 @@ class InertiaRepairs:
             else:
                 body.inertia = [largest] * 3
             return True
+        if not (np.isfinite(mass) and np.isfinite(I).all()):
+            if infinite := self._notes.sources.number_error("inf", "this number must be finite"):
+                raise infinite
+            return False
+        if mass < 0.0:
+            self._settled(where, name, mass, I, said)  # no choice mends it
         if self._massless == "raise":
-            raise ModelError(
-                f"{where}: body '{name}' moves with mass {mass:g} kg and a moment of inertia of "
-                f"{np.abs(np.diag(I)).min():g} kg m^2, which MuJoCo refuses. Give it mass, or choose massless='lock', "
-                "which takes the body as it is and makes joints fixed that move no inertia",
+            raise self._notes.sources.fail(
+                "body",
+                name,
+                f"body '{name}' moves with mass {mass:g} kg and a moment of inertia of {np.abs(np.diag(I)).min():g} "
+                "kg m^2, which MuJoCo refuses",
+                ModelError,
+                code="massless-leaf",
+                repair="give it mass, or choose massless='lock', which takes the body as it is and makes joints fixed "
+                "that move no inertia",
                 body=name,
-                file=self._notes.sources.main.file,
             )
         self._own[k] = mass, I, full
         self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
@@ -89,12 +99,20 @@ class InertiaRepairs:
             if self._inertia == "raise":
                 settle(mass, I, "raise", "")
                 rule = said.partition("\n")[0].removeprefix("Error: ")
-                raise ModelError(f"{where}: body '{name}': MuJoCo: {rule}; inertia='accept' takes it", body=name)
+                raise self._notes.sources.fail(
+                    "body",
+                    name,
+                    f"body '{name}': MuJoCo: {rule}",
+                    ModelError,
+                    code="impossible-inertia",
+                    repair="inertia='accept' takes it",
+                    body=name,
+                )
             I, change = settle(mass, I, self._inertia, f"body '{name}'")
         except InertiaError as error:
-            values = {"body": name, "mass": mass, "inertia": error.inertia, "rule": error.rule}
-            message = f"{where}: body '{name}': {error.rule}. {error.repair}."
-            raise InertiaError(message, file=self._notes.sources.main.file, **values) from None
+            values = {value: getattr(error, value) for value in ("mass", "inertia", "rule", "code", "repair")}
+            message = f"body '{name}': {error.rule}"
+            raise self._notes.sources.fail("body", name, message, InertiaError, body=name, **values) from None
         self._notes.warning(where, f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}")
         return I
 

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
-from kinetree.io.xml_reader import Document, Node
+from kinetree.io.xml_numbers import KNOWN
+from kinetree.io.xml_reader import Document, Node, shown
 
 _MOST_FILES = 1000
 _SECTIONS = {"equality": "equality", "tendon": "tendon", "actuator": "actuator"}
@@ -121,6 +122,30 @@ class Sources:
         """File and line of a named thing; the file alone where the name is not written there."""
         node = self.find(kind, name)
         return self.main.where(self.lines.get((kind, name))) if node is None else node.document.where(node.line)
+
+    def fail(self, kind: str, name: str, message: str, error: type | None = None, **values: object) -> Exception:
+        """The error about a named thing, with file and line in front; see `Document.fail`."""
+        node = self.find(kind, name)
+        if node is not None:
+            return node.fail(message, error, **values)
+        return self.main.fail(self.lines.get((kind, name)), message, error, **values)
+
+    def number_error(self, word: str, fault: str) -> Exception | None:
+        """The error about the first attribute with such a number: "nan" or "inf"; None if there is none.
+
+        MuJoCo only warns of NaN and may compile it into zeros; infinity is a number to it. Neither comes with a line.
+        """
+        pattern = re.compile(rf"[+-]?{word}(inity|\(.*\))?", re.IGNORECASE)
+        for node in self.nodes():
+            for attribute, value in node.element.items():
+                # Limits may be infinite.
+                if attribute == "name" or (word == "inf" and attribute.endswith("range")):
+                    continue
+                if any(pattern.fullmatch(each) for each in value.split()):
+                    message = f"{node.path}: attribute '{attribute}' is {shown(value)}: {fault}"
+                    repair = KNOWN if word == "nan" else ""
+                    return node.fail(message, code="bad-number", repair=repair, attribute=attribute, value=value)
+        return None
 
     def compiler_error(self, said: str) -> Exception:
         """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""

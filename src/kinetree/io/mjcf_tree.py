@@ -47,9 +47,14 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     mass, com, I = inertias.get(body) or compiled_inertia(mj, body)
     if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
         moments = ", ".join(f"{moment:g}" for moment in mj.body_inertia[body])
-        raise InertiaError(
-            f"{notes.sources.where('body', name)}: body '{name}' has the mass {mass:g} kg and the principal moments "
-            f"({moments}) kg m^2 in MuJoCo, expected finite numbers. Is the size of a geom in meters?",
+        raise notes.sources.fail(
+            "body",
+            name,
+            f"body '{name}' has the mass {mass:g} kg and the principal moments ({moments}) kg m^2 in MuJoCo, expected "
+            "finite numbers",
+            InertiaError,
+            code="bad-number",
+            repair="is the size of a geom in meters?",
             body=name,
         )
     content = {"mass": mass, "com": com + place.shift[body] if mass else np.zeros(3), "inertia": I}
@@ -133,6 +138,10 @@ def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[s
             low, high = mj.jnt_range[j]
             data["lower"] = -np.inf if low <= -LARGEST else float(low)
             data["upper"] = np.inf if high >= LARGEST else float(high)
+        elif mj.jnt_range[j][0] > mj.jnt_range[j][1]:
+            name, (low, high) = place.joints[j], mj.jnt_range[j]
+            message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
+            notes.warning(notes.sources.where("joint", name), message)
         if mj.jnt_actfrclimited[j]:
             low, high = map(float, mj.jnt_actfrcrange[j])
             data["effort_limit"] = max(-low, high, 0.0)

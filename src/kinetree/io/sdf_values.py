@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.io.xml_reader import LARGEST, Node, shown
+from kinetree.io.xml_numbers import BadNumber, parse_number
+from kinetree.io.xml_reader import Node, shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.spatial.rotations import quaternion_to_rotation
 
 WATER = 1000.0  # kg/m^3, where a density is asked for and not stated
 UNLIMITED = 1e16  # what SDF before 1.9 writes for "no limit"
 
-# float() would also take "nan", "1_000" and digits of other scripts.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -78,18 +75,11 @@ def numbers(node: Node, size: int, infinite: bool = False) -> tuple[float, ...]:
 
 
 def _number(node: Node, word: str, infinite: bool) -> float:
-    if infinite and _INFINITE.fullmatch(word):
-        return float(word)
-    value = float(word) if _NUMBER.fullmatch(word) else math.nan
-    underflow = value == 0.0 and re.match(r"[+-]?[\d.]*[1-9]", word)
-    # A limit may be any float: some programs write the largest one where none is meant.
-    if math.isfinite(value) and not underflow and (infinite or abs(value) <= LARGEST):
-        return value
-    wrong = "not a finite number"
-    if underflow or math.isfinite(value):
-        wrong = "too small for a float" if underflow else f"too large: beyond {LARGEST:g}, products overflow"
-    repair = "the decimal separator is a point" if "," in word else ""
-    raise node.fail(f"{node.path}: {shown(word)} is {wrong}", code="bad-number", repair=repair, value=word)
+    try:
+        return parse_number(word, infinite)
+    except BadNumber as bad:
+        message = f"{node.path}: {shown(word)} {bad.fault}"
+        raise node.fail(message, code="bad-number", repair=bad.repair, value=word) from None
 
 
 def boolean(node: Node, tag: str, default: bool = False) -> bool:

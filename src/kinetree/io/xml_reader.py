@@ -18,16 +18,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.io.xml_numbers import BadNumber, parse_number
 from kinetree.io.xml_source import check_length, decode, read_bytes
 
 _KEPT = object()  # stands for an attribute whose error a collecting document has kept
 LONGEST_NAME = 1000  # characters
-LARGEST = 1e50  # of a number: products of three of them are still floats
 LONGEST_PATH = 4096  # characters; a longer "path" is a text that is not XML
 
-# float() would also take "nan", "1_000" and digits of other scripts.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 _DECLARATION = re.compile(r"<\?xml(\s[^>]*?)\?>")
 _VERSION = re.compile(r"""\sversion\s*=\s*["']([^"']*)["']""")
 
@@ -366,21 +363,11 @@ class Node:
         return tuple(self._number(name, value, word, False) for word in words)
 
     def _number(self, name: str, value: str, word: str, infinite: bool) -> float:
-        if infinite and _INFINITE.fullmatch(word):
-            return float(word)
-        number = float(word) if _NUMBER.fullmatch(word) else math.nan
-        underflow = number == 0.0 and re.match(r"[+-]?[\d.]*[1-9]", word)
-        # A limit may be any float: some programs write the largest one where none is meant.
-        beyond = abs(number) > LARGEST and not infinite
-        if math.isfinite(number) and not underflow and not beyond:
-            return number
-        comma = "; the decimal separator is a point" if "," in word else ""
-        message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is not a finite number{comma}"
-        if underflow or (beyond and math.isfinite(number)):
-            size = "small for a float" if underflow else f"large: beyond {LARGEST:g}, products overflow"
-            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} is too {size}"
-        repair = _number_repair(word, number)
-        return self.reject(message, math.nan, code="bad-number", repair=repair, attribute=name, value=value)
+        try:
+            return parse_number(word, infinite)
+        except BadNumber as bad:
+            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} {bad.fault}"
+            return self.reject(message, math.nan, code="bad-number", repair=bad.repair, attribute=name, value=value)
 
     def likely(self, name: str) -> str | None:
         """Return the attribute of this element that looks like a misspelling of a name, if there is one."""
@@ -414,16 +401,3 @@ def _close(name: str, others: list[str]) -> str | None:
     found = difflib.get_close_matches(name.lower(), list(folded), n=1, cutoff=0.8)
     return folded[found[0]] if found else None
 
-
-def _number_repair(word: str, number: float) -> str:
-    if math.isinf(number):
-        return "the largest float is 1.8e308"
-    if "_" in word:
-        return "write the digits without underscores"
-    if re.match(r"[+-]?0[xX]", word):
-        return "write it as a decimal number"
-    if not word.isascii():
-        return "write it with the digits 0 to 9"
-    if "nan" in word.lower():
-        return "a value must be known; remove the attribute if the format has a default for it"
-    return ""
