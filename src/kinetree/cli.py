@@ -1,5 +1,4 @@
-"""The command line: ``kinetree info``, ``kinetree simulate``, ``kinetree lint``, ``kinetree convert``,
-``kinetree robots``.
+"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``codegen``, ``cache``, ``robots``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -210,6 +209,81 @@ def convert(
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
         rows += [("note", str(entry)) for entry in report]
         _print_rows([*rows, ("written", str(path))])
+
+
+@app.command()
+def codegen(
+    robot: Robot,
+    function: Annotated[list[str], _option("An algorithm, such as aba; repeatable.", "--function", "-f")],
+    output: Annotated[Path, _option("Folder of the files; it is made if need be.", "--output", "-o")],
+    lang: Annotated[str, _option("The language: c.", default=True)] = "c",
+    single: Annotated[bool, _option("float instead of double.", "--float")] = False,
+    parameters: Annotated[
+        str, _option("Numbers of the model: baked, or input for arguments that can be changed.", default=True)
+    ] = "baked",
+    sincos: Annotated[str, _option("Sine and cosine: own or libm.", default=True)] = "own",
+    optional: Annotated[list[str] | None, _option("An optional input, such as f_ext; repeatable.")] = None,
+    frame: Annotated[str | None, _option("The frame of functions that take one.")] = None,
+    reference: Annotated[str | None, _option("Its coordinates: local, world or local_world_aligned.")] = None,
+    kind: Annotated[str | None, _option("Of accelerations: spatial or classical.")] = None,
+    checks: Annotated[bool, _option("Whether inputs are checked.", "--checks/--no-checks", default=True)] = True,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    package_dir: PackageDir = None,
+    quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
+    debug: Debug = False,
+) -> None:
+    """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
+    with _Errors(debug):
+        import kinetree as kt
+        from kinetree.algorithms.spec import ALGORITHMS
+
+        if lang != "c":
+            raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
+        given = {"frame": frame, "reference": reference, "kind": kind}
+        rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
+        rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+        sources = []
+        for name in function:
+            spec = ALGORITHMS.get(name)
+            static = {key: value for key, value in given.items() if spec and key in spec.static}
+            missing = [key for key, value in static.items() if value is None]
+            if missing:
+                raise KinetreeError(f"{name} needs --{' and --'.join(missing)}.", missing=missing)
+            inputs = tuple(entry for entry in optional or () if spec and entry in spec.optional)
+            f = kt.compile(model, name, optional=inputs, checks=checks, **static)
+            sources.append(f.c_source(dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
+        for source in sources:
+            n = source.operations
+            rows.append(
+                (
+                    "function",
+                    f"{source.name}: {n.total} operations ({n.multiplications} multiplications, {n.additions} "
+                    f"additions, {n.divisions} divisions), {n.sincos} sines, {source.scratch_bytes} bytes of scratch",
+                )
+            )
+            rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
+        if not quiet:
+            _print_rows(rows)
+
+
+@app.command()
+def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False, debug: Debug = False) -> None:
+    """Show where compiled code is kept and how much there is of it; empty it."""
+    with _Errors(debug):
+        from kinetree.compile import cache as files
+
+        removed = [("removed", f"{files.clear()} entries")] if clear else []
+        usage = files.usage()
+        if usage.directory is None:
+            _print_rows([("folder", "none: turned off by KINETREE_CACHE, or there is no home directory")])
+            return
+        limit = f"{usage.limit / 2**20:.4g} MB (KINETREE_CACHE_SIZE)"
+        size = f"{usage.size / 2**20:.3g} MB of {limit}"
+        _print_rows([("folder", str(usage.directory)), ("entries", str(usage.entries)), ("size", size), *removed])
 
 
 class _Errors:
