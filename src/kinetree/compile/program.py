@@ -28,12 +28,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
 from ..errors import CompilationError, ShapeError
+from .operations import Operations
 
 FORMAT = 2
 """Version of the serialized form; raise it when the meaning of any operation changes."""
@@ -49,41 +50,6 @@ SIGNATURES: dict[str, tuple[str, str]] = {
     "where": ("bff", "f"),
 }
 LEAVES = ("const", "input", "param")
-
-
-@dataclass(frozen=True, slots=True)
-class Operations:
-    """How many operations one evaluation of a program takes, before products and sums are fused.
-
-    Parameters
-    ----------
-    multiplications, additions, negations, divisions, square_roots : int
-        Additions include subtractions.
-    sincos : int
-        Number of angles whose sine, cosine or both are taken.
-    other : int
-        Comparisons, logic, selections and the remaining functions.
-    """
-
-    multiplications: int = 0
-    additions: int = 0
-    negations: int = 0
-    divisions: int = 0
-    square_roots: int = 0
-    sincos: int = 0
-    other: int = 0
-
-    @property
-    def total(self) -> int:
-        """Multiplications, divisions and additions: what the literature counts."""
-        return self.multiplications + self.divisions + self.additions
-
-    def __getitem__(self, name: str) -> int:
-        return getattr(self, name)
-
-    def keys(self) -> list[str]:
-        """Names of the counts, so that ``dict(operations)`` works."""
-        return [field.name for field in fields(self)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +97,8 @@ class Program:
 
     @property
     def operations(self) -> Operations:
-        """Operation counts; a fused multiply-add counts as one multiplication and one addition."""
-        counts = dict.fromkeys((field.name for field in fields(Operations)), 0)
-        angles = set()
-        for op, *args in self.code:
-            if op in ("sin", "cos"):
-                angles.add(args[0])
-            for name in _COUNTED.get(op, ()):
-                counts[name] += 1
-        counts["sincos"] = len(angles)
-        return Operations(**counts)
+        """Operation counts by kind."""
+        return Operations.of(self.code)
 
     def interpret(self, arrays: Sequence | Mapping, numbers: object = None) -> tuple[np.ndarray, ...]:
         """Evaluate with NumPy: the reference of every back end, in any float type.
@@ -259,19 +217,6 @@ class Program:
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
 
-_COUNTED = {
-    "neg": ("negations",),
-    "add": ("additions",),
-    "sub": ("additions",),
-    "mul": ("multiplications",),
-    "div": ("divisions",),
-    **dict.fromkeys(("fma", "fms", "fnma"), ("multiplications", "additions")),
-    "sqrt": ("square_roots",),
-    **dict.fromkeys(
-        ("abs", "exp", "log", "tanh", "arctan2", "lt", "le", "eq", "and", "or", "not", "where"), ("other",)
-    ),
-}
-
 _MEANING = {
     "neg": np.negative,
     "add": np.add,
@@ -353,7 +298,7 @@ def _validate(program: Program) -> None:
 
 
 def _pack(program: Program) -> list:
-    code = [[op, args[0].hex()] if op == "const" else [op, *args] for op, *args in program.code]
+    code = [("const", operation[1].hex()) if operation[0] == "const" else operation for operation in program.code]
     prologue = program.prologue and _pack(program.prologue)
     return [program.inputs, program.outputs, code, program.results, program.checks, prologue, program.cuts]
 
