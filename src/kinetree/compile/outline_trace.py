@@ -166,16 +166,15 @@ class Piece:
 
     Parameters
     ----------
-    shape : tuple
-        Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then what
-        kind each value from outside is of, and which values are used outside.
+    shape : int
+        Number of its shape.
     outside : list of int
         The nodes that the piece takes.
     exported : list of int
         The nodes that others take, in the order in which the shape names them.
     """
 
-    shape: tuple
+    shape: int
     outside: list[int]
     exported: list[int]
 
@@ -184,6 +183,12 @@ class Template:
     """The lowered form of a shape: the piece's code for every state and for every model, over what it takes.
 
     Leaves of the code are numbers of `leaves`, computed values follow after them.
+
+    Parameters
+    ----------
+    shape : tuple
+        Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then what
+        kind each value from outside is of, and which values are used outside.
     """
 
     __slots__ = ("leaves", "code", "pure_leaves", "pure_code", "params", "exports")
@@ -288,11 +293,10 @@ def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Pieces | N
     if len(order) < LARGE:
         return None
     pure = purity(graph, order)
-    pieces = _describe(graph, _cut(graph, order, marks.places), pure, roots)
-    sizes = {piece.shape: len(piece.shape[0]) for piece in pieces}
-    if sum(sizes.values()) * REPEATED > len(order):
+    pieces, shapes = _describe(graph, _cut(graph, order, marks.places), pure, roots)
+    if sum(len(operations) for operations, _, _ in shapes) * REPEATED > len(order):
         return None
-    return _Copies(graph, pure, marks).all(pieces, roots)
+    return _Copies(graph, pure, marks).all(pieces, shapes, roots)
 
 
 def _cut(graph: Graph, order: Sequence[int], marks: Sequence[int]) -> list[list[int]]:
@@ -307,8 +311,10 @@ def _cut(graph: Graph, order: Sequence[int], marks: Sequence[int]) -> list[list[
     return pieces
 
 
-def _describe(graph: Graph, pieces: list[list[int]], pure: set[int], roots: Sequence[int]) -> list[Piece]:
-    """The pieces with their shapes. A truth value from outside is computed again: inputs of a piece are floats."""
+def _describe(
+    graph: Graph, pieces: list[list[int]], pure: set[int], roots: Sequence[int]
+) -> tuple[list[Piece], list[tuple]]:
+    """The pieces, and the shapes they have. Truth values from outside are computed again: a piece takes floats."""
     nodes, value = graph.nodes, graph.value
     described = []
     exported = set(roots)
@@ -348,10 +354,12 @@ def _describe(graph: Graph, pieces: list[list[int]], pure: set[int], roots: Sequ
         exported.update(outside)
         described.append((piece, tuple(operations), tuple(kinds), own, list(outside)))
     result = []
+    shapes: dict[tuple, int] = {}
     for piece, operations, kinds, own, outside in described:
         mine = [k for k in piece if k in exported]
-        result.append(Piece((operations, kinds, tuple(own[k] for k in mine)), outside, mine))
-    return result
+        shape = operations, kinds, tuple([own[k] for k in mine])
+        result.append(Piece(shapes.setdefault(shape, len(shapes)), outside, mine))
+    return result, list(shapes)
 
 
 class _Copies:
@@ -372,17 +380,13 @@ class _Copies:
         self._value: dict[int, int | tuple] = {}
         self._pure_value: dict[int, int] = {}
 
-    def all(self, pieces: list[Piece], roots: Sequence[int]) -> Pieces:
+    def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Pieces:
         """Copy all pieces, each from the template of its shape."""
-        stage("simplifying")
-        templates: dict[tuple, Template] = {}
+        templates = [Template(shape) for shape in shapes]
         for piece in pieces:
-            template = templates.get(piece.shape)
-            if template is None:
-                template = templates[piece.shape] = Template(piece.shape)
             if self.code and (not self.cuts or self.cuts[-1] < len(self.code)):
                 self.cuts.append(len(self.code))
-            self._copy(template, piece)
+            self._copy(templates[piece.shape], piece)
         if self.cuts and self.cuts[-1] == len(self.code):
             self.cuts.pop()
         places = [self._state(k) for k in roots]
