@@ -67,6 +67,7 @@ class Module:
         self.parts: list[str] = []
         self._declared: set[str] = set()
         self._sincos: set[int] = set()
+        self._included: set[str] = set()
 
     def intrinsic(self, name: str, lanes: Lanes) -> str:
         """Declare an intrinsic on floats, ``T f(T, ...)``, and return its name."""
@@ -89,6 +90,12 @@ class Module:
             self.intrinsic("fma", lanes)
             self.parts.append(sincos_function(sincos_name(lanes), lanes, self.target.fma))
         return "@" + sincos_name(lanes)
+
+    def include(self, text: str) -> None:
+        """Include a function once."""
+        if text not in self._included:
+            self._included.add(text)
+            self.parts.append(text)
 
     def masked_load(self, result: str, address: str, count: int) -> str:
         """IR line that loads the first `count` entries into a vector, zeros beyond."""

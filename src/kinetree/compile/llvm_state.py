@@ -7,10 +7,14 @@ cleared as a whole first.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from math import copysign
 
 from .llvm import HEAD, STACK, Block, Module, accumulate, frame_line
 from .llvm_math import Lanes
+
+MANY = 32
+"""Vectors of inputs or angles from which they are gone through in a loop."""
 
 
 class ScalarBlock(Block):
@@ -60,6 +64,13 @@ class ScalarBlock(Block):
         module, lanes = self.module, self.module.vector
         total = lanes.number(0.0)
         for array, size in enumerate(module.input_sizes):
+            if size > MANY * lanes.count:
+                before, total = total, self.fresh()
+                last = (size - lanes.count) * self.lanes.size
+                kind = lanes.type
+                name = long_test(module)
+                self.lines.append(f"  {total} = call fastcc {kind} {name}(ptr %in{array}, i64 {last}, {kind} {before})")
+                continue
             starts = list(range(0, size - lanes.count + 1, lanes.count))
             if starts and size % lanes.count:
                 starts.append(size - lanes.count)
@@ -82,7 +93,10 @@ class ScalarBlock(Block):
         plan_, lanes = self.plan, self.module.vector
         if len(plan_.angles) == 1:
             lanes = self.lanes
-        for first in range(0, len(plan_.angles), lanes.count):
+        begin = 0
+        if len(plan_.angles) > MANY * lanes.count:
+            begin = self._call_long_trigonometry(lanes)
+        for first in range(begin, len(plan_.angles), lanes.count):
             group = plan_.angles[first : first + lanes.count]
             angles = self._gather(group, lanes)
             function = self.module.sincos(lanes)
@@ -93,6 +107,21 @@ class ScalarBlock(Block):
                 part, address = self.fresh(), self.pointer(*self.slot_address(slot))
                 self.lines.append(f"  {part} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
                 self.lines.append(f"  store {kind} {part}, ptr {address}, align {self.lanes.size}")
+
+    def _call_long_trigonometry(self, lanes: Lanes) -> int:
+        """Loops over the angles as long as many of one input follow each other; returns how many are done."""
+        done, angles = 0, self.plan.angles
+        while len(angles) - done >= MANY * lanes.count:
+            array = self.code[angles[done]][1]
+            run = list(takewhile(lambda entry: entry[0] == array, (self.code[value][1:] for value in angles[done:])))
+            count = len(run) // lanes.count * lanes.count
+            if count < MANY * lanes.count:
+                break
+            offsets = [entry * self.lanes.size for _, entry in run[:count]]
+            self.module.parts.append(long_trigonometry(self.module, lanes, done, offsets, self.plan.stride))
+            self.lines.append(f"  call fastcc void @state_angles{done}(ptr %in{array}, ptr %frame)")
+            done += count
+        return done
 
     def _gather(self, group: tuple[int, ...], lanes: Lanes) -> str:
         entries = [self.code[value][1:] for value in group]
@@ -114,6 +143,79 @@ class ScalarBlock(Block):
                 f"  {whole} = insertelement {lanes.type} {before}, {self.lanes.type} {one}, i32 {lane}"
             )
         return whole
+
+
+def long_test(module: Module) -> str:
+    """Add the loop over an input's vectors that adds up x * 0, and return its name."""
+    lanes = module.vector
+    kind, item = lanes.type, module.scalar.size
+    lines = "\n".join(accumulate(lanes, "%after", "%x", "%before", "%zero"))
+    module.include(
+        f"""define internal fastcc {kind} @finite(ptr noalias readonly %start, i64 %last, {kind} %sum) #0 {{
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %before = phi {kind} [ %sum, %entry ], [ %after, %loop ]
+  %place = getelementptr inbounds i8, ptr %start, i64 %k
+  %x = load {kind}, ptr %place, align {item}
+{lines}
+  %regular = add i64 %k, {lanes.size}
+  %beyond = icmp sgt i64 %regular, %last
+  %next = select i1 %beyond, i64 %last, i64 %regular
+  %more = icmp slt i64 %k, %last
+  br i1 %more, label %loop, label %done
+done:
+  ret {kind} %after
+}}"""
+    )
+    return "@finite"
+
+
+def long_trigonometry(module: Module, lanes: Lanes, first: int, offsets: list[int], stride: int) -> str:
+    """IR of a loop over angles of one input, from number `first` on, as many at a time as a vector has lanes."""
+    kind, item, count = lanes.type, module.scalar.size, lanes.count
+    gather = []
+    whole = lanes.number(0.0)
+    for lane in range(count):
+        gather += (
+            f"  %where{lane} = getelementptr inbounds i8, ptr %row, i64 {4 * lane}",
+            f"  %short{lane} = load i32, ptr %where{lane}",
+            f"  %offset{lane} = zext i32 %short{lane} to i64",
+            f"  %from{lane} = getelementptr inbounds i8, ptr %input, i64 %offset{lane}",
+            f"  %one{lane} = load {module.element}, ptr %from{lane}",
+        )
+        if count > 1:
+            gather.append(f"  %all{lane} = insertelement {kind} {whole}, {module.element} %one{lane}, i32 {lane}")
+            whole = f"%all{lane}"
+        else:
+            whole = "%one0"
+    text = "\n".join(gather)
+    table = ", ".join(f"i32 {offset}" for offset in offsets)
+    return f"""@state_angle_places{first} = internal constant [{len(offsets)} x i32] [{table}]
+
+define internal fastcc void @state_angles{first}(ptr noalias readonly %input, ptr noalias %frame) #0 {{
+entry:
+  %sines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + first * item}
+  %cosines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + (stride + first) * item}
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %row = getelementptr inbounds i32, ptr @state_angle_places{first}, i64 %k
+{text}
+  %pair = call fastcc {{ {kind}, {kind} }} {module.sincos(lanes)}({kind} {whole})
+  %sine = extractvalue {{ {kind}, {kind} }} %pair, 0
+  %cosine = extractvalue {{ {kind}, {kind} }} %pair, 1
+  %s = getelementptr inbounds {module.element}, ptr %sines, i64 %k
+  %c = getelementptr inbounds {module.element}, ptr %cosines, i64 %k
+  store {kind} %sine, ptr %s, align {item}
+  store {kind} %cosine, ptr %c, align {item}
+  %next = add i64 %k, {count}
+  %more = icmp slt i64 %next, {len(offsets)}
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}"""
 
 
 CLEAR = """define internal fastcc void @clear(ptr %start, i64 %bytes) #0 {
