@@ -262,7 +262,7 @@ def codegen(
                 (
                     "function",
                     f"{source.name}: {n.total} operations ({n.multiplications} multiplications, {n.additions} "
-                    f"additions, {n.divisions} divisions), {n.sincos} sines, {source.scratch_bytes} bytes of scratch",
+                    f"additions, {n.divisions} divisions), {n['sincos']} sines, {source.scratch_bytes} bytes of stack",
                 )
             )
             rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]

@@ -20,7 +20,7 @@ RESERVED = frozenset(
     thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while
     xor xor_eq main std errno NULL NAN INFINITY HUGE_VAL
     sqrt sqrtf sin sinf cos cosf fabs fabsf exp expf log logf tanh tanhf atan2 atan2f fma fmaf
-    w k status numbers params sum
+    w k status numbers params sum n call calls same sink start bad failures compare largest_error STATES TOLERANCE
     """.split()
 )
 _TEMPORARY = re.compile(r"[tsc]\d+m?|sum\d+|KT_\w*")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import CompilationError, unknown_name
+from ..errors import CompilationError, UnsupportedError, unknown_name
 from . import c_layout
 from .c_code import Dialect, Routine, sincos_text
 from .c_harness import harness
@@ -111,6 +111,8 @@ def c_source(
         The name is not a C identifier, or a number of the model is NaN.
     UnknownNameError
         An option has another value than those above.
+    UnsupportedError
+        The function's numbers differ from state to state.
 
     Notes
     -----
@@ -127,6 +129,11 @@ def c_source(
     >>> c.name, [line for line in c.header.splitlines() if line.startswith("int")]
     ('pendulum_rnea', ['int pendulum_rnea(const double *q, const double *v, const double *a, double *tau);'])
     """
+    if hasattr(function, "base"):  # numbers that differ from state to state
+        raise UnsupportedError(
+            f"{function.name}: its numbers differ from state to state; the source of the function of the model with "
+            'parameters="input" takes them as an argument.'
+        )
     for what, value, known in (
         ("dtype", dtype, tuple(_REAL)),
         ("parameters", parameters, ("baked", "input")),
@@ -148,7 +155,7 @@ class _Writer:
         self.function, self.name, self.dtype = function, name, dtype
         self.real = _REAL[dtype]
         self.model, self.spec = function.model, function.spec
-        self.program, self.basis = _resolved(function, as_input)
+        self.program, self.basis, structure = _resolved(function, as_input)
         self.as_input = as_input and self.program.prologue is not None
         names = [array for array, _ in (*self.program.inputs, *self.program.outputs)]
         self.arrays = tuple(identifiers(names, {name}))
@@ -156,6 +163,7 @@ class _Writer:
         self.inputs, self.outputs = self.arrays[:count], self.arrays[count:]
         self.dialect = Dialect(self.real, own_sincos=f"{name}_sincos" if own_sincos else None)
         self.numbers = self.basis.numbers() if self.program.prologue is not None else None
+        self.free = structure.numbers().free
 
     def written(self, states: int) -> CSource:
         source, scratch = self._source()
@@ -216,8 +224,8 @@ class _Writer:
             f"Arrays of {self.real}, plain and without gaps; inputs and outputs must not overlap. Nothing is kept",
             "between calls and nothing is allocated, so calls may run in many threads at once.",
             f"One call: {counts.total} operations ({counts.multiplications} multiplications, {counts.additions} "
-            f"additions, {counts.divisions} divisions), {counts.sincos} sines and cosines; {scratch} bytes of scratch",
-            "on the stack.",
+            f"additions, {counts.divisions} divisions),",
+            f"{counts['sincos']} sines and cosines; {scratch} bytes of scratch on the stack.",
             "Compile for example with: cc -std=c99 -O2 -march=native -ffp-contract=off; results are then the bits of",
             "the library on a processor with fused multiply-add. Without one they differ by rounding.",
         ]
@@ -253,7 +261,7 @@ class _Writer:
             "Moments are about the origin of the body's frame, in its axes; h is the first moment, mass times center.",
             "",
         ]
-        for k, (name, value, free) in enumerate(zip(numbers.names, numbers.values, numbers.free, strict=True)):
+        for k, (name, value, free) in enumerate(zip(numbers.names, numbers.values, self.free, strict=True)):
             note = "" if free and k in used else "  structure" if not free else "  not used here"
             lines.append(f"  [{k}] {name} = {value:.6g} [{c_layout.number_unit(self.model, name)}]{note}")
         return lines
@@ -296,7 +304,7 @@ class _Writer:
             self.program.prologue, f"{name}_prepare", dialect, ("numbers", "params"), checks=False, stored=self.real
         )
         functions, body = routine.parts()
-        fixed = [int(not free) for free in self.numbers.free]
+        fixed = [int(not free) for free in self.free]
         rows = [", ".join(map(str, fixed[k : k + 30])) for k in range(0, n, 30)]
         table = f"static const unsigned char {name}_structure[{n}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
         head = [
@@ -327,20 +335,21 @@ class _Writer:
         return f"static const {real} {name}[{len(texts)}] = {{\n    " + ",\n    ".join(rows) + "\n};\n"
 
 
-def _resolved(function, as_input: bool) -> tuple[Program, object]:
-    """The program, and the model whose numbers its prologue takes."""
+def _resolved(function, as_input: bool) -> tuple[Program, object, object]:
+    """The program, the model whose numbers its prologue takes, and the one whose zeros it was made for."""
     from .stored import signature_of, stored_program
     from .trace import numbers_model
 
     spec, model = function.spec, function.model
+    structure = getattr(function, "structure_model", model)  # which zeros the program was made for
     basis = numbers_model(spec, model)
     if not as_input or basis is model:
-        return function.program, basis
+        return function.program, basis, numbers_model(spec, structure)
     # Numbers that a user is to change must be those of the robot's own body axes.
     spec = dataclasses.replace(spec, body_frames=True)
     present = tuple(name for name in function.input_names if name in spec.optional)
-    signature = signature_of(spec, model, present, function.static)
-    return stored_program(spec, model, present, function.static, signature), model
+    signature = signature_of(spec, structure, present, function.static)
+    return stored_program(spec, structure, present, function.static, signature), model, structure
 
 
 def _mentions(text: str, array: str) -> bool:
