@@ -1,13 +1,35 @@
-"""Derivatives of forward dynamics, from those of inverse dynamics at the same state."""
+r"""Derivatives of forward dynamics, by articulated bodies.
+
+The derivative of the joint forces along a column k of joint i comes from forces on the bodies of its subtree (see
+`derivatives.py`): ``I alpha + 2 B beta`` on each of them, with the same two motions alpha = psi_ddot_k and beta =
+psi_dot_k for all (for the derivative along v_k: the sweep and S_k), and from ``S_k x* F_i`` on the parent of i, F_i the
+force that the joint transmits. The mechanism answers with the accelerations that `aba` would find for these forces,
+negated. Because all forces on the subtree hang on two motions, its bodies need not be visited for every column:
+
+* the force ``I alpha`` on all bodies of a subtree is what an acceleration alpha of its base would cause;
+* ``2 B beta`` takes only the angular part of beta, so three patterns of forces, ``2 B e``, serve all columns;
+* the joints of a subtree, and of other branches, answer to the acceleration of a body that carries them and to the
+  patterns by rows that do not depend on the column;
+* the joints towards the root answer by reciprocity: the work of the forces on the accelerations that a unit force at
+  that joint causes.
+
+No M is formed and no system of equations is solved beyond the joints' own D.
+"""
 
 from __future__ import annotations
 
-from kinetree.algorithms.aba import aba
-from kinetree.algorithms.derivatives import force_derivatives, joint_columns
+from kinetree.algorithms.answers import Answers, Articulated, identity
+from kinetree.algorithms.derivatives import (
+    accelerations,
+    body_maps,
+    external_wrenches,
+    joint_columns,
+    joint_motions,
+    summed,
+)
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial.scalar import is_zero
+from kinetree.spatial import Motion
 
 
 @algorithm(
@@ -19,7 +41,7 @@ from kinetree.spatial.scalar import is_zero
 def aba_derivatives(model, q, v, tau, f_ext=None):
     r"""Derivatives of forward dynamics with respect to position, velocity and joint forces.
 
-    .. math:: da = -M^{-1}\frac{\partial\tau}{\partial q}\,dq - M^{-1}\frac{\partial\tau}{\partial v}\,dv + M^{-1} d\tau
+    .. math:: da = \frac{\partial a}{\partial q}\,dq + \frac{\partial a}{\partial v}\,dv + M^{-1} d\tau
 
     Parameters
     ----------
@@ -48,11 +70,10 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
 
     Notes
     -----
-    Source: Carpentier, Mansard (2018), "Analytical Derivatives of Rigid Body Dynamics Algorithms", eq. 3: the
-    derivatives of `rnea` at ``a = aba(q, v, tau)``, solved with M = L^T D L, whose factor keeps the zeros of the tree
-    (Featherstone, section 6.5).
-    Cost: O(n^2 d), d the depth of the tree. Like that of `aba`, the error grows with the condition of M.
-    Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``.
+    Source: Singh, Russell, Wensing (2022) for the forces, Carpentier, Mansard (2018) for ``da = -M^-1 dtau``. Differs:
+    the answer is found by articulated bodies, as described at the head of the file, without products with M^-1.
+    Cost: O(n^2). Like that of `aba`, the error grows with the condition of M.
+    Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``, the same for v.
 
     See Also
     --------
@@ -65,64 +86,40 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     >>> bool(np.allclose(d.da_dq, -9.81 / 2.0))
     True
     """
-    a = aba(model, q, v, tau, f_ext)
-    dq, dv, M = force_derivatives(model, q, v, a, f_ext, joint_columns(model, q, v, a))
-    W, d = inverse_factor(M)
-    return _minus_solved(W, d, dq), _minus_solved(W, d, dv), _inverse(W, d)
+    motions = joint_motions(model, q, v)
+    I, B = body_maps(model, motions)
+    W = external_wrenches(model, q, f_ext) if f_ext is not None else None
+    mechanism = Articulated(model, motions.S, I)
+
+    def forces(A):
+        """``f = I a + v x* I v`` of every body."""
+        return [None] + [I[i] @ A[i] + B[i] @ motions.V[i] for i in model.outward()]
+
+    f = forces(accelerations(model, motions, None))
+    _, x = mechanism.biased(f if W is None else _minus(f, W), tau)
+    columns = joint_columns(model, q, v, mechanism.outward(x), motions)
+    F = summed(model, forces(columns.A))
+    F = F if W is None else _minus(F, summed(model, W))
+
+    # Patterns of forces on a subtree: 2 B e for each axis e; and e x* w for wrenches w that stay fixed in the world.
+    units = [Motion.of(row) for row in identity(6)]
+    patterns = [[None] + [B[i] @ (e * 2.0) for i in model.outward()] for e in units[:3]]
+    if W is not None:
+        patterns += [[None] + [e.cross(W[i]) for i in model.outward()] for e in units]
+    answers = Answers(mechanism, patterns)
+
+    da_dq, da_dv = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
+    for i in model.outward():
+        for m, S_k in enumerate(motions.S[i]):
+            k = model.v_slice[i].start + m
+            by_q, by_v = list(columns.psi_dot[i][m].angular), list(S_k.angular)
+            if W is not None:
+                by_q, by_v = by_q + list(S_k), by_v + [0.0] * 6
+            ring = columns.ring[i] and [ring_n.dot(F[i]) for ring_n in columns.ring[i][m]]
+            answers.column(da_dq, i, k, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
+            answers.column(da_dv, i, k, columns.sweep[i][m], by_v)
+    return da_dq, da_dv, answers.inverse
 
 
-def inverse_factor(M):
-    """``W`` lower triangular and ``d`` with ``M^-1 = W diag(d) W^T``, where ``W = L^-1`` of ``M = L^T D L``.
-
-    Leaves are eliminated first, so L and W have entries only between a coordinate and those that support it.
-    """
-    n = len(M)
-    factor = LDL([[M[n - 1 - i][n - 1 - j] for j in range(i + 1)] for i in range(n)], [0.0] * n)
-    # Column k of W: forward substitution with L, in which row i holds the entries of row n - 1 - i.. of the factor.
-    W = [[0.0] * n for _ in range(n)]
-    for k in range(n):
-        W[k][k] = 1.0
-        for i in range(k + 1, n):
-            total = 0.0
-            for j in range(k, i):
-                total = total - _times(factor.L[n - 1 - j][n - 1 - i], W[j][k])
-            W[i][k] = total
-    return W, factor.reciprocals[::-1]
-
-
-def _minus_solved(W, d, B):
-    """``-M^-1 B``."""
-    n = len(d)
-    found = [[0.0] * n for _ in range(n)]
-    for k in range(n):
-        z = []
-        for i in range(n):
-            total = B[i][k]
-            for m in range(i + 1, n):
-                total = total + _times(W[m][i], B[m][k])
-            z.append(_times(d[i], total))
-        for i in range(n):
-            total = z[i]
-            for j in range(i):
-                total = total + _times(W[i][j], z[j])
-            found[i][k] = -total
-    return found
-
-
-def _inverse(W, d):
-    """``M^-1 = W diag(d) W^T``."""
-    n = len(d)
-    weighted = [[_times(W[i][j], d[j]) for j in range(i)] + [d[i]] for i in range(n)]
-    found = [[0.0] * n for _ in range(n)]
-    for i in range(n):
-        for k in range(i + 1):
-            total = weighted[i][k] if i != k else d[i]
-            for j in range(k if i != k else i):
-                total = total + _times(weighted[i][j], W[k][j])
-            found[i][k] = found[k][i] = total
-    return found
-
-
-def _times(a, b):
-    """a b without work for structural zeros, of which these matrices are full."""
-    return 0.0 if is_zero(a) or is_zero(b) else a * b
+def _minus(f, W):
+    return [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]

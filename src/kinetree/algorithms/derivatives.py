@@ -25,8 +25,6 @@ zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.algorithms.coriolis import BodyCoriolis
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
@@ -93,70 +91,106 @@ def rnea_derivatives(model, q, v, a, f_ext=None):
     >>> bool(np.allclose(d.dtau_dq, 3.0 * 9.81 * 2.0))
     True
     """
-    columns = joint_columns(model, q, v, a)
-    return force_derivatives(model, q, v, a, f_ext, columns)
+    motions = joint_motions(model, q, v)
+    columns = joint_columns(model, q, v, a, motions)
+    Ic, Bc, Fc = composites(model, motions, columns.A)
+    return force_derivatives(model, q, f_ext, motions, columns, (Ic, Bc, Fc))
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Of every body, in the coordinates of its root: kinematics, and what each column of its joint moves.
+class Motions:
+    """Of every body, in the coordinates of its root: what follows from q and v alone.
 
     Attributes
     ----------
     X : list of Transform
         From the root body's coordinates to those of the body.
-    V, A : list of Motion
-        Velocity and gravity-offset acceleration of the body.
-    S, psi_dot, psi_ddot, sweep : list of list of Motion
-        One Motion per velocity coordinate of the joint, as at the head of the file.
+    V, drift : list of Motion
+        Velocity, and the part of the acceleration relative to the parent that needs no joint acceleration.
+    S, carried : list of list of Motion
+        The columns of the joint and their rate ``v_p x S_k`` with the parent, one for each velocity coordinate.
+    gravity : list of Motion
+        The gravity-offset acceleration of the world, for root bodies; else None.
+    """
+
+    __slots__ = ("S", "V", "X", "carried", "drift", "gravity")
+
+    def __init__(self, model):
+        for name in self.__slots__:
+            setattr(self, name, [None] * model.nb)
+
+
+def joint_motions(model, q, v) -> Motions:
+    """The outward pass over velocities."""
+    m = Motions(model)
+    for i in model.outward():
+        p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
+        X_i = link_transform(model, i, q)
+        if p:
+            m.X[i], V_p = X_i.collapse() @ m.X[p], m.V[p]
+        else:
+            m.X[i], V_p = model.algebra.Transform.identity(), Motion.zero()
+            m.gravity[i] = X_i @ Motion(Vector3.zero(), -model.gravity)
+        m.S[i] = [m.X[i].inverse_apply(S_k) for S_k in joint.motion_subspace(q_i)]
+        m.carried[i] = [V_p.cross(S_k) for S_k in m.S[i]]
+        m.V[i] = V_p + combination(m.S[i], v_i)
+        m.drift[i] = combination(m.carried[i], v_i)  # v_i x v_J = v_p x v_J
+        if not joint.constant_subspace:
+            m.drift[i] = m.drift[i] + m.X[i].inverse_apply(joint.bias(q_i, v_i))
+    return m
+
+
+def accelerations(model, motions, a) -> list:
+    """The gravity-offset acceleration of every body; ``a`` may be None for zero joint accelerations."""
+    A = [None] * model.nb
+    for i in model.outward():
+        p = model.parent[i]
+        A[i] = (A[p] if p else motions.gravity[i]) + motions.drift[i]
+        if a is not None:
+            A[i] = A[i] + combination(motions.S[i], model.v_of(i, a))
+    return A
+
+
+class Columns:
+    """What each column of a joint moves, in the coordinates of the root; the symbols stand at the head of the file.
+
+    Attributes
+    ----------
+    A : list of Motion
+        Gravity-offset acceleration of the body.
+    psi_dot, psi_ddot, sweep : list of list of Motion
+        One Motion for each velocity coordinate of the joint.
     ring : list
         ``ring[i][k][m]`` is the apparent derivative of column m along q_k; None for constant subspaces.
     """
 
-    X: list
-    V: list
-    A: list
-    S: list
-    psi_dot: list
-    psi_ddot: list
-    sweep: list
-    ring: list
+    __slots__ = ("A", "psi_ddot", "psi_dot", "ring", "sweep")
+
+    def __init__(self, model, A):
+        self.A = A
+        self.psi_dot, self.psi_ddot, self.sweep, self.ring = ([None] * model.nb for _ in range(4))
 
 
-def joint_columns(model, q, v, a) -> Columns:
-    """The outward pass: kinematics in the root's coordinates, and the columns of every joint."""
-    X, V, A, S, psi_dot, psi_ddot, sweep, ring = ([None] * model.nb for _ in range(8))
-    identity, still = model.algebra.Transform.identity(), Motion.zero()
+def joint_columns(model, q, v, a, motions) -> Columns:
+    """The outward pass over accelerations."""
+    c = Columns(model, accelerations(model, motions, a))
     for i in model.outward():
-        p, joint, q_i, v_i, a_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
-        X_i = link_transform(model, i, q)
-        if p:
-            X[i] = X_i.collapse() @ X[p]
-            V_p, A_p = V[p], A[p]
-        else:
-            X[i] = identity
-            V_p, A_p = still, X_i @ Motion(Vector3.zero(), -model.gravity)
-
-        S[i] = [X[i].inverse_apply(S_k) for S_k in joint.motion_subspace(q_i)]
-        carried = [V_p.cross(S_k) for S_k in S[i]]  # v_p x S
-        V[i] = V_p + combination(S[i], v_i)
-        A[i] = A_p + combination(S[i], a_i) + combination(carried, v_i)
-        psi_dot[i] = carried
-        psi_ddot[i] = [A_p.cross(S_k) + V_p.cross(psi_k) for S_k, psi_k in zip(S[i], carried, strict=True)]
+        p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
+        V_p, A_p = (V[p], c.A[p]) if p else (Motion.zero(), motions.gravity[i])
+        c.psi_dot[i] = motions.carried[i]
         if joint.nv == 1:
-            sweep[i] = [s * 2.0 for s in carried]  # v_i x S = v_p x S: the joint's own velocity is parallel
+            c.sweep[i] = [s * 2.0 for s in motions.carried[i]]  # v_i x S = v_p x S: its own velocity is parallel to S
         else:
-            sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(carried, S[i], strict=True)]
+            c.sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(motions.carried[i], S, strict=True)]
+        eta = zeta = None
         if not joint.constant_subspace:
-            A[i] = A[i] + X[i].inverse_apply(joint.bias(q_i, v_i))
-            ring[i], eta, zeta, rate = _apparent(joint, q_i, v_i, a_i, X[i])
-            psi_dot[i] = [s + e for s, e in zip(carried, eta, strict=True)]
-            psi_ddot[i] = [
-                A_p.cross(S_k) + V_p.cross(psi_k) + V[i].cross(eta_k) + zeta_k
-                for S_k, psi_k, eta_k, zeta_k in zip(S[i], psi_dot[i], eta, zeta, strict=True)
-            ]
-            sweep[i] = [s + e + r for s, e, r in zip(sweep[i], eta, rate, strict=True)]
-    return Columns(X, V, A, S, psi_dot, psi_ddot, sweep, ring)
+            q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
+            c.ring[i], eta, zeta, rate = _apparent(joint, q_i, v_i, a_i, motions.X[i])
+            c.psi_dot[i] = [s + e for s, e in zip(motions.carried[i], eta, strict=True)]
+            c.sweep[i] = [s + e + r for s, e, r in zip(c.sweep[i], eta, rate, strict=True)]
+        c.psi_ddot[i] = [A_p.cross(S_k) + V_p.cross(psi_k) for S_k, psi_k in zip(S, c.psi_dot[i], strict=True)]
+        if eta is not None:
+            c.psi_ddot[i] = [x + V[i].cross(e) + z for x, e, z in zip(c.psi_ddot[i], eta, zeta, strict=True)]
+    return c
 
 
 def _apparent(joint, q_i, v_i, a_i, X_i):
@@ -173,13 +207,13 @@ def _apparent(joint, q_i, v_i, a_i, X_i):
     return ring, eta, zeta, [X_i.inverse_apply(S_k) for S_k in joint.subspace_rate(q_i, v_i)]
 
 
-def force_derivatives(model, q, v, a, f_ext, columns):
+def force_derivatives(model, q, f_ext, motions, columns, subtrees):
     """The inward pass: ``dtau_dq``, ``dtau_dv`` and M, from composite inertias, Coriolis maps and forces."""
     nv = model.nv
     dq, dv, M = ([[0.0] * nv for _ in range(nv)] for _ in range(3))
-    Ic, Bc, Fc = composites(model, columns)
-    Wc = external_wrenches(model, q, f_ext) if f_ext is not None else None
-    S, psi_dot, psi_ddot, sweep = columns.S, columns.psi_dot, columns.psi_ddot, columns.sweep
+    Ic, Bc, Fc = subtrees
+    Wc = summed(model, external_wrenches(model, q, f_ext)) if f_ext is not None else None
+    S, psi_dot, psi_ddot, sweep = motions.S, columns.psi_dot, columns.psi_ddot, columns.sweep
 
     for i in model.inward():
         slot, supports = model.v_slice[i], model.support(i)[:-1]
@@ -218,32 +252,40 @@ def force_derivatives(model, q, v, a, f_ext, columns):
     return dq, dv, M
 
 
-def composites(model, columns):
+def body_maps(model, motions):
+    """Inertia and Coriolis map of every body, in the coordinates of its root."""
+    I, B = [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        I[i] = motions.X[i].inverse_apply(model.I[i])
+        B[i] = BodyCoriolis.of(I[i], motions.V[i])
+    return I, B
+
+
+def composites(model, motions, A):
     """Inertia, Coriolis map and force of every subtree, in the coordinates of its root."""
-    Ic, Bc, Fc = [None] * model.nb, [None] * model.nb, [None] * model.nb
-    for i in model.outward():
-        I, V = columns.X[i].inverse_apply(model.I[i]), columns.V[i]
-        B = BodyCoriolis.of(I, V)
-        Ic[i], Bc[i], Fc[i] = I, B, I @ columns.A[i] + B @ V  # f = I a + v x* I v
-    for i in model.inward():
-        p = model.parent[i]
-        if p:
-            Ic[p], Bc[p], Fc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i], Fc[p] + Fc[i]
-    return Ic, Bc, Fc
+    Ic, Bc = body_maps(model, motions)
+    Fc = [None] + [Ic[i] @ A[i] + Bc[i] @ motions.V[i] for i in model.outward()]  # f = I a + v x* I v
+    return summed(model, Ic), summed(model, Bc), summed(model, Fc)
 
 
-def external_wrenches(model, q, f_ext):
-    """The external wrench on every subtree, in the coordinates of its root."""
-    X_0, total = [None] * model.nb, [None] * model.nb
-    for i in model.outward():
-        p = model.parent[i]
-        X_0[i] = X_0[p] if p else link_transform(model, i, q).collapse()
-        total[i] = X_0[i] @ Force.of(f_ext[i])
+def summed(model, parts):
+    """Sums over subtrees."""
+    total = list(parts)
     for i in model.inward():
         p = model.parent[i]
         if p:
             total[p] = total[p] + total[i]
     return total
+
+
+def external_wrenches(model, q, f_ext):
+    """The external wrench on every body, in the coordinates of its root."""
+    X_0, W = [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        p = model.parent[i]
+        X_0[i] = X_0[p] if p else link_transform(model, i, q).collapse()
+        W[i] = X_0[i] @ Force.of(f_ext[i])
+    return W
 
 
 def _turn_against_wrenches(model, i, dq, S, W):

@@ -1,0 +1,222 @@
+"""How a mechanism answers to forces: articulated bodies in the coordinates of the root, and what follows from them.
+
+In these coordinates articulated inertias and forces are handed to the parent as they are. A joint answers to the
+acceleration A of a body that carries it with ``qdd = R A``, one row R for each velocity; to a pattern of forces on all
+bodies of a subtree, for example ``2 B e`` on each of them, with a number. Both kinds of rows are extended from the
+parent to ancestors further in by letting the joints in between give way. They serve every column of a derivative.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.factorize import LDL
+from kinetree.joints.contract import combination
+from kinetree.spatial import ArticulatedInertia, Force
+
+
+class Articulated:
+    """The articulated bodies of a tree, all in the coordinates of its root body.
+
+    Attributes
+    ----------
+    IA : list of ArticulatedInertia
+    U : list of list of Force
+        ``IA S_k``.
+    D : list of LDL
+    R : list of list of Force
+        Answer of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
+    """
+
+    def __init__(self, model, S, I):
+        self.model, self.S = model, S
+        self.IA = [None] + [ArticulatedInertia.of(I[i]) for i in model.outward()]
+        self.U, self.D, self.R = ([None] * model.nb for _ in range(3))
+        for i in model.inward():
+            U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
+            lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
+            self.D[i] = LDL(lower, model.armature[model.v_slice[i]])
+            solved = [self.D[i].solve(unit) for unit in identity(len(U))]
+            self.R[i] = [-_combined(U, weights) for weights in solved]
+            p = model.parent[i]
+            if p:
+                Ia = self.IA[i].minus_product(U, [-R_n for R_n in self.R[i]]) if U else self.IA[i]
+                self.IA[p] = self.IA[p] + Ia
+
+    def biased(self, f, tau=None):
+        """Articulated bias forces of the forces f, and the joints' answers while their parents stand still."""
+        model = self.model
+        pA, x = list(f), [None] * model.nb
+        for i in model.inward():
+            u = [-S_k.dot(pA[i]) for S_k in self.S[i]]
+            if tau is not None:
+                u = [t + u_k for t, u_k in zip(model.v_of(i, tau), u, strict=True)]
+            x[i] = self.D[i].solve(u)
+            p = model.parent[i]
+            if p:
+                pA[p] = pA[p] + pA[i]
+                for U_k, x_k in zip(self.U[i], x[i], strict=True):
+                    pA[p] = pA[p] + U_k * x_k
+        return pA, x
+
+    def outward(self, x):
+        """Joint accelerations, from the joints' answers while their parents stood still."""
+        model = self.model
+        a, A = [0.0] * model.nv, [None] * model.nb
+        for i in model.outward():
+            p = model.parent[i]
+            a_i = [x_n + R_n.dot(A[p]) for x_n, R_n in zip(x[i], self.R[i], strict=True)] if p else x[i]
+            a[model.v_slice[i]] = a_i
+            step = combination(self.S[i], a_i)
+            A[i] = A[p] + step if p else step
+        return a
+
+
+def identity(n):
+    return [[1.0 if m == k else 0.0 for m in range(n)] for k in range(n)]
+
+
+def _combined(forces, weights):
+    total = Force.zero()
+    for force, weight in zip(forces, weights, strict=True):
+        total = total + force * weight
+    return total
+
+
+class Answers:
+    """The answers of the joints of a mechanism to unit forces at the joints and to patterns of forces on subtrees.
+
+    Parameters
+    ----------
+    mechanism : Articulated
+    patterns : list of list of Force
+        Forces on the bodies, of which every column takes a combination on its own subtree.
+
+    Attributes
+    ----------
+    R : list of dict
+        ``R[i][c][n]``: answer of velocity n of joint i to the acceleration of body c, one of those that carry it.
+    Q : list of dict
+        ``Q[i][c][n]``: its answers to the patterns, one number each, while c stands still.
+    inverse : list of list
+        M^-1, without M.
+    above : list of dict
+        ``above[k][c]``: acceleration of body c under a unit force at velocity k of a joint that c carries.
+    beyond : list of dict
+        ``beyond[c][k]``: the same for the velocities k of the joint of c and of those that carry c.
+    """
+
+    def __init__(self, mechanism: Articulated, patterns):
+        self.mechanism, self.model, self.S = mechanism, mechanism.model, mechanism.S
+        model = self.model
+        answers = [mechanism.biased(pattern) for pattern in patterns]
+        self.bias = [[pA[i] for pA, _ in answers] for i in range(model.nb)]
+        self.own = [range(slot.start, slot.stop) for slot in model.v_slice]
+        # Bodies on other branches, with the outermost body that carries both; without one there is no answer.
+        self.others = [
+            [(l, c) for l in model.outward() if (c := model.common_ancestor(i, l)) not in (0, i, l)]
+            for i in range(model.nb)
+        ]
+        self._extend([x for _, x in answers])
+        self._invert()
+
+    def _extend(self, x):
+        model = self.model
+        self.R, self.Q = [None] * model.nb, [None] * model.nb
+        for i in model.outward():
+            c, R = model.parent[i], self.mechanism.R[i]
+            Q = [[x_b[i][n] for x_b in x] for n in range(len(R))]
+            self.R[i], self.Q[i] = {c: R}, {c: Q}
+            while c and model.parent[c]:
+                p = model.parent[c]
+                # A_c = A_p + S qdd_c, and qdd_c is the answer of joint c
+                moved = [[R_n.dot(S_m) for S_m in self.S[c]] for R_n in R]
+                R = [R_n + _combined(self.R[c][p], row) for R_n, row in zip(R, moved, strict=True)]
+                Q = [_added(Q_n, self.Q[c][p], row) for Q_n, row in zip(Q, moved, strict=True)]
+                self.R[i][p], self.Q[i][p], c = R, Q, p
+
+    def _invert(self):
+        """From the root outward: ancestors answer by reciprocity, so their own columns are enough."""
+        model, S, M = self.model, self.S, identity(self.model.nv)
+        self.inverse, self.above, self.beyond = M, [None] * model.nv, [None] * model.nb
+        for i in model.outward():
+            p, own, carriers = model.parent[i], self.own[i], model.support(i)[:-1]
+            for n, k in enumerate(own):
+                for c in carriers:
+                    for j in self.own[c]:
+                        M[j][k] = M[k][j] = self.R[i][c][n].dot(self.beyond[c][j])
+                self.above[k] = self._accelerations(carriers, M, k)
+            for n, k in enumerate(own):
+                compliance = self.mechanism.D[i].solve(identity(len(own))[n])
+                for m, j in enumerate(own[: n + 1]):
+                    carried = self.R[i][p][m].dot(self.above[k][p]) if p else 0.0
+                    M[j][k] = M[k][j] = compliance[m] + carried
+            self.beyond[i] = {k: combination(S[i], [M[n][k] for n in own]) for k in own}
+            if p:
+                for k in own:
+                    self.beyond[i][k] = self.above[k][p] + self.beyond[i][k]
+                for j, A in self.beyond[p].items():
+                    self.beyond[i][j] = A + combination(S[i], [M[n][j] for n in own])
+            for l, c in self.others[i]:
+                if l > i:
+                    for k in own:
+                        for n, j in enumerate(self.own[l]):
+                            M[j][k] = M[k][j] = self.R[l][c][n].dot(self.above[k][c])
+
+    def _accelerations(self, bodies, rows, k):
+        """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
+        found, A = {}, None
+        for c in bodies:
+            step = combination(self.S[c], [rows[n][k] for n in self.own[c]])
+            A = found[c] = step if A is None else A + step
+        return found
+
+    def column(self, da, i, k, alpha, weights, turned=None, ring=None):
+        """Write column k of a derivative, k a velocity of joint i.
+
+        Parameters
+        ----------
+        da : list of list
+            Receives the column.
+        i, k : int
+        alpha : Motion
+            Every body of the subtree needs the force ``I alpha`` more,
+        weights : list
+            and these multiples of the patterns;
+        turned : Force, optional
+            the parent needs this force more,
+        ring : list, optional
+            the velocities of joint i these joint forces.
+        """
+        model, p = self.model, self.model.parent[i]
+        force = self.mechanism.IA[i] @ alpha + _combined(self.bias[i], weights)
+        u = [-S_n.dot(force) for S_n in self.S[i]]
+        if ring is not None:
+            u = [u_n - r for u_n, r in zip(u, ring, strict=True)]
+        onward = -(force if turned is None else force + turned)
+        # Joint i and those that carry it, by reciprocity.
+        for j in (*(self.beyond[p] if p else ()), *self.own[i]):
+            work = 0.0
+            if p:
+                work = onward.dot(self.beyond[p][j] if j in self.beyond[p] else self.above[j][p])
+            da[j][k] = work + _sum(self.inverse[n][j] * u_n for n, u_n in zip(self.own[i], u, strict=True))
+        # The subtree of i: its base accelerates by A, and alpha acts like an acceleration.
+        A = self._accelerations(model.support(i), da, k)
+        base = A[i] + alpha
+        for l in model.subtree(i)[1:]:
+            for n, j in enumerate(self.own[l]):
+                answer = _sum(q * w for q, w in zip(self.Q[l][i][n], weights, strict=True))
+                da[j][k] = self.R[l][i][n].dot(base) + answer
+        for l, c in self.others[i]:
+            for n, j in enumerate(self.own[l]):
+                da[j][k] = self.R[l][c][n].dot(A[c])
+
+
+def _sum(terms):
+    total = 0.0
+    for term in terms:
+        total = total + term
+    return total
+
+
+def _added(Q_n, Q_c, row):
+    """``Q_n + row Q_c``, pattern by pattern."""
+    return [q + _sum(g * Q_m[b] for g, Q_m in zip(row, Q_c, strict=True)) for b, q in enumerate(Q_n)]
