@@ -15,6 +15,10 @@ left so; otherwise a gap is added after every row.
 *Params*, the values that depend on the model alone, are passed by value: arguments lie in constant memory, from where
 an instruction takes an operand at no cost, and one kernel serves models that differ in numbers. More than fit there
 are read from device memory.
+
+*Parts.* The time that the compiler takes grows faster than the code: 6 s for 9000 operations, 240 s for 30000. Beyond
+`LONG` operations a program is cut into functions of about `PART`; values that cross a cut go through an array of the
+thread (local memory, which the device interleaves, so that neighbors' values lie side by side).
 """
 
 from __future__ import annotations
@@ -36,6 +40,8 @@ SHARED = 48 * 1024
 """Bytes of shared memory that every device gives a block without being asked."""
 BY_VALUE = 32_000
 """Bytes of params that are passed by value. Arguments may have 4 KB before CUDA 12.1, 32 KB since."""
+LONG = 12_000
+PART = 4_000
 STATUS_BITS = 31  # as in llvm.py: check k sets bit 1 + k, those beyond share the last bit
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "and": "&&", "or": "||"}
@@ -83,6 +89,7 @@ def emit(
     access: str = "staged",
     threads: int | None = None,
     blocks: int | None = None,
+    part: int | None = None,
     name: str = "kinetree_kernel",
 ) -> CudaSource:
     """Write a program as a CUDA kernel.
@@ -104,6 +111,8 @@ def emit(
     blocks : int, optional
         Least number of blocks that shall fit on a multiprocessor: limits the registers of a thread. Default: as the
         compiler sees fit.
+    part : int, optional
+        Operations per function. Default: one function up to `LONG` operations, else `PART`.
     name : str
         Name of the kernel.
 
@@ -122,7 +131,15 @@ def emit(
         raise CompilationError(f"no CUDA kernel for dtype {dtype!r}; known: float64, float32.", dtype=dtype)
     if access not in ("staged", "direct"):
         raise CompilationError(f"unknown access {access!r}; known: staged, direct.", access=access)
-    return _Writer(program, dtype, checks, frozenset(shared), access == "staged", threads, blocks, name).write()
+    return _Writer(program, dtype, checks, frozenset(shared), access == "staged", threads, blocks, part, name).write()
+
+
+@dataclass(slots=True)
+class _Part:
+    """Code that becomes one function, or the kernel's body if there is only one."""
+
+    lines: list[tuple[str, tuple[int, ...]]]  # text, and the values that it defines
+    used: set[int]  # values that it takes, from wherever
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +157,7 @@ class _Rows:
 
 
 class _Writer:
-    def __init__(self, program, dtype, checks, shared, staged, threads, blocks, name) -> None:
+    def __init__(self, program, dtype, checks, shared, staged, threads, blocks, part, name) -> None:
         self.program, self.dtype, self.checks, self.shared, self.name = program, dtype, checks, shared, name
         self.element = "double" if dtype == "float64" else "float"
         self.size = 8 if dtype == "float64" else 4
@@ -151,6 +168,9 @@ class _Writer:
         self.panel = 128 // self.size
         self.live = _live(program, checks)
         self.lines: list[str] = []
+        self.parts = [_Part([], set())]
+        operations = sum(live and op in SIGNATURES for live, (op, *_) in zip(self.live, program.code, strict=True))
+        self.part = part or (operations if operations <= LONG else PART)
         self._place(staged, threads)
         self.bounds = f"{self.threads}" if blocks is None else f"{self.threads}, {blocks}"
 
@@ -185,10 +205,17 @@ class _Writer:
         return width + 1 if gcd(width, 128 // self.size) >= 4 else width
 
     def write(self) -> CudaSource:
+        self._body()
+        slots, count = self._slots()
         self._head()
+        if len(self.parts) > 1:
+            self._functions(slots)
         self._begin()
         self._load()
-        self._body()
+        if len(self.parts) > 1:
+            self._calls(slots, count)
+        else:
+            self.lines += [text for text, _ in self.parts[0].lines]
         self._end()
         entries = sum(size for name, size in self.inputs if name not in self.shared)
         return CudaSource(
@@ -260,7 +287,7 @@ static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
             emit(f"    const Real *__restrict__ {name}_in,")
         for name, _ in self.outputs:
             emit(f"    Real *__restrict__ {name}_out,")
-        params = ", const Params params" if self.by_value else ", const Real *__restrict__ params"
+        params = ", const __grid_constant__ Params params" if self.by_value else ", const Real *__restrict__ params"
         emit(f"    const long long n, unsigned int *const status{params if self.program.params else ''}) {{")
         if self.tile:
             emit(f"  __shared__ __align__(16) Real tiles[{self.threads // 32} * {self.tile}];")
@@ -343,31 +370,44 @@ static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
                 asked.setdefault(value, []).append(panel)
         twins = {(op, a): value for value, (op, a, *_) in enumerate(code) if op in ("sin", "cos")}
         done: set[int] = set()
+        count = 0
         for value, operation in enumerate(code):
             if not self.live[value]:
                 continue
             if value not in done:
+                count += operation[0] in SIGNATURES
+                if count > self.part:
+                    self.parts.append(_Part([], set()))
+                    count = 1
                 done.update(self._operation(value, operation, twins))
             for k, entry in stored.get(value, ()):
-                self.lines.append(f"  {self.outputs[k][0]}_row[{entry}] = {self._value(value)};")
+                self._line(f"{self.outputs[k][0]}_row[{entry}] = {self._value(value)};")
             for panel in asked.get(value, ()):
                 waiting[panel].discard(value)
                 if not waiting[panel]:
                     self._flush(*panel)
 
+    def _line(self, text: str, *defines: int) -> None:
+        self.parts[-1].lines.append(("  " + text, defines))
+
     def _operation(self, value: int, operation: tuple, twins: dict) -> list[int]:
+        """Write the line of one operation; returns the values that are known then."""
         op, *args = operation
         if op in ("const", "param"):
             return [value]  # written where it is used
         if op in ("sin", "cos"):
             pair = [twins.get((f, args[0])) for f in ("sin", "cos")]
             names = [f"unused{value}" if twin is None else f"x{twin}" for twin in pair]
-            self.lines.append(f"  Real {', '.join(names)};")
-            self.lines.append(f"  sine_cosine({self._value(args[0])}, {', '.join(names)});")
-            return [twin for twin in pair if twin is not None]
-        kind = "bool" if SIGNATURES.get(op, "ff")[1] == "b" else "Real"
-        self.lines.append(f"  const {kind} x{value} = {self._formula(op, args)};")
+            known = [twin for twin in pair if twin is not None]
+            self._line(f"Real {', '.join(names)};")
+            self._line(f"sine_cosine({self._value(args[0])}, {', '.join(names)});", *known)
+            return known
+        kind = "bool" if self._is_boolean(value) else "Real"
+        self._line(f"const {kind} x{value} = {self._formula(op, args)};", value)
         return [value]
+
+    def _is_boolean(self, value: int) -> bool:
+        return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
 
     def _formula(self, op: str, args: list) -> str:
         if op == "input":
@@ -392,6 +432,7 @@ static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
             return self._number(args[0])
         if op == "param":
             return f"params{'.x' * self.by_value}[{args[0]}]"
+        self.parts[-1].used.add(value)
         return f"x{value}"
 
     def _number(self, x: float) -> str:
@@ -411,12 +452,83 @@ static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
         start = number * self.panel
         width = min(self.panel, size - start)
         for entry in range(width):
-            self.lines.append(f"  panel_row[{entry}] = {self._value(self.program.results[output][start + entry])};")
-        self.lines.append("  __syncwarp();")
-        self.lines.append(
-            f"  store<{width}, {self.panel + 1}, {size}>({name}_out + first * {size} + {start}, panel, rows, lane);"
+            self._line(f"panel_row[{entry}] = {self._value(self.program.results[output][start + entry])};")
+        self._line("__syncwarp();")
+        self._line(
+            f"store<{width}, {self.panel + 1}, {size}>({name}_out + first * {size} + {start}, panel, rows, lane);"
         )
-        self.lines.append("  __syncwarp();  // before the next panel is written there")
+        self._line("__syncwarp();  // before the next panel is written there")
+
+    # Parts ----------------------------------------------------------------------------------------------------------
+
+    def _slots(self) -> tuple[dict[int, int], int]:
+        """Where values wait that a later part takes, and how many wait at once, at most."""
+        made = {value: k for k, part in enumerate(self.parts) for _, values in part.lines for value in values}
+        last: dict[int, int] = {}
+        for k, part in enumerate(self.parts):
+            last.update((value, k) for value in part.used if made[value] < k)
+        if len(self.parts) > 1:  # the checks are reported by the kernel
+            last.update((value, len(self.parts)) for _, value in self.program.checks if self.checks)
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        count = 0
+        for k in range(len(self.parts)):
+            for value in (v for v, end in last.items() if made[v] == k):
+                slots[value] = free.pop() if free else count
+                count += slots[value] == count
+            free += [slots[value] for value, end in last.items() if end == k]
+        return slots, count
+
+    def _state(self) -> list[tuple[str, str]]:
+        """What the parts share: type and name."""
+        rows = [("const Real *", f"{name}_row") for name, _ in self.inputs]
+        rows += [("Real *", f"{name}_row") for name, _ in self.outputs if name not in self.panels]
+        if self.panels:
+            rows += [("Real *", name) for name in ("panel", "panel_row", *(f"{name}_out" for name in self.panels))]
+        return [*rows, ("long long ", "first"), ("int ", "rows"), ("int ", "lane")]
+
+    def _params_type(self) -> str:
+        return "const Params &" if self.by_value else "const Real *__restrict__ "
+
+    def _functions(self, slots: dict[int, int]) -> None:
+        emit = self.lines.append
+        emit("struct State {")
+        for kind, name in self._state():
+            emit(f"  {kind}{name};")
+        emit("};")
+        params = f", {self._params_type()}params" if self.program.params else ""
+        for k, part in enumerate(self.parts):
+            emit(f"\nstatic __device__ __noinline__ void part{k}(const State &state, Real *slots{params}) {{")
+            text = " ".join(line for line, _ in part.lines)
+            for kind, name in self._state():
+                if name in text:
+                    emit(f"  {kind}const {name} = state.{name};")
+            mine = {value for _, values in part.lines for value in values}
+            for value in sorted(part.used - mine):
+                emit(self._fetched(value, slots))
+            for line, values in part.lines:
+                emit(line)
+                for value in values:
+                    if value in slots:
+                        emit(f"  slots[{slots[value]}] = x{value};")
+            emit("}")
+        emit("")
+
+    def _fetched(self, value: int, slots: dict[int, int]) -> str:
+        if self._is_boolean(value):
+            return f"  const bool x{value} = slots[{slots[value]}] != {self._number(0.0)};"
+        return f"  const Real x{value} = slots[{slots[value]}];"
+
+    def _calls(self, slots: dict[int, int], count: int) -> None:
+        emit = self.lines.append
+        emit(f"  const State state = {{{', '.join(name for _, name in self._state())}}};")
+        emit(f"  Real slots[{max(1, count)}];")
+        for k in range(len(self.parts)):
+            emit(f"  part{k}(state, slots{', params' if self.program.params else ''});")
+        for _, value in self.program.checks if self.checks else ():
+            fetched = self._fetched(value, slots)
+            if fetched not in self.lines[-len(self.program.checks) :]:
+                emit(fetched)
 
     def _end(self) -> None:
         emit = self.lines.append
