@@ -297,3 +297,45 @@ def test_a_robot_that_cannot_move_has_source(tmp_path):
     b.add_body("stone", joint=kt.joints.Revolute((0, 0, 1)), mass=1.0, inertia=np.eye(3))
     model = kt.surgery.lock(b.build(), {"stone": 0.0})
     run_harness(kt.compile(model, "forward_kinematics").c_source(), tmp_path)
+
+
+def run(*arguments):
+    """The command line in this process."""
+    from typer.testing import CliRunner
+
+    from kinetree.cli import app
+
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_codegen_writes_what_the_function_gives(tmp_path):
+    """Two functions of a robot with a free base, in single precision; names, counts and sizes are printed."""
+    result = run(
+        *("codegen", "quadruped", "--floating-base", "--function", "aba", "-f", "jacobian", "--float", "--lang", "c"),
+        *("--frame", "trunk", "--reference", "world", "--parameters", "input", "-o", tmp_path / "new"),
+    )
+    assert result.exit_code == 0, result.output
+    model = kt.load("quadruped", floating_base=True)
+    for f in (kt.compile(model, "aba"), kt.compile(model, "jacobian", frame="trunk", reference="world")):
+        c = f.c_source(dtype="float32", parameters="input")
+        for name, text in c.files.items():
+            assert (tmp_path / "new" / name).read_text() == text
+            assert f"{name}, {len(text)} bytes" in result.stdout
+        assert f"{c.name}: {f.operations.total} operations" in result.stdout
+    assert len(list((tmp_path / "new").iterdir())) == 6
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("-f", "jacobian"), "jacobian needs --frame and --reference"),
+        (("-f", "abba"), "no algorithm named 'abba'"),
+        (("-f", "aba", "--lang", "cobol"), "no such language; known: c"),
+        (("-f", "aba", "--parameters", "some"), "Known: baked, input"),
+    ],
+)
+def test_codegen_says_what_is_missing(tmp_path, arguments, message):
+    """Exit code 2, one line, and no file."""
+    result = run("codegen", "arm7", *arguments, "-o", tmp_path / "new")
+    assert result.exit_code == 2 and message in result.stderr
+    assert not (tmp_path / "new").exists()

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from kinetree.cli import app
 from kinetree.compile import cache
 from kinetree.compile.engine import Target
 from kinetree.compile.kernel import Kernel
@@ -339,6 +341,7 @@ def test_two_processes_may_compile_clear_and_load_at_once():
 STORM = """
 import os, sys
 sys.path.insert(0, {root!r})
+from kinetree.cli import app
 from kinetree.compile import cache
 seed = int(sys.argv[1])
 wrong = 0
@@ -370,6 +373,7 @@ def test_many_processes_write_read_sweep_and_clear_at_once(folder, monkeypatch):
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, {root!r})
+from kinetree.cli import app
 from kinetree.compile import cache
 cache.store("done", b"content")
 if {when!r} == "before the rename":
@@ -401,3 +405,22 @@ def test_killed_writer_leaves_nothing_that_is_read(folder, when):
     os.utime(left, (time.time() - 2 * cache.ABANDONED,) * 2)
     cache._sweep(folder, cache.DEFAULT_SIZE)
     assert not left.exists() and cache.load("done") == b"content"
+
+
+def test_the_command_shows_and_clears_the_cache(folder, monkeypatch):
+    """Folder, number of entries, size and limit; --clear removes them; off is said."""
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, ["cache", *arguments])
+        assert result.exit_code == 0
+        return result.stdout
+
+    cache.store("one", bytes(2**20))
+    cache.store("two", b"2")
+    shown = run()
+    assert str(folder) in shown and "1 MB of 512 MB" in shown and "entries       2" in shown
+    shown = run("--clear")
+    assert "removed       2 entries" in shown and "entries       0" in shown
+    assert entries(folder) == []
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+    assert "turned off" in run()
