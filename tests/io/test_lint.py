@@ -397,3 +397,67 @@ def test_command_line_json(tmp_path):
     data = json.loads(run(path, "arm7", "--json").stdout)
     assert [file["errors"] for file in data["files"]] == [18, 0] and data["errors"] == 18
     assert data["files"][0]["findings"][0]["file"] == str(path)
+
+
+def sdf(*content):
+    return '<sdf version="1.11"><model name="m">\n' + "\n".join(content) + "</model></sdf>"
+
+
+def sdf_link(name, mass="1", tensor="<ixx>1</ixx><iyy>1</iyy><izz>1</izz>"):
+    return f'<link name="{name}"><inertial><mass>{mass}</mass><inertia>{tensor}</inertia></inertial></link>'
+
+
+def sdf_joint(name, parent, child, more=""):
+    axis = f"<axis><xyz>0 0 1</xyz>{more}</axis>"
+    return f'<joint name="{name}" type="revolute"><parent>{parent}</parent><child>{child}</child>{axis}</joint>'
+
+
+MIMIC = "<mimic joint='{}'><multiplier>1</multiplier><offset>0</offset><reference>0</reference></mimic>"
+SDF_FAULTS = {
+    "negative mass": (sdf(sdf_link("a", "-1")), "negative-mass", 2),
+    "no mass": (sdf(sdf_link("a", "0")), "inertia-without-mass", 2),
+    "triangle": (sdf(sdf_link("a", tensor="<ixx>3</ixx>")), "impossible-inertia", 2),
+    "asymmetric": (sdf(sdf_link("a", tensor="<iyx>0.5</iyx>")), "impossible-inertia", 2),
+    "massless leaf": (sdf(sdf_link("a", "0", "<ixx>0</ixx><iyy>0</iyy><izz>0</izz>"), sdf_joint("j", "world", "a")),
+                      "massless-leaf", 3),
+    "mimic cycle": (sdf(sdf_link("a"), sdf_link("b"), sdf_joint("j", "world", "a", MIMIC.format("k")),
+                        sdf_joint("k", "a", "b", MIMIC.format("j"))), "mimic-cycle", 4),
+    "misspelled": (sdf(sdf_link("a"), sdf_joint("j", "world", "a", "<dynamics><dampening>1</dampening></dynamics>")),
+                   "misspelled", 3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SDF_FAULTS)
+def test_faults_of_sdf_files_have_the_codes_of_urdf(case):
+    """One fault is one error, with its line, its code and what to do about it, in loading and in lint."""
+    text, code, line = SDF_FAULTS[case]
+    with pytest.raises(KinetreeError) as strict:
+        kt.load(text)
+    assert (strict.value.line, strict.value.code) == (line, code)
+    assert codes(text) == [(line, code)]
+
+
+def test_a_tensor_that_states_both_triangles_must_be_symmetric():
+    """The format has the upper triangle; other entries that say the same are no harm."""
+    both = '<robot name="r">\n' + A.replace('ixy="0"', 'ixy="0" iyx="{}"') + "</robot>"
+    assert kt.lint(both.format("0")).errors == ()
+    assert codes(both.format("0.5")) == [(2, "impossible-inertia")]
+    with pytest.raises(kt.errors.InertiaError, match="not symmetric: ixy is 0, iyx is 0.5. The format has"):
+        kt.load(both.format("0.5"))
+
+
+def test_each_impossible_inertia_of_sdf_is_told_as_one():
+    """Lint reads on after the first; nothing in the findings is about how it did that."""
+    text = sdf(sdf_link("a", tensor="<ixx>3</ixx>"), sdf_link("b", tensor="<ixx>4</ixx>"))
+    result = kt.lint(text)
+    assert codes(text) == [(2, "impossible-inertia"), (3, "impossible-inertia")]
+    assert all("taken as it is" not in each.message and "inertia='project'" in each.repair for each in result.errors)
+
+
+def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
+    """Nothing is wrong with the file then."""
+    import sys
+
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    (error,) = kt.lint("<mujoco/>").errors
+    assert error.code == "missing-dependency" and "pip install" in error.message

@@ -9,12 +9,17 @@ below 1e-18 m^2 times the mass, which is rounding, or above 1e-3 of the largest 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinetree.errors import InertiaError
 from kinetree.model.validation import GYRATION_TOLERANCE, INERTIA_TOLERANCE
 
 CHOICES = ("raise", "project", "diagonal", "accept")
+ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+MIRRORED = {"ixy": "iyx", "ixz": "izx", "iyz": "izy"}  # formats have the upper triangle; some files state both
+ONE_TRIANGLE = "the format has the entries above the diagonal alone; remove the others"
 
 
 def violation(mass: float, I: np.ndarray) -> str | None:
@@ -47,6 +52,25 @@ def violation(mass: float, I: np.ndarray) -> str | None:
     excess = moments[2] - moments[0] - moments[1]
     if excess > tolerance:
         return f"principal moments ({shown}) break I3 <= I1 + I2 by {excess:.6g} kg m^2"
+    return None
+
+
+def asymmetry(tensor: Mapping[str, float], below: Mapping[str, float]) -> str | None:
+    """Say which entry below the diagonal differs from its mirror image; None if there is none.
+
+    Parameters
+    ----------
+    tensor, below : mapping of str to float
+        The entries by name: on and above the diagonal, and those of the ones below it that a file states.
+
+    Examples
+    --------
+    >>> asymmetry({"ixy": 0.1, "ixz": 0.0, "iyz": 0.0}, {"iyx": -0.1})
+    'the tensor is not symmetric: ixy is 0.1, iyx is -0.1'
+    """
+    for name, mirrored in MIRRORED.items():
+        if mirrored in below and abs(below[mirrored] - tensor[name]) > 0.0:  # never of NaN
+            return f"the tensor is not symmetric: {name} is {tensor[name]:g}, {mirrored} is {below[mirrored]:g}"
     return None
 
 

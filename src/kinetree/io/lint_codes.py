@@ -90,6 +90,7 @@ CODES: dict[str, tuple[str, str]] = {
     "color-range": ("info", "a color outside 0 to 1"),
     "unused-material": ("info", "a material that no shape uses"),
     # Formats that are read through a model.
+    "missing-dependency": ("error", "the file needs a package that is not installed; the message says which"),
     "model": ("error", "a rule of mechanisms, found when the model was built"),
     "report": ("info", "an entry of the model's report, with its level there"),
 }

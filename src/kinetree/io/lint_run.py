@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from kinetree import data
-from kinetree.errors import FileFormatError, InertiaError, KinetreeError, UnsupportedError
+from kinetree.errors import FileFormatError, InertiaError, KinetreeError, MissingDependencyError, UnsupportedError
 from kinetree.io.lint_checks import check
 from kinetree.io.lint_codes import LEVELS
 from kinetree.io.lint_facts import Facts, facts_of_model
@@ -21,12 +21,32 @@ from kinetree.model.parts import ReportEntry
 # Root elements of the formats that are examined through the model they load to.
 _LOADED = ("mujoco", "mujocoinclude", "sdf")
 _ARCHIVES = (".zip", ".mjz")
+# The codes of errors that carry none.
+_KINDS = (
+    (MissingDependencyError, "missing-dependency"),
+    (InertiaError, "impossible-inertia"),
+    (UnsupportedError, "unsupported"),
+)
 # How to load a file whose strict loading failed, so that the checks have a model; a reader takes what it knows of it.
 _LENIENT = {"unsupported": "drop", "inertia": "accept", "massless": "lock"}
-# What the report of such a load says of what strict loading refuses.
+# What the report of such a load says of what strict loading refuses: how it was mended, the code, what to do about it.
 _MENDED = (
-    ("impossible inertia taken as it is", "impossible-inertia"),
-    ("moves no inertia: made fixed", "massless-leaf"),
+    (
+        re.compile(r"impossible inertia taken as it is: (?=mass is 0)"),
+        "inertia-without-mass",
+        "give the body the mass it has, or the inertia 0",
+    ),
+    (
+        re.compile("impossible inertia taken as it is: "),
+        "impossible-inertia",
+        "was the tensor given about another point, or with a wrong sign? inertia='project' takes the nearest possible "
+        "tensor",
+    ),
+    (
+        re.compile(": made fixed$"),
+        "massless-leaf",
+        "give the body mass and inertia; massless='lock' makes such joints fixed",
+    ),
 )
 
 
@@ -61,30 +81,45 @@ def _result(file: str, found: list[Finding], facts: Facts | None, meshes: bool) 
 
 def _examine_loaded(source: str | PathLike, file: str, options: dict) -> tuple[list[Finding], Facts | None]:
     """Load strictly; if that fails, load as leniently as the reader can: its report says all that it had to mend."""
-    refusal: list[Finding] = []
+    refusal: Finding | None = None
     try:
         model = _load(source, options)
     except (KinetreeError, OSError) as error:
-        refusal = [finding_of(error, file)]
-        if isinstance(error, (InertiaError, UnsupportedError)):
-            kind = "impossible-inertia" if isinstance(error, InertiaError) else "unsupported"
-            refusal = [replace(refusal[0], code=kind)]
+        refusal = finding_of(error, file)
+        for kind, code in _KINDS:
+            if isinstance(error, kind) and refusal.code == "model":
+                refusal = replace(refusal, code=code)
         try:
             model = _load(source, options | _LENIENT)
         except (KinetreeError, OSError):
-            return refusal, None
+            return [refusal], None
     found = [_of_report(entry, file) for entry in model.report]
-    mended = {each.code for each in found if each.level == "error"}
-    return [each for each in refusal if each.code not in mended] + found, facts_of_model(model, file)
+    if refusal is not None:
+        found = _with_refusal(refusal, found)
+    return found, facts_of_model(model, file)
+
+
+def _with_refusal(refusal: Finding, found: list[Finding]) -> list[Finding]:
+    """What strict loading refused, in the place of the entry that says how the same was mended."""
+    alike = [each for each in found if each.level == "error" and each.code == refusal.code]
+    same = next((each for each in alike if each.line == refusal.line), None)
+    if same is not None:
+        return [refusal if each is same else each for each in found]
+    return found if alike else [refusal, *found]
 
 
 def _of_report(entry: ReportEntry, file: str) -> Finding:
     at = re.search(r":(\d+)$", entry.where)
-    code = next((code for words, code in _MENDED if words in entry.message), "report")
-    level = "error" if code != "report" else entry.level
+    code, level, message, repair = "report", entry.level, entry.message, ""
+    for words, rule, advice in _MENDED:
+        if words.search(message):
+            code, level, message, repair = rule, "error", words.sub("", message), advice
+            break
     if entry.level == "dropped":
-        code, level = "unsupported", "error"
-    return finding(code, file, int(at[1]) if at else None, "" if at else entry.where, entry.message, level=level)
+        code = "misspelled" if "did you mean" in message else "unsupported"
+        level, repair = "error", "unsupported='drop' leaves it out"
+    line = int(at[1]) if at else None
+    return finding(code, file, line, "" if at else entry.where, message, repair, level=level)
 
 
 def _load(source: str | PathLike, options: dict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ModelError
+from kinetree.errors import CouplingError, KinetreeError, ModelError
 from kinetree.io.sdf_bodies import Mass, mass_of, shapes_of
 from kinetree.io.sdf_frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf_joints import Connection, Mechanism, couplings, mechanism
@@ -114,8 +114,8 @@ class _Builder:
             builder.report = self.notes.report()  # with lines, where the builder's own has none
             try:
                 return builder.build(merge_fixed=self.options.merge_fixed)
-            except ModelError as error:
-                joint = getattr(error, "joint", None)
+            except (ModelError, CouplingError) as error:
+                joint = getattr(error, "joint", None) or next(iter(getattr(error, "joints", ())), None)
                 c = next((c for c in self.mechanism.connections if c.name == joint), None)
                 massless = hasattr(error, "bodies")
                 if massless and c is not None and self.options.massless == "lock" and joint not in locked:
@@ -124,8 +124,10 @@ class _Builder:
                     self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed")
                     continue
                 repair = "massless='lock' makes such joints fixed" if massless and c is not None else ""
+                values = _values(error)
+                values.setdefault("code", _code(error))
                 node = self.record.node if c is None else c.node
-                raise node.fail(error.message, type(error), repair=repair, **_values(error)) from error
+                raise node.fail(error.message, type(error), repair=repair, **values) from error
 
     def _filled(self, locked: set[str]) -> ModelBuilder:
         record, options, document = self.record, self.options, self.reader.document
@@ -188,7 +190,8 @@ class _Builder:
                 self.notes.info(link.record.node, message)
             return
         joint = self.options.base_joint if count == 1 else f"{self.options.base_joint}_{count}"
-        if count > 1:
+        held = any(edge is not None and edge.carrier == WORLD for _, edge in self.tree.order)
+        if count > 1 or held:  # beside other parts, one that floats may be an oversight
             self.notes.info(link.record.node, f"link '{name}' hangs on no joint: its own free joint is '{joint}'")
         self.at[name] = link.place
         self._add(builder, name, WORLD, Free(), joint, link.place, placement=HERE)
@@ -282,6 +285,13 @@ def _between(a: Placed, b: Placed) -> Placed:
     """The pose of b in a; equal axes and equal origins give exact ones and zeros."""
     R = np.eye(3) if a.R is b.R or np.array_equal(a.R, b.R) else a.R.T @ b.R
     return Placed(R, a.R.T @ (b.p - a.p))
+
+
+def _code(error: KinetreeError) -> str:
+    """The rule of docs/lint.md that the whole mechanism breaks."""
+    if isinstance(error, CouplingError):
+        return "mimic-cycle" if hasattr(error, "joints") else "mimic-unsupported"
+    return "massless-leaf" if hasattr(error, "bodies") else "model"
 
 
 def _values(error: KinetreeError) -> dict[str, object]:

@@ -82,7 +82,7 @@ class Notes:
     def warning(self, node: Node, message: str) -> None:
         self._entries.append((node.document, node.line, "warning", message))
 
-    def unsupported(self, node: Node, message: str) -> None:
+    def unsupported(self, node: Node, message: str, code: str = "unsupported") -> None:
         """Refuse physics that the model cannot hold, or report that it was left out.
 
         Raises
@@ -91,9 +91,9 @@ class Notes:
         """
         if not self.drop:
             raise node.fail(
-                message, UnsupportedError, code="unsupported", repair="unsupported='drop' leaves it out"
+                message, UnsupportedError, code=code, repair="unsupported='drop' leaves it out"
             )
-        self._entries.append((node.document, node.line, "dropped", f"dropped: {message}"))
+        self._entries.append((node.document, node.line, "dropped", message))
 
     def skip(self, node: Node, message: str | None = None) -> None:
         """Say of a whole element that it was left out, instead of listing all that is in it."""
@@ -128,7 +128,7 @@ class Notes:
             meant = node.meant(attribute)
             if meant and node.tag in _PHYSICAL | {"xyz"}:
                 message = f"{node.path}: attribute '{attribute}' is no part of the format; did you mean '{meant}'?"
-                self.unsupported(node, message)
+                self.unsupported(node, message, "misspelled")
             elif not attribute.startswith("{"):
                 self.info(node, f"{node.path} ignored: attribute '{attribute}' is not read")
             return
@@ -138,7 +138,7 @@ class Notes:
         if node.tag in _EXTENSIONS:
             self.unsupported(node, f"{node.path} is an extension of the format that would change the physics")
         elif meant:
-            self.unsupported(node, f"{node.path} is no part of the format; did you mean <{meant}>?")
+            self.unsupported(node, f"{node.path} is no part of the format; did you mean <{meant}>?", "misspelled")
         else:
             reason = _REASONS.get(node.tag, "no part of the SDF format")
             self.info(node, f"{node.path} ignored{': ' * bool(reason)}{reason}")

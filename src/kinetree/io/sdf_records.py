@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.errors import InertiaError
+from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_shapes import ShapeRecord, read_shapes
 from kinetree.io.sdf_values import (
@@ -202,14 +204,16 @@ def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
         notes.warning(node, f"{node.path} states no inertia: 1 kg m^2 about every axis, the format's default")
         moments = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
     else:
-        names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        given = [number(tensor, name) for name in names]
-        missing = [name for name, value in zip(names, given, strict=True) if value is None and name[1] == name[2]]
+        given = {name: number(tensor, name) for name in ENTRIES}
+        missing = [name for name, value in given.items() if value is None and name[1] == name[2]]
         if missing:
             notes.warning(tensor, f"{tensor.path} states no {', '.join(missing)}: 1 kg m^2, the format's default")
-        moments = [
-            float(name[1] == name[2]) if value is None else value for name, value in zip(names, given, strict=True)
-        ]
+        stated = {name: float(name[1] == name[2]) if value is None else value for name, value in given.items()}
+        below = {name: number(tensor, name) for name in MIRRORED.values() if tensor.child(name) is not None}
+        if rule := asymmetry(stated, below):
+            message = f"{tensor.path}: {rule}"
+            raise tensor.fail(message, InertiaError, code="impossible-inertia", repair=ONE_TRIANGLE)
+        moments = stated.values()
     ixx, ixy, ixz, iyy, iyz, izz = moments
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     return InertialRecord(1.0 if mass is None else mass, frame, I, None, node, tensor or node)

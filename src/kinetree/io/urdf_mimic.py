@@ -52,7 +52,7 @@ def _coupling(
         if not drop:
             hint = f"{known(mimic.joint, joints)}. unsupported='drop' leaves '{joint.name}' free"
             raise mimic.node.fail(message + hint, code="mimic-unknown", joint=joint.name)
-        notes.dropped(mimic.node, f"dropped: {message}", "mimic-unknown")
+        notes.dropped(mimic.node, message, "mimic-unknown")
         return None
     leader, ratio, offset = _first_leader(joint, joints, rings)
     if leader.name in rings:
@@ -76,7 +76,7 @@ def _coupling(
         if not drop:
             repair = "unsupported='drop' leaves it free"
             raise mimic.node.fail(message, UnsupportedError, code="mimic-unsupported", repair=repair)
-        notes.dropped(mimic.node, f"dropped: {message}", "mimic-unsupported")
+        notes.dropped(mimic.node, message, "mimic-unsupported")
         return None
     return (joint.name, leader.name, ratio, offset)
 

@@ -85,7 +85,7 @@ class Notes:
         what = node.path if attribute is None else f"{node.path}: attribute '{attribute}'"
         message = f"{what} would change the physics, and is no part of the URDF format"
         if drop:
-            self.dropped(node, f"dropped: {message}", "misspelled" if meant else "unsupported")
+            self.dropped(node, message, "misspelled" if meant else "unsupported")
             return
         repair = "unsupported='drop' leaves it out"
         if meant:

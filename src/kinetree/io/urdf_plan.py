@@ -158,7 +158,7 @@ def _settings(
                 if not drop:
                     repair = "unsupported='drop' leaves them out"
                     raise node.fail(message, UnsupportedError, code="unsupported", repair=repair)
-                notes.dropped(node, f"dropped: {message}")
+                notes.dropped(node, message)
         return settings
     length = np.linalg.norm(joint.axis)
     if abs(length - 1.0) > 1e-6:
@@ -202,7 +202,7 @@ _NO_GRAVITY = {("turnGravityOff", "true"), ("turnGravityOff", "1"), ("gravity", 
 
 def _refuse(node: Node, message: str, dropping: str, drop: bool, notes: Notes) -> None:
     if drop:
-        notes.dropped(node, f"dropped: {message}")
+        notes.dropped(node, message)
         return
     repair = f"unsupported='drop' {dropping}"
     node.document.reject(node.fail(message, UnsupportedError, code="unsupported", repair=repair))

@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kinetree.errors import InertiaError
+from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.xml_reader import LONGEST_NAME, Document, Node, shown
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
@@ -228,7 +230,11 @@ def _mass(node: Node) -> float:
 
 def _tensor(node: Node) -> tuple[float, ...]:
     inertia = node.child("inertia", required=True)
-    return tuple(inertia.number(name, required=True) for name in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
+    tensor = {name: inertia.number(name, required=True) for name in ENTRIES}
+    below = {name: inertia.number(name) for name in MIRRORED.values() if inertia.has(name)}
+    if rule := asymmetry(tensor, below):
+        inertia.reject(f"{inertia.path}: {rule}", error=InertiaError, code="impossible-inertia", repair=ONE_TRIANGLE)
+    return tuple(tensor.values())
 
 
 def _origin(node: Node) -> Pose:
@@ -309,7 +315,7 @@ def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
     # A fixed or floating joint has no axis; many exporters write 0 0 0 there.
     if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < 1e-6:
         raise axis.fail(
-            f"joint '{joint}' has the axis {xyz}, which points nowhere",
+            f"joint '{joint}' has the axis ({', '.join(f'{x:g}' for x in xyz)}), which points nowhere",
             code="zero-axis",
             repair="give the direction in which it turns or slides, or make the joint fixed",
             joint=joint,
