@@ -18,7 +18,7 @@ No M is formed and no system of equations is solved beyond the joints' own D.
 
 from __future__ import annotations
 
-from kinetree.algorithms.answers import Answers, Articulated, identity
+from kinetree.algorithms.answers import Answers, Articulated, Change, identity
 from kinetree.algorithms.derivatives import (
     accelerations,
     body_maps,
@@ -29,7 +29,7 @@ from kinetree.algorithms.derivatives import (
 )
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Motion
+from kinetree.spatial import Force, Motion
 
 
 @algorithm(
@@ -115,9 +115,11 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
             by_q, by_v = list(columns.psi_dot[i][m].angular), list(S_k.angular)
             if W is not None:
                 by_q, by_v = by_q + list(S_k), by_v + [0.0] * 6
-            ring = columns.ring[i] and [ring_n.dot(F[i]) for ring_n in columns.ring[i][m]]
-            answers.column(da_dq, i, k, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
-            answers.column(da_dv, i, k, columns.sweep[i][m], by_v)
+            no_ring = [0.0] * len(motions.S[i])
+            ring = no_ring if columns.ring[i] is None else [r.dot(F[i]) for r in columns.ring[i][m]]
+            along_q = Change(da_dq, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
+            along_v = Change(da_dv, columns.sweep[i][m], by_v, Force.zero(), no_ring)
+            answers.columns(i, k, (along_q, along_v))
     return da_dq, da_dv, answers.inverse
 
 

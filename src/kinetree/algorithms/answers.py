@@ -142,13 +142,13 @@ class Answers:
             for n, k in enumerate(own):
                 for c in carriers:
                     for j in self.own[c]:
-                        M[j][k] = M[k][j] = self.R[i][c][n].dot(self.beyond[c][j])
+                        M[j][k] = M[k][j] = _products(self.R[i][c][n], self.beyond[c][j])
                 self.above[k] = self._accelerations(carriers, M, k)
             for n, k in enumerate(own):
                 compliance = self.mechanism.D[i].solve(identity(len(own))[n])
                 for m, j in enumerate(own[: n + 1]):
-                    carried = self.R[i][p][m].dot(self.above[k][p]) if p else 0.0
-                    M[j][k] = M[k][j] = compliance[m] + carried
+                    carried = _products(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
+                    M[j][k] = M[k][j] = carried
             self.beyond[i] = {k: combination(S[i], [M[n][k] for n in own]) for k in own}
             if p:
                 for k in own:
@@ -159,7 +159,7 @@ class Answers:
                 if l > i:
                     for k in own:
                         for n, j in enumerate(self.own[l]):
-                            M[j][k] = M[k][j] = self.R[l][c][n].dot(self.above[k][c])
+                            M[j][k] = M[k][j] = _products(self.R[l][c][n], self.above[k][c])
 
     def _accelerations(self, bodies, rows, k):
         """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
@@ -169,54 +169,67 @@ class Answers:
             A = found[c] = step if A is None else A + step
         return found
 
-    def column(self, da, i, k, alpha, weights, turned=None, ring=None):
-        """Write column k of a derivative, k a velocity of joint i.
+    def columns(self, i, k, changes):
+        """Write column k of some derivatives, k a velocity of joint i.
 
-        Parameters
-        ----------
-        da : list of list
-            Receives the column.
-        i, k : int
-        alpha : Motion
-            Every body of the subtree needs the force ``I alpha`` more,
-        weights : list
-            and these multiples of the patterns;
-        turned : Force, optional
-            the parent needs this force more,
-        ring : list, optional
-            the velocities of joint i these joint forces.
+        Rows are taken one after the other for all derivatives, so that what they share is at hand.
         """
-        model, p = self.model, self.model.parent[i]
-        force = self.mechanism.IA[i] @ alpha + _combined(self.bias[i], weights)
-        u = [-S_n.dot(force) for S_n in self.S[i]]
-        if ring is not None:
-            u = [u_n - r for u_n, r in zip(u, ring, strict=True)]
-        onward = -(force if turned is None else force + turned)
+        p, u, onward = self.model.parent[i], [], []
+        for change in changes:
+            force = self.mechanism.IA[i] @ change.alpha + _combined(self.bias[i], change.weights)
+            u.append([-S_n.dot(force) - r for S_n, r in zip(self.S[i], change.ring, strict=True)])
+            onward.append(-(force + change.turned))
         # Joint i and those that carry it, by reciprocity.
         for j in (*(self.beyond[p] if p else ()), *self.own[i]):
-            work = 0.0
-            if p:
-                work = onward.dot(self.beyond[p][j] if j in self.beyond[p] else self.above[j][p])
-            da[j][k] = work + _sum(self.inverse[n][j] * u_n for n, u_n in zip(self.own[i], u, strict=True))
-        # The subtree of i: its base accelerates by A, and alpha acts like an acceleration.
-        A = self._accelerations(model.support(i), da, k)
-        base = A[i] + alpha
-        for l in model.subtree(i)[1:]:
-            for n, j in enumerate(self.own[l]):
-                answer = _sum(q * w for q, w in zip(self.Q[l][i][n], weights, strict=True))
-                da[j][k] = self.R[l][i][n].dot(base) + answer
+            for change, force, u_i in zip(changes, onward, u, strict=True):
+                answer = _products((self.inverse[n][j] for n in self.own[i]), u_i)
+                if p:
+                    A_p = self.beyond[p][j] if j in self.beyond[p] else self.above[j][p]
+                    answer = _products(force, A_p, answer)
+                change.da[j][k] = answer
+        # The subtree of i: its base accelerates by A, and alpha acts like an acceleration of the base, too.
+        A = [self._accelerations(self.model.support(i), change.da, k) for change in changes]
+        base = [A_c[i] + change.alpha for A_c, change in zip(A, changes, strict=True)]
+        for l in self.model.subtree(i)[1:]:
+            for R, Q, j in zip(self.R[l][i], self.Q[l][i], self.own[l], strict=True):
+                for change, moved in zip(changes, base, strict=True):
+                    change.da[j][k] = _products(R, moved, _products(Q, change.weights))
         for l, c in self.others[i]:
-            for n, j in enumerate(self.own[l]):
-                da[j][k] = self.R[l][c][n].dot(A[c])
+            for R, j in zip(self.R[l][c], self.own[l], strict=True):
+                for change, A_c in zip(changes, A, strict=True):
+                    change.da[j][k] = _products(R, A_c[c])
 
 
-def _sum(terms):
-    total = 0.0
-    for term in terms:
-        total = total + term
+class Change:
+    """What changes along one column of a derivative.
+
+    Parameters
+    ----------
+    da : list of list
+        Receives the column.
+    alpha : Motion
+        Every body of the joint's subtree needs the force ``I alpha`` more,
+    weights : list
+        and these multiples of the patterns;
+    turned : Force
+        the parent of the joint needs this force more,
+    ring : list
+        the joint's own velocities these joint forces.
+    """
+
+    __slots__ = ("alpha", "da", "ring", "turned", "weights")
+
+    def __init__(self, da, alpha, weights, turned, ring):
+        self.da, self.alpha, self.weights, self.turned, self.ring = da, alpha, weights, turned, ring
+
+
+def _products(x, y, total=0.0):
+    """``total + x . y`` in one chain of fused operations: most of the work is here."""
+    for x_n, y_n in zip(x, y, strict=True):
+        total = total + x_n * y_n
     return total
 
 
 def _added(Q_n, Q_c, row):
     """``Q_n + row Q_c``, pattern by pattern."""
-    return [q + _sum(g * Q_m[b] for g, Q_m in zip(row, Q_c, strict=True)) for b, q in enumerate(Q_n)]
+    return [_products(row, (Q_m[b] for Q_m in Q_c), q) for b, q in enumerate(Q_n)]
