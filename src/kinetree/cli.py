@@ -5,7 +5,9 @@ Nothing imports this module but the command itself, so typer stays out of ``impo
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,18 @@ from kinetree.errors import KinetreeError, ShapeError, UnsupportedError
 
 NOTES_SHOWN = 6
 EXPLAINED = 0.2  # how far the losses summed over the samples may be from the change of energy
+
+# How messages name options of functions, and what the command line calls them.
+_SPELLINGS = (
+    (re.compile(r"\bunsupported='drop'"), "--drop"),
+    (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
+    (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
+    (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
+    (
+        re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='(\w+)'"),
+        lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
+    ),
+)
 
 app = typer.Typer(
     help="Rigid-body dynamics, compiled for your own robot.",
@@ -39,6 +53,8 @@ Inertia = Annotated[str | None, _option("Impossible inertias: raise, project, di
 Massless = Annotated[str | None, _option("Joints that move no inertia: raise or lock.")]
 Drop = Annotated[bool, _option("Leave out what a model cannot hold.", "--drop")]
 PackageDir = Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")]
+InertiaFrom = Annotated[str | None, _option("Fill shapes of links without <inertial>: collision or visual (URDF).")]
+Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default="1000")]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -76,12 +92,14 @@ def info(
     massless: Massless = None,
     drop: Drop = False,
     package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     debug: Debug = False,
 ) -> None:
     """Show a robot: its bodies and joints, masses, limits, sizes, and what the file did not say clearly."""
     with _Errors(debug):
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         from kinetree.viz import describe
 
         if as_json:
@@ -105,6 +123,9 @@ def simulate(
     inertia: Inertia = None,
     massless: Massless = None,
     drop: Drop = False,
+    package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
     tree_only: Annotated[
         bool, _option("Leave out loop joints, constraints and forces of tendons, which are not computed yet.")
     ] = False,
@@ -124,7 +145,7 @@ def simulate(
         from kinetree.simulate.simulate import simulate as run_simulation
 
         _writable(plot, save)
-        model = _load(robot, floating_base, inertia, massless, drop)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         if model.held and not tree_only:
             raise UnsupportedError(
                 f"{robot} holds {_some(model.held)}; simulations do not compute that yet, --tree-only leaves it out.",
@@ -134,7 +155,7 @@ def simulate(
         model = model.without_held()
         run = run_simulation(
             model,
-            q0 if q0 in model.keyframes else _numbers(q0, "--q0"),
+            q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
             _numbers(v0, "--v0"),
             duration=duration,
             dt=dt,
@@ -193,15 +214,21 @@ def convert(
     drop: Drop = False,
     meshes: Annotated[str, _option("Names of meshes: keep, relative (to the file) or drop.", default=True)] = "keep",
     package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
     """Read a robot and write it into a file, of another format or the same; say what changed on the way."""
     with _Errors(debug):
         import kinetree as kt
+        from kinetree.io.save import SUFFIXES
 
         _writable(path)
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
+        if path.suffix.lower() not in SUFFIXES:
+            known = ", ".join(SUFFIXES)
+            raise UnsupportedError(f"{path}: the suffix {path.suffix!r} names no format to write; known: {known}.")
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
         if quiet:
             return
@@ -232,6 +259,8 @@ def codegen(
     massless: Massless = None,
     drop: Drop = False,
     package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -242,7 +271,7 @@ def codegen(
 
         if lang != "c":
             raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         given = {"frame": frame, "reference": reference, "kind": kind}
         rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
@@ -301,9 +330,16 @@ class _Errors:
         from rich.console import Console
         from rich.text import Text
 
-        message = " ".join(str(error).split())
+        message = _as_options(" ".join(str(error).split()))
         Console(stderr=True, soft_wrap=True).print(Text(f"error: {message}", style="bold red"))
         raise typer.Exit(code=2) from error
+
+
+def _as_options(message: str) -> str:
+    """Advice for callers of functions in the words of the command line: ``massless='lock'`` is ``--massless lock``."""
+    for pattern, option in _SPELLINGS:
+        message = pattern.sub(option, message)
+    return message
 
 
 def _console():
@@ -333,7 +369,9 @@ def _load(
     inertia: str | None,
     massless: str | None,
     drop: bool,
-    package_dir: list[str] | None = None,
+    package_dir: list[str] | None,
+    inertia_from: str | None,
+    density: float | None,
 ):
     import kinetree as kt
 
@@ -344,8 +382,12 @@ def _load(
         "massless": massless,
         "unsupported": "drop" if drop else None,
         "package_dirs": package_dir,
+        "inertia_from": inertia_from,
     }
-    return kt.load(robot, **{name: value for name, value in given.items() if value})
+    options = {name: value for name, value in given.items() if value}
+    if density is not None:
+        options["density"] = density  # zero too, which is refused
+    return kt.load(robot, **options)
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -353,13 +395,15 @@ def _some(names: tuple[str, ...]) -> str:
     return "; ".join(names[:3]) + (f"; ... ({len(names)} in all)" if len(names) > 3 else "")
 
 
-def _numbers(text: str | None, option: str) -> list[float] | None:
+def _numbers(text: str | None, option: str, names: Iterable[str] = ()) -> list[float] | None:
     if text is None:
         return None
     try:
         return [float(word) for word in text.strip("[]() ").replace(",", " ").split()]
     except ValueError:
-        raise ShapeError(f'{option} is {text!r}, expected numbers such as "0.1 0.2 -1".', option=option) from None
+        keyframes = f", or a keyframe: {', '.join(names)}" if names else ""
+        message = f'{option} is {text!r}, expected numbers such as "0.1 0.2 -1"{keyframes}.'
+        raise ShapeError(message, option=option) from None
 
 
 def _writable(*paths: Path | None) -> None:

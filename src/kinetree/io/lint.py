@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def lint(
-    source: str | PathLike, *, package_dirs: Iterable[str | PathLike] = (), meshes: bool = False
+    source: str | PathLike, *, package_dirs: str | PathLike | Iterable[str | PathLike] = (), meshes: bool = False
 ) -> LintResult:
     """Find all that is wrong with a robot file at once, and what is legal but probably not meant.
 
@@ -19,7 +19,7 @@ def lint(
     ----------
     source : str or path
         A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or the name of a shipped robot.
-    package_dirs : iterable of paths
+    package_dirs : path or iterable of paths
         Folders in which ``package://`` mesh names are looked up.
     meshes : bool
         Open mesh files to compare the size of links with their inertia; this needs trimesh.
@@ -42,5 +42,6 @@ def lint(
     0
     """
     from kinetree.io.lint_run import run  # whoever never lints does not load the checks
+    from kinetree.io.mesh_paths import as_folders
 
-    return run(source, tuple(package_dirs), meshes)
+    return run(source, as_folders(package_dirs), meshes)

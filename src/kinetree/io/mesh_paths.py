@@ -78,6 +78,12 @@ def resolve(filename: str, base: Path | None, package_dirs: Iterable[str | Path]
     return MeshFinder(base, package_dirs).find(filename).path
 
 
+def as_folders(package_dirs: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
+    """One folder or several, as absolute paths; ``~`` is the user's home."""
+    folders = [package_dirs] if isinstance(package_dirs, (str, os.PathLike)) else package_dirs
+    return tuple(Path(os.path.expanduser(folder)).absolute() for folder in folders)
+
+
 class MeshFinder:
     """Finds the meshes of one robot; remembers packages and folders that it has seen.
 
@@ -113,8 +119,7 @@ class MeshFinder:
         windows: bool = os.name == "nt",
     ) -> None:
         self.base = None if base is None else Path(base).absolute()
-        folders = [package_dirs] if isinstance(package_dirs, (str, os.PathLike)) else package_dirs
-        self.package_dirs = tuple(Path(os.path.expanduser(folder)).absolute() for folder in folders)
+        self.package_dirs = as_folders(package_dirs)
         self._environment = os.environ if environment is None else environment
         self._windows = windows
         self._roots_of: dict[str, tuple[Path, ...]] = {}

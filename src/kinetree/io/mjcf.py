@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, ModelError, NonFiniteError, unknown_name
 from kinetree.io import inertia_rules
+from kinetree.io.mesh_paths import as_folders
 from kinetree.io.mjcf_actuators import add_actuators
 from kinetree.io.mjcf_compile import Compiled, compile_sources, require_mujoco
 from kinetree.io.mjcf_constraints import add_equalities
@@ -36,7 +37,7 @@ def load_mjcf(
     floating_base: bool | None = None,
     base_joint: str = "root_joint",
     merge_fixed: bool = True,
-    package_dirs: Iterable[str | PathLike] = (),
+    package_dirs: str | PathLike | Iterable[str | PathLike] = (),
     unsupported: str = "raise",
     inertia: str = "raise",
     massless: str = "raise",
@@ -57,7 +58,7 @@ def load_mjcf(
     merge_fixed : bool
         True: bodies without joints become frames of the body they are attached to, which gets their inertia. False:
         they stay bodies, with joints of no freedom.
-    package_dirs : iterable of paths
+    package_dirs : path or iterable of paths
         Folders in which ``package://`` and ``model://`` mesh names are looked up.
     unsupported : {"raise", "drop"}
         What to do with physics in the file that the model cannot hold.
@@ -114,7 +115,7 @@ def load_mjcf(
     sources = Sources(source if isinstance(source, str) else Path(source))
     notes = Notes(sources, drop=unsupported == "drop")
     compiled = compile_sources(
-        source, notes, package_dirs=tuple(package_dirs), inertia=inertia, massless=massless
+        source, notes, package_dirs=as_folders(package_dirs), inertia=inertia, massless=massless
     )
     report = notes.report
     locked: set[str] = set()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kinetree.errors import SDFError, unknown_name
 from kinetree.io import inertia_rules, urdf_massless
+from kinetree.io.mesh_paths import as_folders
 from kinetree.io.sdf_model import Options, build
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_scopes import Reader
@@ -21,7 +22,7 @@ def load_sdf(
     floating_base: bool | None = None,
     base_joint: str = "root_joint",
     merge_fixed: bool = True,
-    package_dirs: Iterable[str | PathLike] = (),
+    package_dirs: str | PathLike | Iterable[str | PathLike] = (),
     unsupported: str = "raise",
     inertia: str = "raise",
     massless: str = "raise",
@@ -44,7 +45,7 @@ def load_sdf(
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
         False: they stay bodies, with joints of no freedom.
-    package_dirs : iterable of paths
+    package_dirs : path or iterable of paths
         Folders in which ``model://`` and ``package://`` names of meshes and included models are looked up first.
     unsupported : {"raise", "drop"}
         What to do with physics in the file that the model cannot hold.
@@ -107,6 +108,6 @@ def load_sdf(
             raise unknown_name("choice", value, choices, f"load_sdf(..., {option}=...)")
     document = Document(source if isinstance(source, str) else Path(source), SDFError)
     notes = Notes(unsupported == "drop")
-    reader = Reader(document, tuple(package_dirs), notes, model)
+    reader = Reader(document, as_folders(package_dirs), notes, model)
     options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)
     return build(reader.world(), reader, notes, options)

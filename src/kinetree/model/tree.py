@@ -189,7 +189,8 @@ class Tree:
                 raise UnknownNameError(
                     f"no body named {name!r} in model {self.name!r}: it is a frame on body "
                     f"{self.body_names[frame.body]!r} (bodies on fixed joints become frames). Use "
-                    f"model.frame({name!r}), or build(merge_fixed=False).",
+                    f"model.frame({name!r}), or keep such bodies: kt.load(..., merge_fixed=False) or "
+                    "build(merge_fixed=False).",
                     kind="body",
                     name=name,
                     valid=list(self.body_names),
@@ -214,7 +215,8 @@ class Tree:
             if name in self._welded:
                 raise UnknownNameError(
                     f"joint {name!r} of model {self.name!r} is fixed: what it carried became frame "
-                    f"{self._welded[name]!r}. build(merge_fixed=False) keeps fixed joints.",
+                    f"{self._welded[name]!r}. kt.load(..., merge_fixed=False) and build(merge_fixed=False) keep fixed "
+                    "joints.",
                     kind="joint",
                     name=name,
                     valid=list(self.joint_names[1:]),
