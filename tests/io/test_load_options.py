@@ -19,8 +19,11 @@ MESH = {
     "mjcf": '<mujoco><asset><mesh name="m" file="package://p/m.stl"/></asset><worldbody><body name="a"><freejoint/>'
     '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom type="mesh" mesh="m"/></body></worldbody></mujoco>',
 }
-SOLID = """<robot name="r"><link name="a"/><link name="b"><collision><geometry><box size="1 1 1"/></geometry>
-</collision></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint></robot>"""
+SOLID = """<robot name="r">
+<link name="a"/>
+<link name="b"><collision><geometry><box size="1 1 1"/></geometry></collision></link>
+<joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>
+</robot>"""
 
 
 def run(*arguments):
