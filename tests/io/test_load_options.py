@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import kinetree as kt
 from kinetree.cli import app
-from kinetree.errors import UnknownNameError
+from kinetree.errors import FileFormatError, UnknownNameError
 
 MESH = {
     "urdf": '<robot name="r"><link name="a"><visual><geometry><mesh filename="package://p/m.stl"/></geometry></visual>'
@@ -103,3 +103,12 @@ def test_a_frame_where_a_body_is_wanted_is_told_with_the_option_that_keeps_it():
     with pytest.raises(UnknownNameError, match=r"'tool' .*kt\.load\(\.\.\., merge_fixed=False\)"):
         kt.surgery.submodel(kt.load("arm7"), "tool")
     assert kt.surgery.submodel(kt.load("arm7", merge_fixed=False), "hand").nv == 2
+
+
+def test_a_file_that_could_be_of_any_format_is_refused_for_what_it_is(tmp_path):
+    """An empty .xml file breaks no rule of URDF."""
+    path = tmp_path / "robot.xml"
+    path.write_text("")
+    with pytest.raises(FileFormatError, match="robot.xml: the file is empty") as caught:
+        kt.load(path)
+    assert type(caught.value) is FileFormatError

@@ -12,6 +12,7 @@ from pathlib import Path
 from kinetree import data
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf import load_urdf
+from kinetree.io.xml_reader import Document
 from kinetree.io.xml_source import decode, read_bytes
 
 # By root element: the format, and its reader, imported when a file asks for it.
@@ -73,7 +74,7 @@ def load(source: str | PathLike, **options):
     if not path.exists():
         if isinstance(source, str) and not path.suffix and path.name == source:
             if source not in data.robots():
-                raise unknown_name("file or shipped robot", source, data.robots(), "the shipped robots")
+                raise unknown_name("robot", source, data.robots(), "the shipped ones, and no such file")
             return _read("robot", data.path(source), options)
         raise FileNotFoundError(
             f"{source}: no such file. Shipped robots are loaded by name: {', '.join(data.robots())}."
@@ -95,7 +96,10 @@ def load(source: str | PathLike, **options):
             file=str(source),
             format=form,
         )
-    return _read(_root_of_file(path) or _BY_SUFFIX.get(suffix), path, options)
+    root = _root_of_file(path) or _BY_SUFFIX.get(suffix)
+    if root is None and suffix == ".xml":
+        Document(path, FileFormatError)  # what keeps it from being read concerns no format
+    return _read(root, path, options)
 
 
 def _read(root: str | None, source: str | Path, options: dict):
