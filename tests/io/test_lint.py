@@ -461,3 +461,9 @@ def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     (error,) = kt.lint("<mujoco/>").errors
     assert error.code == "missing-dependency" and "pip install" in error.message
+
+
+def test_one_broken_link_hides_no_unknown_one():
+    """Only what a link that could not be read may be is left alone."""
+    twice = robot(A, A, B, joint("j", parent="a", child="b"), joint("k", parent="b", child="hnad"))
+    assert [code for _, code in codes(twice)] == ["duplicate-name", "unknown-link"]

@@ -144,17 +144,19 @@ def read_robot(document: Document) -> RobotRecord:
         if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
             joints[joint.name] = joint
     all_links = len(links) == len(root.children("link"))
-    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, all_links) for role in _ENDS])]
+    # A link that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
+    stated = {node.element.get("name") or "" for node in root.children("link")}
+    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, stated) for role in _ENDS])]
     complete = all_links and len(joined) == len(root.children("joint"))
     return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete)
 
 
-def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], all_links: bool) -> bool:
-    """Whether the parent or child of a joint is a link; if not, that is an error unless a link could not be read."""
+def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str]) -> bool:
+    """Whether the parent or child of a joint is a link; if not, that is an error unless an unread one may be meant."""
     link = getattr(joint, role)
     if link in links:
         return True
-    if link and all_links:
+    if link and link not in stated and all(name.strip() and name.isprintable() for name in stated):
         message = f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{known(link, links)}"
         joint.node.child(role).reject(message, code="unknown-link", name=link)
     return False
