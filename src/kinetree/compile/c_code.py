@@ -1,8 +1,7 @@
 """C99 statements of a Program: one line per operation, in functions of some hundred lines.
 
 The operations are those of the machine code, in the same order, so the results are the same bits wherever the C
-compiler neither fuses nor reorders on its own: ``-ffp-contract=off`` (which ``-std=c99`` implies in GCC), never
-``-ffast-math``.
+compiler neither fuses nor reorders on its own: `FLAGS`, never ``-ffast-math``.
 """
 
 from __future__ import annotations
@@ -16,6 +15,10 @@ import numpy as np
 from .llvm_math import _COS, _HALF_PI, _ROUNDER, _SIN, LIMIT
 from .llvm_plan import Plan, plan
 from .program import Program
+
+FLAGS = "-std=c99 -O2 -march=native -ffp-contract=off -fno-tree-slp-vectorize"
+"""For GCC and Clang. The vectorizer of blocks makes the code slower, and GCC 12 fuses products there even though
+contraction is off."""
 
 CHUNK = 400
 """Operations per C function: compilers take more than linear time for one long block (docs/decisions.md)."""

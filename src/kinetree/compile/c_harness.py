@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 
 from . import c_layout
-from .c_code import Dialect
+from .c_code import FLAGS, Dialect
 
 _FLOOR = {"float64": 1e-13, "float32": 1e-5}
 _MARGIN = 100.0  # times the difference that rounding products before sums makes in the library's own evaluation
@@ -120,7 +120,7 @@ def harness(writer, count: int) -> str:
             *writer.title(".c (test)"),
             "",
             f"Compares {count} states with the results of the library, then measures the time of a call:",
-            f"cc -std=c99 -O2 -march=native -ffp-contract=off {name}.c test_{name}.c -lm -o test_{name}",
+            f"cc {FLAGS} {name}.c test_{name}.c -lm -o test_{name}",
             "Exit code 0: all results are right. Optional argument: the number of calls that are timed.",
         ]
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import CompilationError, UnsupportedError, unknown_name
 from . import c_layout
-from .c_code import Dialect, Routine, sincos_text
+from .c_code import FLAGS, Dialect, Routine, sincos_text
 from .c_harness import harness
 from .c_names import comment, identifier, identifiers, is_free
 from .program import Operations, Program
@@ -118,7 +118,7 @@ def c_source(
     -----
     Source: Featherstone (2008), section 10.4, the two-stage generator of figure 10.6. The same model gives the same
     text. With ``sincos="own"``, a processor with fused multiply-add that the C compiler may use, and no fusing of its
-    own (``-std=c99`` or ``-ffp-contract=off``), results are the library's bit for bit; else they differ by rounding.
+    own (the flags in the header), results are the library's bit for bit; else they differ by rounding.
     With ``parameters="input"`` the numbers are those of ``model.numbers()``; where the library turns body axes for
     speed, this program does not, and agrees to rounding only.
 
@@ -226,8 +226,10 @@ class _Writer:
             f"One call: {counts.total} operations ({counts.multiplications} multiplications, {counts.additions} "
             f"additions, {counts.divisions} divisions),",
             f"{counts['sincos']} sines and cosines; {scratch} bytes of scratch on the stack.",
-            "Compile for example with: cc -std=c99 -O2 -march=native -ffp-contract=off; results are then the bits of",
-            "the library on a processor with fused multiply-add. Without one they differ by rounding.",
+            "Compile for example with",
+            f"  cc {FLAGS} -c {self.name}.c",
+            "On a processor with fused multiply-add the results are then the bits of the library, else they differ by",
+            "rounding.",
         ]
 
     def declared(self) -> list[tuple]:
