@@ -1,0 +1,114 @@
+"""Functions for PyTorch: the machine code's values over the same memory, gradients of the compiled reverse mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.compile.torch import torch as for_torch
+from kinetree.errors import MissingDependencyError, NonFiniteError, ShapeError, UnsupportedError
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch", reason="the package torch is not installed")
+
+
+def tensors(torch, model, *batches, dtype="float64"):
+    """Three tensors of nv entries that require gradients, each with its own leading axes."""
+    rng = np.random.default_rng(6)
+    kind = getattr(torch, dtype)
+    return [torch.tensor(rng.uniform(-1, 1, (*b, model.nv)), dtype=kind, requires_grad=True) for b in batches]
+
+
+def test_values_are_those_of_the_machine_code(torch):
+    """The same bits in both precisions: it is the same call."""
+    f = kt.compile(kt.load("arm7"), "aba", checks=False)
+    for dtype in ("float64", "float32"):
+        args = tensors(torch, f.model, (4,), (4,), (4,), dtype=dtype)
+        found = for_torch(f)(*args)
+        assert found.dtype == args[0].dtype
+        np.testing.assert_array_equal(found.detach().numpy(), f(*(x.detach().numpy() for x in args)))
+
+
+@pytest.mark.parametrize("batches", [((5,), (5,), (5,)), ((), (5,), (2, 5)), ((), (), ())])
+def test_gradients_pass_gradcheck(torch, batches):
+    """PyTorch's own comparison with differences, also where one row serves many states and its gradients add up."""
+    f = kt.compile(kt.models.double_pendulum(), "aba")
+    assert torch.autograd.gradcheck(for_torch(f), tensors(torch, f.model, *batches))
+
+
+def test_gradients_of_several_outputs(torch):
+    """Their cotangents add up: rotation and position of the second body."""
+    f = kt.compile(kt.models.double_pendulum(), "frame_pose", frame="lower")
+    assert len(f.output_names) == 2
+    assert torch.autograd.gradcheck(for_torch(f), tensors(torch, f.model, (3,)))
+
+
+def test_only_what_requires_a_gradient_gets_one(torch):
+    """The product is compiled for those inputs alone."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea")
+    q, v, a = tensors(torch, f.model, (3,), (3,), (3,))
+    for_torch(f)(q.detach(), v, a.detach()).sum().backward()
+    assert v.grad is not None and q.grad is None and a.grad is None
+
+
+def test_a_step_of_descent_reaches_a_known_torque(torch):
+    """Newton's law backwards: minimizing |rnea(q, v, a) - tau|^2 over a finds a = aba(q, v, tau)."""
+    model = kt.models.double_pendulum()
+    rnea = for_torch(kt.compile(model, "rnea"))
+    q, v, tau = (x.detach() for x in tensors(torch, model, (), (), ()))
+    a = torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    optimizer = torch.optim.LBFGS([a], max_iter=50, tolerance_grad=1e-14, line_search_fn="strong_wolfe")
+
+    def loss():
+        optimizer.zero_grad()
+        value = (rnea(q, v, a) - tau).square().sum()
+        value.backward()
+        return value
+
+    optimizer.step(loss)
+    np.testing.assert_allclose(a.detach(), kt.aba(model, q.numpy(), v.numpy(), tau.numpy()), rtol=1e-5)
+
+
+def test_second_derivatives_are_refused(torch):
+    """Gradients are values: to differentiate them again must not give zero in silence."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea")
+    q, v, a = tensors(torch, f.model, (), (), ())
+    (gradient,) = torch.autograd.grad(for_torch(f)(q, v, a).square().sum(), q, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
+
+
+def test_gradient_of_a_derivative_is_refused(torch):
+    """The message says which mode gives second derivatives."""
+    f = kt.differentiate(kt.models.double_pendulum(), "rnea", "vjp", wrt="q")
+    args = tensors(torch, f.model, (), (), (), ())
+    value = for_torch(f)(*args)
+    with pytest.raises(UnsupportedError, match="hvp"):
+        value.sum().backward()
+
+
+def test_checks_hold(torch):
+    """As for arrays."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea")
+    with pytest.raises(NonFiniteError, match="nan"):
+        for_torch(f)(torch.full((2,), float("nan"), dtype=torch.float64), *tensors(torch, f.model, (), ()))
+
+
+def test_mixed_types_are_refused(torch):
+    """Which tensor has which is said; nothing is converted."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea")
+    q, v, a = tensors(torch, f.model, (), (), ())
+    with pytest.raises(ShapeError, match="v torch.float32"):
+        for_torch(f)(q, v.float(), a)
+    with pytest.raises(ShapeError, match="expected a PyTorch tensor"):
+        for_torch(f)(q, np.zeros(2), a)
+
+
+def test_without_torch_the_error_says_what_to_install(monkeypatch):
+    """The import is tried when the function is made."""
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match="pip install torch"):
+        for_torch(kt.compile(kt.models.double_pendulum(), "rnea"))
