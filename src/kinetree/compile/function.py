@@ -345,6 +345,30 @@ class Function:
 
         return c_source(self, **options)
 
+    def cuda(self, *, checks=None):
+        """This function on CUDA devices, for arrays that are there (CuPy, or by DLPack); see `kinetree.compile.cuda`."""
+        from kinetree.compile.cuda import cuda
+
+        return cuda(self, checks=checks)
+
+    def cuda_source(self, dtype: str = "float32", **options):
+        """CUDA C++ source of this function, one state per thread; options as for `cuda.cuda_source`."""
+        from kinetree.compile.cuda import cuda_source
+
+        return cuda_source(self, dtype, **options)
+
+    def jax(self):
+        """This function for JAX's arrays: composes with jit, grad, vmap; see `kinetree.compile.jax`."""
+        from kinetree.compile.jax import jax
+
+        return jax(self)
+
+    def torch(self):
+        """This function for PyTorch's tensors, with gradients; see `kinetree.compile.torch`."""
+        from kinetree.compile.torch import torch
+
+        return torch(self)
+
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
         return _function_of, (self.model, self.name, self._present, self.checks, self.threads, self.static)
