@@ -286,9 +286,10 @@ def test_planes_on_moving_bodies():
 
 
 def test_missing_meshes(tmp_path):
-    """A mesh that MuJoCo cannot read is written with a warning, or left out."""
+    """A mesh that is not there is written with a warning; one that MuJoCo can never read is left out, or both are."""
     shapes = [Geometry("mesh", mesh="package://far/away.dae"), Geometry("mesh", mesh=str(tmp_path / "no.stl"))]
-    _, report = mjcf_text(arm(geometry=shapes).build())
+    text, report = mjcf_text(arm(geometry=shapes).build())
+    assert "away.dae" not in text and "no.stl" in text
     assert "reads no .dae files" in str(report) and "there is no file" in str(report)
     text, report = mjcf_text(arm(geometry=shapes).build(), meshes="drop")
     assert "mesh" not in text and len(report) == 2

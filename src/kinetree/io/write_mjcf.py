@@ -39,7 +39,7 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
         What to do with what MJCF cannot say: stops, springs of single freedoms of a ball joint, other loop joints than
         connect and weld. Joints that are no hinges and slides in a row are always refused.
     meshes : {"keep", "drop"}
-        MuJoCo refuses files whose meshes are not there.
+        MuJoCo refuses files whose meshes are not there. Those that it cannot read (all but stl, obj, msh) are left out.
 
     Returns
     -------

@@ -77,20 +77,20 @@ class Shapes:
         if file is None:
             return None
         key = (file, tuple(shape.scale))
+        stem = PurePath(file.replace("\\", "/"))
+        if stem.suffix.lower() not in READ_BY_MUJOCO:
+            # With it MuJoCo would refuse the whole file; without it a picture is missing.
+            self.losses.note(what, f"left out: MuJoCo reads no {stem.suffix or 'such'} files ({file!r})", "warning")
+            return None
         if key not in self._meshes:
-            stem = PurePath(file.replace("\\", "/"))
             name = self._mesh_assets.new(stem.stem or "mesh")
             scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": decimals(key[1])}
             add(self.asset, "mesh", name=name, file=file, **scale)
             self._meshes[key] = name
-            if stem.suffix.lower() not in READ_BY_MUJOCO:
-                self._doubt(what, f"MuJoCo reads no {stem.suffix or 'such'} files and refuses {file!r}")
-            elif not os.path.isfile(shape.mesh):
-                self._doubt(what, f"there is no file {file!r}, so MuJoCo refuses it")
+            if not os.path.isfile(shape.mesh):
+                message = f"there is no file {file!r}, so MuJoCo refuses it; meshes='drop' leaves meshes out"
+                self.losses.note(what, message, "warning")
         return self._meshes[key]
-
-    def _doubt(self, what: str, message: str) -> None:
-        self.losses.note(what, f"{message}; meshes='drop' leaves meshes out", "warning")
 
     def _look(self, shape: Geometry) -> dict[str, str]:
         color = shape.color
