@@ -346,7 +346,7 @@ class Function:
         return c_source(self, **options)
 
     def cuda(self, *, checks=None):
-        """This function on CUDA devices, for arrays that are there (CuPy, or by DLPack); see `kinetree.compile.cuda`."""
+        """This function on CUDA devices, for arrays that are there already; see `kinetree.compile.cuda`."""
         from kinetree.compile.cuda import cuda
 
         return cuda(self, checks=checks)
