@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import threading
 import time
@@ -14,6 +15,7 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.interpret import interpret
+from kinetree.compile.trace import numbers_model
 from kinetree.errors import NonFiniteError, ShapeError, unknown_name
 
 CHOICES = {
@@ -62,6 +64,7 @@ class Function:
     ):
         self.name = spec.name
         self.model = model
+        self.structure_model = model  # whose structure the code has; the numbers are the model's
         self.spec = spec
         self.static = {n: model.frame(x).name if n == "frame" else x for n, x in static.items()}
         self.checks = checks
@@ -74,6 +77,8 @@ class Function:
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
         self._result = _result_type(spec.name, self.output_names) if len(self.output_names) > 1 else None
         self._kernels, self._entries = {}, {}
+        self._numbers = self._own = None  # other numbers than the model's, and the function in the model's own frames
+        self.statewise = {}  # kernels that take the params of every state, by dtype
         self._lock = threading.Lock()
         self.single = self._build_single
 
@@ -291,24 +296,26 @@ class Function:
     def _built(self, dtype: str):
         """The kernel: of a model of the same structure if there was one in this process, else loaded or compiled."""
         from kinetree.compile.kernel import Kernel
+        from kinetree.compile.progress import shown
         from kinetree.compile.stored import joint_classes, signature_of
-        from kinetree.compile.trace import numbers_model
 
-        basis = numbers_model(self.spec, self.model)
-        signature = signature_of(self.spec, self.model, self._present, self.static)
+        basis = numbers_model(self.spec, self.structure_model)
+        numbers = basis.number_values() if self._numbers is None else self._numbers
+        signature = signature_of(self.spec, self.structure_model, self._present, self.static)
         # Joints of the same repr may be of different classes, when a user defines a class anew.
         key = (self.spec.function, dtype, self.checks, joint_classes(basis), signature)
         with _RECENT_LOCK:
             like = _RECENT.get(key)
         start = time.perf_counter()
         if like is None:
-            program = self._program(signature)
-            traced = time.perf_counter()
-            kernel = Kernel(program, dtype=dtype, checks=self.checks, numbers=basis.number_values())
+            with shown(f"compiling {self.name} for model {self.model.name!r}"):
+                program = self._program(signature)
+                traced = time.perf_counter()
+                kernel = Kernel(program, dtype=dtype, checks=self.checks, numbers=numbers)
             self.seconds[f"trace {dtype}"] = traced - start
             self.seconds[f"compile {dtype}"] = time.perf_counter() - traced
         else:
-            kernel = like.with_numbers(basis.number_values())
+            kernel = like.with_numbers(numbers)
         with _RECENT_LOCK:
             _RECENT.pop(key, None)  # the place of the latest is the end
             _RECENT[key] = kernel
@@ -319,7 +326,69 @@ class Function:
     def _program(self, signature):
         from kinetree.compile.stored import stored_program
 
-        return stored_program(self.spec, self.model, self._present, self.static, signature)
+        return stored_program(self.spec, self.structure_model, self._present, self.static, signature)
+
+    # Other numbers -------------------------------------------------------------------------------------------------
+
+    def with_parameters(self, parameters) -> Function:
+        """The same machine code for other numbers of the model: payloads, calibration, identification, randomization.
+
+        Parameters
+        ----------
+        parameters : Model, mapping, or (..., n) array [SI]
+            A model of the same structure; or numbers by name, for example ``{"hand.mass": 1.2, "gravity.z": -1.62}``,
+            the others as they are; or all of them in the order of ``model.numbers().names``. With leading axes each
+            state of a batch has numbers of its own: those axes broadcast against the batch.
+
+        Returns
+        -------
+        Function
+            Nothing is compiled, except once for the first sets with leading axes, and once for offsets of joints
+            ("elbow.r.x") that break a zero of the frames in which the code computes.
+
+        Raises
+        ------
+        ModelError
+            A number is structure in the compiled code: it is zero or infinite there and another here, or the reverse;
+            or the models differ in more than numbers.
+        InertiaError
+            One set of numbers has an inertia that no body can have. Sets with leading axes are taken as they are.
+        NonFiniteError, ShapeError, UnknownNameError
+
+        Notes
+        -----
+        The names are those of ``model.numbers()``: "hand.mass", first moments "hand.h.x" and moments of inertia
+        "hand.I.xx" about the body's origin, offsets "elbow.r.x", "gravity.z", "elbow.armature".
+
+        Examples
+        --------
+        >>> import kinetree as kt, numpy as np
+        >>> f = kt.compile(kt.models.pendulum(), "rnea")
+        >>> still = np.zeros(1)
+        >>> moon = f.with_parameters({"gravity.z": -1.62})
+        >>> round(float(f(np.ones(1), still, still)[0] / moon(np.ones(1), still, still)[0]), 3)
+        6.056
+        >>> many = f.with_parameters({"gravity.z": np.linspace(-1.0, -9.0, 5)})
+        >>> many(np.ones(1), still, still).shape
+        (5, 1)
+        """
+        from kinetree.compile.parameters import with_parameters
+
+        return with_parameters(self, parameters)
+
+    def copy_for(self, model, numbers: np.ndarray) -> Function:
+        """This function for another model: ``numbers`` are those of the model that the code was traced for."""
+        other = Function(self.spec, model, self._present, self.static, self.checks, self.threads)
+        other.structure_model, other._numbers, other.statewise = self.structure_model, numbers, self.statewise
+        other._kernels = {dtype: kernel.with_numbers(numbers) for dtype, kernel in tuple(self._kernels.items())}
+        return other
+
+    def in_own_frames(self) -> Function:
+        """This function compiled for the user's own frames, in which all numbers that are not zero may vary."""
+        if self._own is None:
+            spec = dataclasses.replace(self.spec, body_frames=True)
+            self._own = Function(spec, self.structure_model, self._present, self.static, self.checks, self.threads)
+        return self._own
 
     @property
     def program(self):
@@ -328,7 +397,7 @@ class Function:
             return kernel.program
         from kinetree.compile.stored import signature_of
 
-        return self._program(signature_of(self.spec, self.model, self._present, self.static))
+        return self._program(signature_of(self.spec, self.structure_model, self._present, self.static))
 
     @property
     def operations(self):
@@ -371,7 +440,10 @@ class Function:
 
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
-        return _function_of, (self.model, self.name, self._present, self.checks, self.threads, self.static)
+        parts = self.model, self.name, self._present, self.checks, self.threads, self.static
+        if self.structure_model is self.model:
+            return _function_of, parts
+        return _with_parameters, ((self.structure_model, *parts[1:]), self.model)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
@@ -381,6 +453,10 @@ class Function:
 
 def _function_of(model, name, optional, checks, threads, static) -> Function:
     return compile(model, name, optional=optional, checks=checks, threads=threads, **static)
+
+
+def _with_parameters(parts, model) -> Function:
+    return _function_of(*parts).with_parameters(model)
 
 
 @functools.cache
