@@ -160,7 +160,7 @@ def store(key: str, content: bytes) -> bool:
         os.replace(temporary, _file(folder, key))
     except OSError as error:
         if temporary is not None:
-            _remove(Path(temporary))
+            _remove(temporary)
         # Not found: another process cleared the cache meanwhile. On Windows an entry that another process reads cannot
         # be replaced, and need not be: it has the same content.
         if not isinstance(error, FileNotFoundError) and not (sys.platform == "win32" and _file(folder, key).exists()):
@@ -178,14 +178,14 @@ def clear() -> int:
     folder = directory()
     if folder is None:
         return 0
-    return sum(_remove(path) and path.suffix == SUFFIX for path, _, _ in _files(folder))
+    return sum(_remove(path) and path.endswith(SUFFIX) for path, _, _ in _files(folder))
 
 
 def usage() -> Usage:
     """Count the entries and their bytes."""
     folder = directory()
     files = [] if folder is None else _files(folder)
-    entries = sum(path.suffix == SUFFIX for path, _, _ in files)
+    entries = sum(path.endswith(SUFFIX) for path, _, _ in files)
     return Usage(folder, entries, sum(size for _, size, _ in files), size_limit())
 
 
@@ -193,11 +193,11 @@ def _sweep(folder: Path, limit: int) -> None:
     """Remove abandoned temporary files, and the entries not used for longest until the rest is below the limit."""
     entries, total, now = [], 0, time.time()
     for path, size, used in _files(folder):
-        if path.suffix == TEMPORARY and now - used > ABANDONED:
+        if path.endswith(TEMPORARY) and now - used > ABANDONED:
             _remove(path)
             continue
         total += size
-        if path.suffix == SUFFIX:
+        if path.endswith(SUFFIX):
             entries.append((used, size, path))
     if total <= limit:
         return
@@ -209,7 +209,7 @@ def _sweep(folder: Path, limit: int) -> None:
         total -= size
 
 
-def _files(folder: Path) -> list[tuple[Path, int, float]]:
+def _files(folder: Path) -> list[tuple[str, int, float]]:
     """Path, bytes and time of the last noted use of the cache's own files; other files are left alone."""
     files = []
     try:
@@ -221,15 +221,15 @@ def _files(folder: Path) -> list[tuple[Path, int, float]]:
                     status = entry.stat(follow_symlinks=False)
                 except OSError:  # gone meanwhile
                     continue
-                files.append((Path(entry.path), status.st_size, status.st_mtime))
+                files.append((entry.path, status.st_size, status.st_mtime))
     except OSError:
         pass
     return files
 
 
-def _remove(path: Path) -> bool:
+def _remove(path: str) -> bool:
     try:
-        path.unlink()
+        os.unlink(path)
     except OSError:
         return False
     return True
