@@ -5,7 +5,7 @@ import pytest
 
 from kinetree.joints import Revolute
 from kinetree.model import Geometry, ModelBuilder
-from kinetree.model.library import chain_gu, random_tree
+from kinetree.model.library import puma_like, random_tree
 from kinetree.spatial import IdentityRotation
 from tests.model.kinematics import frame_poses, mass_matrix, total_inertia, world_transforms
 
@@ -63,7 +63,7 @@ def test_an_oblique_axis_becomes_z():
     np.testing.assert_allclose(list(center[0]), list(center[1]), atol=1e-15)
 
 
-def test_a_model_with_canonical_joints_is_its_own_reframed_form():
+def test_a_model_with_canonical_joints_and_cheap_links_is_its_own_reframed_form():
     """No copy is made."""
-    model = chain_gu(4)
+    model = puma_like()
     assert model.reframed() is model

@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..joints.turned import TurnedRevolute
 from ..model import ScalarModel
 from ..spatial import Transform
 from ..spatial.rotation import AxialRotation, GeneralRotation, Rotation
@@ -25,16 +26,16 @@ from .program import Program
 from .progress import stage
 from .simplify import LEAVES, Survey, live, purity, simplify
 
-BODIES = 64
+BODIES = 48
 """Bodies from which a model is traced with marks."""
 
-LARGE = 40_000
+LARGE = 16_000
 """Nodes of a trace from which it is lowered in pieces."""
 
 PIECE = 1200
 """Longest piece; where no mark stands for so long, pieces of this size are cut."""
 
-REPEATED = 2.0
+REPEATED = 1.5
 """How much smaller the different pieces together must be than the trace, or it is lowered as a whole."""
 
 
@@ -96,7 +97,10 @@ class MarkedModel(ScalarModel):
         self._set(_graph=graph, marks=marks)
         super().__init__(model, values)
         symbols = _Symbols(graph, marks)
-        self._set(X_T=(self.X_T[0], *(Transform(symbols.rotation(X.E), X.r) for X in self.X_T[1:])))
+        self._set(
+            X_T=(self.X_T[0], *(Transform(symbols.rotation(X.E), X.r) for X in self.X_T[1:])),
+            joints=tuple(map(symbols.joint, self.joints)),
+        )
 
     def outward(self) -> Visits:
         return Visits(super().outward(), self._graph, self.marks.places)
@@ -149,6 +153,10 @@ class _Symbols:
         if isinstance(E, GeneralRotation):
             return GeneralRotation(tuple(tuple(self._symbol(x, known) for x in row) for row in E.matrix.rows))
         return E
+
+    def joint(self, joint):
+        """The joint; the constant turn of a re-framed one over symbols."""
+        return joint.with_turn(self.rotation(joint.turn)) if isinstance(joint, TurnedRevolute) else joint
 
     def _symbol(self, x, known: dict):
         if not isinstance(x, float) or x in (0.0, 1.0, -1.0):

@@ -247,14 +247,15 @@ class GeneralRotation(Rotation):
     Rotating a symmetric matrix costs 28m + 29a, a general one 40m + 39a, a product of rotations 24m + 15a
     (Featherstone, section A.5). If an entry is the Python float +-1.0, with structural zeros in its row and column, the
     rotation is an axial one after a signed permutation of the axes, and matrices are rotated in two steps, for 8m + 7a
-    and 12m + 12a, or nothing at all for a pure permutation.
+    and 12m + 12a, or nothing at all for a pure permutation. If only one entry is a structural zero, the rotation is two
+    axial ones: 8m + 4a for a vector, 16m + 14a and 24m + 24a for matrices.
     """
 
-    __slots__ = ("matrix", "_factors")
+    __slots__ = ("matrix", "_factors", "_turns")
 
     def __init__(self, matrix):
         self.matrix = matrix if matrix.__class__ is Matrix3 else Matrix3(matrix)
-        self._factors = None
+        self._factors = self._turns = None
 
     def __repr__(self):
         return f"GeneralRotation({self.matrix!r})"
@@ -266,8 +267,19 @@ class GeneralRotation(Rotation):
             self._factors = _axial_after_permutation(self.matrix.rows)
         return self._factors
 
+    @property
+    def turns(self):
+        """(A, permutation, B) of ``E = A P B`` with A and B axial, P cyclic, or () if no entry is a structural zero."""
+        if self._turns is None:
+            self._turns = () if self.factors else _two_axial(self.matrix.rows)
+        return self._turns
+
     def __matmul__(self, other):
         if other.__class__ is Vector3:
+            if self.turns and not any(map(is_zero, other)):
+                A, permutation, B = self.turns
+                v = list(B @ other)
+                return A @ Vector3(*(v[m] for m in permutation))
             return self.matrix @ other
         if other.__class__ is GeneralRotation:
             if _has_zero(self.matrix.rows) or _has_zero(other.matrix.rows):
@@ -282,6 +294,12 @@ class GeneralRotation(Rotation):
 
     def inverse_apply(self, v: Vector3) -> Vector3:
         """``E^T v`` (9m + 6a)."""
+        if self.turns and not any(map(is_zero, v)):
+            A, permutation, B = self.turns
+            w, turned = list(A.inverse_apply(v)), [None] * 3
+            for k, m in enumerate(permutation):
+                turned[m] = w[k]
+            return B.inverse_apply(Vector3(*turned))
         x, y, z = v.x, v.y, v.z
         (a, b, c), (d, e, f), (g, h, i) = self.matrix.rows
         return Vector3(a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z)
@@ -296,6 +314,9 @@ class GeneralRotation(Rotation):
         if self.factors:
             A, permutation, signs = self.factors
             return A.congruence(Symmetric3.of(_permuted(S.matrix.rows, permutation, signs)))
+        if self.turns:
+            A, permutation, B = self.turns
+            return A.congruence(Symmetric3.of(_permuted(B.congruence(S).matrix.rows, permutation, _PLUS)))
         (E11, E12, _), (E21, E22, E23), (E31, E32, E33) = self.matrix.rows
         L11, L22 = S.xx - S.zz, S.yy - S.zz
         L31, L32 = S.xz + S.xz, S.yz + S.yz
@@ -324,6 +345,9 @@ class GeneralRotation(Rotation):
         if self.factors:
             A, permutation, signs = self.factors
             return A.similarity(Matrix3(_permuted(M.rows, permutation, signs)))
+        if self.turns:
+            A, permutation, B = self.turns
+            return A.similarity(Matrix3(_permuted(B.similarity(M).rows, permutation, _PLUS)))
         (E11, E12, E13), (E21, E22, E23), (E31, E32, E33) = self.matrix.rows
         (A11, A12, A13), (A21, A22, A23), (A31, A32, A33) = M.rows
         L11, L22, L31, L32 = A11 - A33, A22 - A33, A31 + A13, A32 + A23
@@ -408,6 +432,20 @@ def _axial_after_permutation(rows):
             if any(isinstance(e, float) and isinstance(f, float) and abs(e - f) > 1e-9 for e, f in pairs):
                 continue  # not a proper rotation: leave it to the formulas that use all nine entries
             return AxialRotation(k, c, s), _placed(k, i, j, m, n, o), _placed(k, i, j, flip, 1.0, flip)
+    return ()
+
+
+_PLUS = (1.0, 1.0, 1.0)
+
+
+def _two_axial(rows):
+    """Factor E = A P B around a structural zero E[k][m]: B turns about axis m, A about axis k; () if there is none."""
+    for k in range(3):
+        for m in range(3):
+            if is_zero(rows[k][m]):
+                i, j, n, o = (k + 1) % 3, (k + 2) % 3, (m + 1) % 3, (m + 2) % 3
+                B = AxialRotation(m, rows[k][n], rows[k][o])
+                return AxialRotation(k, rows[j][m], rows[i][m]), _placed(k, i, j, n, o, m), B
     return ()
 
 
