@@ -112,3 +112,15 @@ def test_a_file_that_could_be_of_any_format_is_refused_for_what_it_is(tmp_path):
     with pytest.raises(FileFormatError, match="robot.xml: the file is empty") as caught:
         kt.load(path)
     assert type(caught.value) is FileFormatError
+
+
+@pytest.mark.parametrize("form", MESH)
+@pytest.mark.parametrize(
+    ("option", "value"), [("floating_base", "false"), ("unsupported", "ignore"), ("inertia", ""), ("massless", None)]
+)
+def test_a_value_that_an_option_does_not_have_is_refused(form, option, value):
+    """Also for floating_base, where any text would be true."""
+    if form == "mjcf":
+        pytest.importorskip("mujoco")
+    with pytest.raises(UnknownNameError, match=rf"no choice named '{value}' in load_{form}\(\.\.\., {option}=\.\.\.\)"):
+        kt.load(MESH[form], **{option: value})

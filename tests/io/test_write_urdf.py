@@ -9,10 +9,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnknownNameError, UnsupportedError
-from kinetree.io.decimals import central, quaternion_of, rotation_of_quaternion, rpy_of
+from kinetree.io.decimals import central, quaternion_of, rpy_of
 from kinetree.io.write_urdf import urdf_text
 from kinetree.joints import Free, Helical, Planar, Prismatic, Reversed, Revolute
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 from kinetree.model.equipment import Actuator, Equipment, Keyframe
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Vector3

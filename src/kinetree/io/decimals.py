@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kinetree.model.builder import rotation_of_rpy
+from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 from kinetree.spatial.scalar import SNAP
 
@@ -128,17 +128,6 @@ def quaternion_of(R: np.ndarray) -> tuple[float, float, float, float]:
     first = next(x for x in q.tolist() if abs(x) > SNAP)
     q = np.copysign(1.0, first) * q
     return _settled(tuple(q.tolist()), R, rotation_of_quaternion, _clean)
-
-
-def rotation_of_quaternion(q) -> np.ndarray:
-    """R of a quaternion (w, x, y, z) of any length."""
-    q = np.asarray(q, dtype=float)
-    w, x, y, z = q / np.linalg.norm(q)
-    return np.array([
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ])  # fmt: skip
 
 
 def _settled(values, R, rotation, clean):

@@ -16,7 +16,6 @@ import numpy as np
 from kinetree.errors import InertiaError
 from kinetree.model.validation import GYRATION_TOLERANCE, INERTIA_TOLERANCE
 
-CHOICES = ("raise", "project", "diagonal", "accept")
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 MIRRORED = {"ixy": "iyx", "ixz": "izx", "iyz": "izy"}  # formats have the upper triangle; some files state both
 ONE_TRIANGLE = "the format has the entries above the diagonal alone; remove the others"

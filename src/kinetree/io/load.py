@@ -74,7 +74,7 @@ def load(source: str | PathLike, **options):
     if not path.exists():
         if isinstance(source, str) and not path.suffix and path.name == source:
             if source not in data.robots():
-                raise unknown_name("robot", source, data.robots(), "the shipped ones, and no such file")
+                raise unknown_name("robot", source, data.robots(), "those that ship with kinetree, and no such file")
             return _read("robot", data.path(source), options)
         raise FileNotFoundError(
             f"{source}: no such file. Shipped robots are loaded by name: {', '.join(data.robots())}."

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, ModelError, NonFiniteError, unknown_name
-from kinetree.io import inertia_rules
+from kinetree.errors import KinetreeError, ModelError, NonFiniteError
 from kinetree.io.mesh_paths import as_folders
 from kinetree.io.mjcf_actuators import add_actuators
 from kinetree.io.mjcf_compile import Compiled, compile_sources, require_mujoco
@@ -24,10 +23,8 @@ from kinetree.io.mjcf_shapes import add_shapes, add_sites
 from kinetree.io.mjcf_sources import Sources
 from kinetree.io.mjcf_tendons import add_tendons
 from kinetree.io.mjcf_tree import add_tree
+from kinetree.io.options import check_options
 from kinetree.model import ModelBuilder
-
-UNSUPPORTED = ("raise", "drop")
-MASSLESS = ("raise", "lock")
 
 
 def load_mjcf(
@@ -103,14 +100,9 @@ def load_mjcf(
     >>> model.name, model.joint_names[1:], model.damping.tolist()
     ('pendulum', ('pivot',), [0.1])
     """
-    for option, value, choices in (
-        ("unsupported", unsupported, UNSUPPORTED),
-        ("inertia", inertia, inertia_rules.CHOICES),
-        ("massless", massless, MASSLESS),
-        ("floating_base", floating_base, (None, True, False)),
-    ):
-        if not any(value is choice or value == choice and isinstance(value, str) for choice in choices):
-            raise unknown_name("choice", str(value), map(str, choices), f"load_mjcf(..., {option}=...)")
+    check_options(
+        "load_mjcf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless
+    )
     require_mujoco()
     sources = Sources(source if isinstance(source, str) else Path(source))
     notes = Notes(sources, drop=unsupported == "drop")

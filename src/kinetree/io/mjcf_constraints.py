@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.io.mjcf_layout import Layout, rotation
+from kinetree.io.mjcf_layout import Layout
 from kinetree.io.mjcf_names import of_kind, unique
 from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_options import Physics
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Equality, Equipment, LoopJoint, ModelBuilder, Softness
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import transform_of_pose
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)
@@ -79,7 +80,7 @@ def _loop(place: Layout, name: str, kind: int, ends, by_site: bool, data: np.nda
         if kind == _CONNECT:
             poses = (np.eye(3), data[0:3]), (np.eye(3), data[3:6])
         else:
-            poses = (rotation(data[6:10]), data[3:6]), (np.eye(3), data[0:3])
+            poses = (rotation_of_quaternion(data[6:10]), data[3:6]), (np.eye(3), data[0:3])
     # A weld that does not care about rotation connects two points.
     joint = Fixed() if kind == _WELD and data[10] != 0.0 else Spherical()
     X_P, X_S = (transform_of_pose(*pose) for pose in poses)

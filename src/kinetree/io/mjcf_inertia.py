@@ -11,8 +11,8 @@ import numpy as np
 
 from kinetree.errors import InertiaError, ModelError
 from kinetree.io.inertia_rules import settle
-from kinetree.io.mjcf_layout import rotation
 from kinetree.io.mjcf_notes import Notes
+from kinetree.model.builder import rotation_of_quaternion
 
 _IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
 _TOO_LIGHT = re.compile(r"mass and inertia of moving bodies must be larger")
@@ -120,7 +120,7 @@ class InertiaRepairs:
         """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""
         found = {}
         for k, (mass, I, full) in self._own.items():
-            R = np.eye(3) if full else rotation(mj.body_iquat[k])
+            R = np.eye(3) if full else rotation_of_quaternion(mj.body_iquat[k])
             found[k] = mass, np.array(mj.body_ipos[k]), R @ I @ R.T
         return found
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.io.mjcf_layout import BALL, FREE, Layout, rotation
+from kinetree.io.mjcf_layout import BALL, FREE, Layout
 from kinetree.io.mjcf_names import Names, of_kind, unique
 from kinetree.io.mjcf_notes import Notes
 from kinetree.model import Equipment, Keyframe, ModelBuilder
+from kinetree.model.builder import rotation_of_quaternion
 
 INITIAL = "initial"  # where a simulation starts that is told nothing else
 
@@ -61,7 +62,7 @@ def _velocities(place: Layout, qpos, qvel) -> dict[str, tuple[float, ...]]:
         if name is None or not v.any():
             continue
         if place.mj.jnt_type[j] == FREE:
-            R = rotation(qpos[place.positions(j)][3:])
+            R = rotation_of_quaternion(qpos[place.positions(j)][3:])
             v = np.concatenate([v[3:], R.T @ v[:3]])
         found[name] = tuple(v.tolist())
     return found

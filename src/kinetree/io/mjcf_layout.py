@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.errors import ModelError
 from kinetree.io.mjcf_names import Names, of_kind, unique
 from kinetree.io.mjcf_notes import Notes
-from kinetree.model.builder import WORLD
+from kinetree.model.builder import WORLD, rotation_of_quaternion
 
 FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's mjtJoint
 POSITIONS, VELOCITIES = (7, 4, 1, 1), (6, 3, 1, 1)  # by type
@@ -60,7 +60,7 @@ class Layout:
 
     def pose(self, body: int, position, quaternion) -> tuple[np.ndarray, np.ndarray]:
         """A pose (R, p) in our body's frame, from one in MuJoCo's frame of the body."""
-        return rotation(quaternion), np.asarray(position, dtype=float) + self.shift[body]
+        return rotation_of_quaternion(quaternion), np.asarray(position, dtype=float) + self.shift[body]
 
     def dofs(self, joint: int) -> slice:
         """MuJoCo's velocity coordinates of a joint."""
@@ -111,17 +111,6 @@ def anchors(mj, joints: list[int]) -> list[np.ndarray]:
             last = np.zeros(3) if mj.jnt_type[j] == FREE else np.array(mj.jnt_pos[j])
         found.append(last)
     return found
-
-
-def rotation(quaternion) -> np.ndarray:
-    """The rotation matrix R of a quaternion (w, x, y, z), which need not be of unit length."""
-    q = np.asarray(quaternion, dtype=float)
-    w, x, y, z = q / np.linalg.norm(q)
-    return np.array([
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ])  # fmt: skip
 
 
 def _body_to_free(mj, bodies, joints, notes: Notes) -> int | None:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.io.mjcf_compile import Compiled
-from kinetree.io.mjcf_layout import Layout, rotation
+from kinetree.io.mjcf_layout import Layout
 from kinetree.io.mjcf_names import of_kind
 from kinetree.io.mjcf_notes import Notes
 from kinetree.model import Geometry, ModelBuilder
+from kinetree.model.builder import rotation_of_quaternion
 
 # By MuJoCo's mjtGeom: our kind and our lengths; MuJoCo gives half lengths, and a capsule without its caps.
 _SHAPES: dict[int, tuple[str, Callable]] = {
@@ -52,7 +53,7 @@ def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: 
             continue
         if mj.mesh(m).name not in compiled.placeholders:
             # MuJoCo moves a mesh to its center and principal axes; the file's frame lies at the inverse of that.
-            R = R @ rotation(mj.mesh_quat[m]).T
+            R = R @ rotation_of_quaternion(mj.mesh_quat[m]).T
             p = p - R @ mj.mesh_pos[m]
         scale = compiled.mesh_scales[mj.mesh(m).name]
         builder.add_geometry(place.bodies[body], Geometry("mesh", (), R, p, mesh=file, scale=scale, **common))

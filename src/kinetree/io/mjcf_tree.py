@@ -13,11 +13,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.errors import InertiaError
-from kinetree.io.mjcf_layout import BALL, FREE, HINGE, SLIDE, Layout, anchors, rotation
+from kinetree.io.mjcf_layout import BALL, FREE, HINGE, SLIDE, Layout, anchors
 from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_options import Physics
 from kinetree.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from kinetree.model import Equipment, ModelBuilder, RotationLimit
+from kinetree.model.builder import rotation_of_quaternion
 
 LARGEST = 1e300  # a limit beyond it is none
 
@@ -99,7 +100,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
 
 def compiled_inertia(mj, body: int) -> tuple[float, np.ndarray, np.ndarray]:
     """Mass [kg], center of mass [m] and inertia about it [kg m^2] in MuJoCo's body frame."""
-    R = rotation(mj.body_iquat[body])
+    R = rotation_of_quaternion(mj.body_iquat[body])
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused with the body's name
         I = (R * mj.body_inertia[body]) @ R.T
     return float(mj.body_mass[body]), np.array(mj.body_ipos[body]), 0.5 * (I + I.T)
@@ -117,7 +118,7 @@ def _joint(mj, j: int) -> tuple[Joint, tuple[np.ndarray, np.ndarray]]:
     if kind == SLIDE:
         return Prismatic(axis.tolist()), (np.eye(3), -ref * axis)
     half = -0.5 * ref
-    return Revolute(axis.tolist()), (rotation([np.cos(half), *(np.sin(half) * axis)]), np.zeros(3))
+    return Revolute(axis.tolist()), (rotation_of_quaternion([np.cos(half), *(np.sin(half) * axis)]), np.zeros(3))
 
 
 def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, object]:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from kinetree.errors import SDFError, unknown_name
-from kinetree.io import inertia_rules, urdf_massless
+from kinetree.errors import SDFError
 from kinetree.io.mesh_paths import as_folders
+from kinetree.io.options import check_options
 from kinetree.io.sdf_model import Options, build
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_scopes import Reader
@@ -99,13 +99,9 @@ def load_sdf(
     >>> load_sdf(pendulum)
     <Model 'pendulum': 1 bodies, nq=1, nv=1>
     """
-    for option, value, choices in (
-        ("unsupported", unsupported, ("raise", "drop")),
-        ("inertia", inertia, inertia_rules.CHOICES),
-        ("massless", massless, urdf_massless.CHOICES),
-    ):
-        if value not in choices:
-            raise unknown_name("choice", value, choices, f"load_sdf(..., {option}=...)")
+    check_options(
+        "load_sdf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless
+    )
     document = Document(source if isinstance(source, str) else Path(source), SDFError)
     notes = Notes(unsupported == "drop")
     reader = Reader(document, as_folders(package_dirs), notes, model)

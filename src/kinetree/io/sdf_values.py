@@ -9,8 +9,7 @@ import numpy as np
 
 from kinetree.io.xml_numbers import BadNumber, parse_number
 from kinetree.io.xml_reader import Node, shown
-from kinetree.model.builder import rotation_of_rpy
-from kinetree.spatial.rotations import quaternion_to_rotation
+from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 
 WATER = 1000.0  # kg/m^3, where a density is asked for and not stated
 UNLIMITED = 1e16  # what SDF before 1.9 writes for "no limit"
@@ -127,8 +126,7 @@ def pose(node: Node) -> Pose:
                 code="bad-quaternion",
                 value=content(child),
             )
-        E = quaternion_to_rotation((w / size, x / size, y / size, z / size))
-        R = np.array(E.matrix.rows).T
+        R = rotation_of_quaternion((w, x, y, z))
     else:
         values = numbers(child, 6)
         angles = [math.radians(angle) for angle in values[3:]] if degrees else values[3:]

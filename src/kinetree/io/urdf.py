@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from kinetree.errors import URDFError, unknown_name
-from kinetree.io import inertia_rules, urdf_bodies, urdf_massless, urdf_model, urdf_plan
+from kinetree.errors import URDFError
+from kinetree.io import urdf_model, urdf_plan
+from kinetree.io.options import check_options
 from kinetree.io.urdf_records import read_robot
 from kinetree.io.xml_reader import Document
 
@@ -94,14 +95,14 @@ def load_urdf(
     >>> model.nq, model.nv
     (19, 18)
     """
-    for option, value, choices in (
-        ("unsupported", unsupported, urdf_plan.UNSUPPORTED),
-        ("inertia", inertia, inertia_rules.CHOICES),
-        ("massless", massless, urdf_massless.CHOICES),
-        ("inertia_from", inertia_from, urdf_bodies.INERTIA_FROM),
-    ):
-        if value not in choices:
-            raise unknown_name("choice", value, choices, f"load_urdf(..., {option}=...)")
+    check_options(
+        "load_urdf",
+        floating_base=floating_base,
+        unsupported=unsupported,
+        inertia=inertia,
+        massless=massless,
+        inertia_from=inertia_from,
+    )
     document = Document(source if isinstance(source, str) else Path(source), URDFError)
     robot = urdf_plan.plan(
         read_robot(document),

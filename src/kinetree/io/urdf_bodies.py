@@ -15,8 +15,6 @@ from kinetree.io.xml_reader import shown
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import Geometry
 
-INERTIA_FROM = (None, "collision", "visual")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mass:

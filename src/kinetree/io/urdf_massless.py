@@ -12,8 +12,6 @@ from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import UNKNOWN, JointRecord
 from kinetree.model.builder import rotation_of_rpy
 
-CHOICES = ("raise", "lock")
-
 
 def settle_massless(
     order: Sequence[JointRecord], masses: Mapping[str, Mass], choice: str, notes: Notes

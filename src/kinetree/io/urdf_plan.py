@@ -25,8 +25,6 @@ from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from kinetree.model.builder import WORLD, rotation_of_rpy
 from kinetree.model.parts import Geometry, transform_of_pose
 
-UNSUPPORTED = ("raise", "drop")
-
 # Stands for mass properties that could not be read: enough to resist any joint.
 _UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.io.decimals import decimal, decimals, quaternion_of, rotation_of_quaternion, undone
+from kinetree.io.decimals import decimal, decimals, quaternion_of, undone
 from kinetree.io.losses import Losses
 from kinetree.io.mjcf_names import Names
 from kinetree.io.write_mjcf_data import joint_attributes, settle_physics
@@ -22,6 +22,7 @@ from kinetree.io.write_mjcf_states import States, shown_positions
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml_text import add, root, text_of
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equipment import WrapShape
 from kinetree.model.parts import Frame, Report
 from kinetree.spatial import Inertia

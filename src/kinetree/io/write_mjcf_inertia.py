@@ -6,10 +6,11 @@ import itertools
 
 import numpy as np
 
-from kinetree.io.decimals import central, decimal, decimals, quaternion_of, rotation_of_quaternion
+from kinetree.io.decimals import central, decimal, decimals, quaternion_of
 from kinetree.io.inertia_rules import project, violation
 from kinetree.io.losses import Losses
 from kinetree.io.xml_text import add
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.spatial import Inertia
 
 # MuJoCo refuses moving bodies with a mass or a moment up to 1e-15.

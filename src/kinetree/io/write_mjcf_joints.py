@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.io.decimals import rotation_of_quaternion
 from kinetree.io.losses import Losses
 from kinetree.joints import (
     Cylindrical,
@@ -27,6 +26,7 @@ from kinetree.joints import (
     SphericalEuler,
     Universal,
 )
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import pose_of_transform
 
 X, Y, Z = np.eye(3).tolist()

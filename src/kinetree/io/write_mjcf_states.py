@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.io.decimals import decimals, rotation_of_quaternion
+from kinetree.io.decimals import decimals
 from kinetree.io.losses import Losses
 from kinetree.io.write_mjcf_joints import SAME, Part
 from kinetree.io.xml_text import add
 from kinetree.joints import Free, Prismatic, Revolute
+from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import pose_of_transform
 from kinetree.spatial import Transform
 from kinetree.spatial.rotations import quaternion_from_rotation, quaternion_product

@@ -70,6 +70,17 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     return np.array(euler("zyx", (yaw, pitch, roll)).T.matrix.rows)
 
 
+def rotation_of_quaternion(q) -> np.ndarray:
+    """R of a quaternion (w, x, y, z) of any length but zero."""
+    q = np.asarray(q, dtype=float)
+    w, x, y, z = q / np.linalg.norm(q)
+    return np.array([
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
+    ])  # fmt: skip
+
+
 @dataclass(slots=True)
 class _Body:
     """A body as it was added."""
