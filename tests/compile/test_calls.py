@@ -207,9 +207,7 @@ def test_unknown_optional_input(arm):
 @both_ways
 def test_unknown_frame(arm, compiled):
     """The closest frame is suggested, in plain calls as in kt.compile."""
-    text = raising(
-        compiled, UnknownNameError, lambda: kt.jacobian(arm, np.zeros(2), frame="uper", reference="local")
-    )
+    text = raising(compiled, UnknownNameError, lambda: kt.jacobian(arm, np.zeros(2), frame="uper", reference="local"))
     assert "'uper'" in text and "Did you mean 'upper'" in text and "'double_pendulum'" in text
     with pytest.raises(UnknownNameError, match="Did you mean 'upper'"):
         kt.compile(arm, "jacobian", frame="uper", reference="local")
@@ -225,9 +223,7 @@ def test_reference_has_no_default(arm, compiled):
 @both_ways
 def test_unknown_reference(arm, compiled):
     """The closest choice is suggested."""
-    text = raising(
-        compiled, UnknownNameError, lambda: kt.jacobian(arm, np.zeros(2), frame="lower", reference="wold")
-    )
+    text = raising(compiled, UnknownNameError, lambda: kt.jacobian(arm, np.zeros(2), frame="lower", reference="wold"))
     assert "no reference named 'wold' in jacobian. Did you mean 'world'?" in text
 
 
@@ -545,9 +541,7 @@ def test_signature_and_docstring_hold_out(name):
 def test_function_says_what_it_is(arm):
     """The repr of a Function lists names and shapes of its arrays."""
     f = kt.compile(arm, "rnea", optional=("f_ext",))
-    assert repr(f) == (
-        "<Function rnea(q (2,), v (2,), a (2,), f_ext (3, 6)) -> tau (2,) for model 'double_pendulum'>"
-    )
+    assert repr(f) == ("<Function rnea(q (2,), v (2,), a (2,), f_ext (3, 6)) -> tau (2,) for model 'double_pendulum'>")
 
 
 def test_misaligned_arrays_are_taken():

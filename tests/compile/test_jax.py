@@ -97,6 +97,32 @@ def test_forward_and_reverse_agree_with_the_compiled_derivative(jax):
         np.testing.assert_allclose(derivative(for_jax(f))(q, v, a), expected, rtol=1e-9, atol=1e-10)
 
 
+def test_gradient_of_the_reverse_mode_table(jax):
+    """With derivatives="reverse": the same gradients, also of a row that serves many states, and forward over it."""
+    f = kt.compile(kt.models.double_pendulum(), "aba", checks=False)
+    q, v, tau = arrays_of(f, 4)
+
+    def cost(g):
+        return lambda q, v, tau: (g(q, v, tau) ** 2).sum()
+
+    fast, slow = (cost(for_jax(f, derivatives=choice)) for choice in ("reverse", "any"))
+    for x in (v, v[0]):
+        for k in range(3):
+            np.testing.assert_allclose(
+                jax.grad(fast, k)(q, x, tau), jax.grad(slow, k)(q, x, tau), rtol=1e-9, atol=1e-11
+            )
+    single = (q[0], v[0], tau[0])
+    np.testing.assert_allclose(jax.jacfwd(jax.grad(fast))(*single), jax.hessian(slow)(*single), rtol=1e-8, atol=1e-10)
+    with pytest.raises(TypeError, match="forward-mode"):
+        jax.jacfwd(fast)(*single)
+
+
+def test_unknown_choice_of_derivatives_is_refused():
+    """The message lists the choices."""
+    with pytest.raises(kt.errors.UnknownNameError, match="any, reverse"):
+        for_jax(kt.compile(kt.models.double_pendulum(), "rnea"), derivatives="forward")
+
+
 def test_second_derivative_is_symmetric_and_that_of_the_energy(jax):
     """The Hessian of the potential energy is the stiffness: the derivative of the gravity torque."""
     model = robot("arm7")

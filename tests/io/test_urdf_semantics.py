@@ -292,7 +292,7 @@ def test_load_finds_shipped_robots_files_and_text(tmp_path):
 
     assert load("cart_pole").name == load(data.path("cart_pole")).name == "cart_pole"
     assert load(data.path("cart_pole").read_text()).nv == 2
-    with pytest.raises(KeyError, match="no robot named 'cart_pol' in those that ship.*no such file.*Did you mean 'cart_pole'.*arm7"):
+    with pytest.raises(KeyError, match="no robot named 'cart_pol'.*no such file.*Did you mean 'cart_pole'.*arm7"):
         load("cart_pol")
     with pytest.raises(FileNotFoundError, match="no such file"):
         load(tmp_path / "x.urdf")

@@ -143,7 +143,7 @@ def test_seed_makes_a_random_start(tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("info", "pendulumm"), "no file or shipped robot named 'pendulumm'"),
+        (("info", "pendulumm"), "no robot named 'pendulumm'"),
         (("info", "missing.urdf"), "no such file"),
         (("simulate", "double_pendulum", "--q0", "1 x"), "--q0 is '1 x', expected numbers"),
         (("simulate", "double_pendulum", "--integrator", "euler"), "no integrator 'euler'"),

@@ -23,12 +23,13 @@ from math import prod
 
 import numpy as np
 
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.program import SIGNATURES, Program
 from kinetree.compile.trace import numbers_model
-from kinetree.errors import MissingDependencyError, ShapeError
+from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError, unknown_name
 
 WIDTH = 8
-"""Operations per turn of the loop, at most: with 4 to 16 speed is the same within a factor of two, beyond it is slower."""
+"""Operations per turn of the loop, at most. From 4 to 16 speed is the same within a factor of two."""
 
 ONE, SPARE = 0, 1  # places of the constant 1 and of results that nobody wants
 
@@ -49,7 +50,7 @@ _SINGULAR = {"div": 1, "sqrt": 0, "log": 0, "arctan2": 1}
 """Operations without a derivative somewhere, and the argument that is kept away from there."""
 
 
-def jax(function) -> Callable:
+def jax(function, *, derivatives: str = "any") -> Callable:
     """A compiled function as a function of JAX arrays, for jit, grad and vmap.
 
     Parameters
@@ -57,6 +58,10 @@ def jax(function) -> Callable:
     function : Function
         Made by `kinetree.compile`. Its checks do not apply: JAX cannot raise from compiled code. Inputs that are not
         finite give NaN, and quaternions are taken as they are.
+    derivatives : {"any", "reverse"}
+        "any": JAX differentiates the loop itself, in both modes; reverse mode costs a hundred times the function.
+        "reverse": gradients are a second table, that of the library's reverse mode, at a few times the cost of the
+        function; JAX then refuses forward mode, except over a gradient: ``jacfwd(grad(g))``.
 
     Returns
     -------
@@ -82,6 +87,8 @@ def jax(function) -> Callable:
     >>> jax.vmap(jax.grad(energy))(jax.numpy.zeros((1000, 2))).shape                    # doctest: +SKIP
     (1000, 2)
     """
+    if derivatives not in ("any", "reverse"):
+        raise unknown_name("choice of derivatives", derivatives, ("any", "reverse"), "functions for JAX")
     try:
         import jax
         import jax.numpy as jnp
@@ -111,7 +118,7 @@ def jax(function) -> Callable:
         outputs = [y.T.reshape(*batch, *shape) for y, (_, shape) in zip(outputs, program.outputs, strict=True)]
         return outputs[0] if result is None else result(*outputs)
 
-    compiled = jax.jit(evaluate)
+    compiled = jax.jit(evaluate if derivatives == "any" else _with_gradient(jax, function, evaluate))
 
     def call(*args, **named):
         if named:
@@ -123,6 +130,43 @@ def jax(function) -> Callable:
     call.__name__ = call.__qualname__ = caller
     call.__doc__ = f"{caller}({', '.join(names)}) for model {function.model.name!r}, in JAX."
     return call
+
+
+def _with_gradient(jax, function, evaluate) -> Callable:
+    """The function with the library's reverse mode as its gradient."""
+    if function.name not in ALGORITHMS:
+        raise UnsupportedError(f'{function.name} is a derivative itself: derivatives="any" differentiates it.')
+    names, product = function.input_names, []
+
+    def gradient(arrays, cotangents):
+        if not product:
+            from kinetree.compile.derivative_functions import differentiate
+
+            product.append(globals()["jax"](differentiate(
+                function.model, function.name, "vjp", wrt=names, optional=names[len(function.spec.inputs) :],
+                tangent=False, checks=False, **function.static,
+            )))  # fmt: skip
+        cotangents = cotangents if isinstance(cotangents, tuple) else (cotangents,)
+        found = product[0](*arrays, *cotangents)
+        found = found if isinstance(found, tuple) else (found,)
+        return tuple(_summed(y, jax.numpy.shape(x)).astype(x.dtype) for x, y in zip(arrays, found, strict=True))
+
+    differentiable = jax.custom_vjp(evaluate)
+    differentiable.defvjp(lambda *arrays: (evaluate(*arrays), arrays), gradient)
+    # Whole numbers have no gradients: they become floats before.
+    floats = jax.numpy.float32
+    return lambda *arrays: differentiable(
+        *(jax.numpy.asarray(x, jax.numpy.result_type(jax.numpy.asarray(x).dtype, floats)) for x in arrays)
+    )
+
+
+def _summed(y, shape):
+    """A cotangent of the whole batch, for an array that was broadcast to it."""
+    if y.shape == shape:
+        return y
+    extra = y.ndim - len(shape)
+    axes = tuple(k for k in range(y.ndim) if k < extra or (shape[k - extra] == 1 and y.shape[k] != 1))
+    return y.sum(axes).reshape(shape)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ cleared as a whole first.
 
 from __future__ import annotations
 
-from itertools import takewhile
+from itertools import groupby
 from math import copysign
+from operator import itemgetter
 
 from .llvm import HEAD, STACK, Block, Module, accumulate, frame_line
 from .llvm_math import Lanes
@@ -112,8 +113,8 @@ class ScalarBlock(Block):
         """Loops over the angles as long as many of one input follow each other; returns how many are done."""
         done, angles = 0, self.plan.angles
         while len(angles) - done >= MANY * lanes.count:
-            array = self.code[angles[done]][1]
-            run = list(takewhile(lambda entry: entry[0] == array, (self.code[value][1:] for value in angles[done:])))
+            array, run = next(groupby((self.code[value][1:] for value in angles[done:]), itemgetter(0)))
+            run = list(run)
             count = len(run) // lanes.count * lanes.count
             if count < MANY * lanes.count:
                 break

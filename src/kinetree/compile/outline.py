@@ -18,9 +18,9 @@ REPEATED = 3
 """How often a shape must occur to get a function of its own."""
 
 Column = tuple
-"""``("slot",)``, ``("input", array)``, ``("param",)``, ``("result", output)`` or ``("place",)``: a result's own place in
-the frame of the SIMD form. With an entry, the number of the slot, the position in the array, the number of the param,
-or for a place the value."""
+"""``("slot",)``, ``("input", array)``, ``("param",)``, ``("result", output)``, or ``("place",)`` for the own place of a
+result in the frame of the SIMD form. With an entry, the number of the slot, the position in the array, the number of
+the param, or for a place the value."""
 
 
 @dataclass(frozen=True, slots=True)
