@@ -151,9 +151,11 @@ def _line(body: dict):
             low = "-inf" if coordinate["lower"] is None else f"{coordinate['lower']:g}"
             high = "inf" if coordinate["upper"] is None else f"{coordinate['upper']:g}"
             line.append(f"  [{low}, {high}] {coordinate['unit']}", style="dim")
-        for key in ("damping", "dry_friction", "armature", "stiffness"):
-            if coordinate[key]:
-                line.append(f"  {key.replace('_', ' ')} {coordinate[key]:g}", style="dim")
+    for key in ("damping", "dry_friction", "armature", "stiffness"):
+        values = [f"{coordinate[key]:g}" for coordinate in joint["coordinates"]]
+        if set(values) != {"0"} and values:
+            text = values[0] if len(set(values)) == 1 else f"({', '.join(values)})"
+            line.append(f"  {key.replace('_', ' ')} {text}", style="dim")
     return line
 
 
