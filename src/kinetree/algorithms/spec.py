@@ -33,8 +33,11 @@ class Spec:
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain
         Conditions on the inputs beyond shape and finiteness (unit quaternions, limits, couplings).
-    body_frames : bool
-        Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed.
+    body_frames : bool or "cheaper"
+        Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
+        "cheaper" if they may, but the algorithm costs less in the user's own frames.
+    parts : tuple of (text, field, outputs)
+        The quantities of a fused function: as asked for, the field of the result, the algorithm's outputs.
     """
 
     name: str
@@ -44,7 +47,8 @@ class Spec:
     outputs: Mapping[str, Shape]
     static: tuple[str, ...] = ()
     domains: tuple[Domain, ...] = ()
-    body_frames: bool = False
+    body_frames: bool | str = False
+    parts: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
 
     def shape(self, name: str, model) -> tuple[int, ...]:
         """The shape of an input or output for this model."""
@@ -80,7 +84,7 @@ def algorithm(
     optional: Mapping[str, str | Shape] | None = None,
     static: tuple[str, ...] = (),
     domains: tuple[Domain, ...] = (),
-    body_frames: bool = False,
+    body_frames: bool | str = False,
 ) -> Callable[[Callable], Callable]:
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged."""
 

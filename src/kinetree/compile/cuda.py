@@ -11,7 +11,9 @@ from math import prod
 import numpy as np
 
 from kinetree.compile.arrays import explain
+from kinetree.compile.c_names import identifier
 from kinetree.compile.cuda_source import CudaSource, emit
+from kinetree.compile.fused import flattened
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import CompilationError, MissingDependencyError, NonFiniteError, ShapeError
 
@@ -76,7 +78,7 @@ def cuda_source(function, dtype: str = "float32", *, checks: bool = False, **opt
     >>> source.name, source.threads
     ('kinetree_rnea', 128)
     """
-    return emit(function.program, dtype, checks=checks, name=f"kinetree_{function.name}", **options)
+    return emit(function.program, dtype, checks=checks, name=identifier(f"kinetree_{function.name}"), **options)
 
 
 def params_of(function, dtype) -> np.ndarray | None:
@@ -137,7 +139,7 @@ class CudaFunction:
                     host = {name: x.get() for name, x in zip(names, arrays, strict=True)}
                     error = explain(f.spec, f.model, host, batch)
                     raise error or NonFiniteError(f"{f.name}: an input is outside the algorithm's domain.")
-        return results[0] if len(results) == 1 else f._result(*results)
+        return results[0] if f._result is None else f._result(*results)
 
     def source(self, dtype: str = "float32", shared: tuple[str, ...] = ()) -> CudaSource:
         """The kernel for arrays of a type, of which those in ``shared`` hold for all states."""
@@ -165,7 +167,7 @@ class CudaFunction:
         shapes = [(*batch, *f.spec.shape(name, f.model)) for name in f.output_names]
         if out is None:
             return [cupy.empty(shape, dtype) for shape in shapes]
-        given = list(out) if isinstance(out, tuple) else [out]
+        given = list(flattened(out))
         if len(given) != len(shapes):
             raise ShapeError(f"{f.name}: out needs {len(shapes)} arrays ({', '.join(f.output_names)}).")
         given = [_device_array(cupy, f.name, "out", x) for x in given]

@@ -7,22 +7,17 @@ import functools
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
 
-from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.algorithms.spec import Spec
 from kinetree.compile.arrays import as_arrays, explain
+from kinetree.compile.fused import CHOICES, Packing, flattened, fused_spec, parsed, quantities
 from kinetree.compile.interpret import interpret
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import NonFiniteError, ShapeError, unknown_name
-
-CHOICES = {
-    "reference": ("local", "world", "local_world_aligned"),
-    "kind": ("spatial", "classical"),
-}
-
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
@@ -75,7 +70,7 @@ class Function:
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
-        self._result = _result_type(spec.name, self.output_names) if len(self.output_names) > 1 else None
+        self._result = _result_kind(spec)
         self._kernels, self._entries = {}, {}
         self._numbers = self._own = None  # other numbers than the model's, and the function in the model's own frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
@@ -93,7 +88,7 @@ class Function:
                 return result
             outs = ()
         else:
-            outs = out if type(out) is tuple else (out,)
+            outs = out if type(out) is tuple else flattened(out)
             result = self.single(*args, *outs)
             if result is not NotImplemented:
                 return result
@@ -216,7 +211,7 @@ class Function:
         shapes = [(*batch, *shape) for shape in self._out_shapes]
         if out is None:
             return [np.empty(shape, dtype) for shape in shapes]
-        given = list(out) if isinstance(out, tuple) else [out]
+        given = list(flattened(out))
         if len(given) != len(shapes):
             raise ShapeError(
                 f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)})."
@@ -263,13 +258,17 @@ class Function:
         if self._result is None and self._out_shapes != ((),):
             return entry
 
+        alone, numbers, kind = len(self._out_shapes) == 1, () in self._out_shapes, self._result
+
         def packed(*args):
             result = entry(*args)
             if result is NotImplemented:
                 return result
-            if self._result is not None:
-                return self._result._make(result)
-            return result[()] if len(args) == count else result  # a number, unless it was asked to fill an array
+            if alone:
+                result = (result,)
+            if numbers and len(args) == count:  # a number, unless it was asked to fill an array
+                result = [x if x.ndim else x[()] for x in result]
+            return result[0] if kind is None else kind._make(result)
 
         return packed
 
@@ -278,9 +277,13 @@ class Function:
         if self._result is None:
             return rows
 
+        alone = len(self._out_shapes) == 1
+
         def packed(*args):
             result = rows(*args)
-            return result if result is NotImplemented else self._result._make(result)
+            if result is NotImplemented:
+                return result
+            return self._result._make((result,) if alone else result)
 
         return packed
 
@@ -440,7 +443,8 @@ class Function:
 
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
-        parts = self.model, self.name, self._present, self.checks, self.threads, self.static
+        name = [text for text, _, _ in self.spec.parts] or self.name
+        parts = self.model, name, self._present, self.checks, self.threads, self.static
         if self.structure_model is self.model:
             return _function_of, parts
         return _with_parameters, ((self.structure_model, *parts[1:]), self.model)
@@ -459,6 +463,14 @@ def _with_parameters(parts, model) -> Function:
     return _function_of(*parts).with_parameters(model)
 
 
+def _result_kind(spec: Spec):
+    """What makes the result of a call out of its arrays; None for a single array as it is."""
+    if spec.parts:
+        named = [(text.partition(":")[0], outputs) for text, _, outputs in spec.parts]
+        return Packing(spec.parts, [_result_type(*each) if len(each[1]) > 1 else None for each in named])
+    return _result_type(spec.name, tuple(spec.outputs)) if len(spec.outputs) > 1 else None
+
+
 @functools.cache
 def _result_type(algorithm: str, fields: tuple[str, ...]):
     """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
@@ -473,20 +485,22 @@ def _result_of(algorithm: str, fields: tuple[str, ...], *values):
 
 def compile(
     model,
-    name: str,
+    name: str | Sequence[str],
     *,
     optional: tuple[str, ...] = (),
     checks: bool = True,
     threads: int | None = None,
     **static,
 ) -> Function:
-    """Compile an algorithm for a model.
+    """Compile an algorithm for a model, or several as one function that shares their common work.
 
     Parameters
     ----------
     model : Model
-    name : str
-        Name of an algorithm: "rnea", "crba", "aba", "forward_dynamics", "jacobian" and so on.
+    name : str or list of str
+        Name of an algorithm: "rnea", "crba", "aba", "forward_dynamics", "jacobian" and so on, with static arguments
+        behind it if need be: "jacobian:hand", "jacobian:hand:world". A list makes one function of all: its inputs are
+        those of the algorithms by name, in the order in which they first appear, its result a named tuple by quantity.
     optional : tuple of str
         Optional inputs that the function shall take, for example ("f_ext",).
     checks : bool
@@ -496,7 +510,8 @@ def compile(
         The most threads that share a batch of more than about a millisecond of work; default all cores, or what the
         environment variable KINETREE_NUM_THREADS says. Results are the same bits whatever their number.
     **static
-        Static arguments of the algorithm, such as ``frame="hand", reference="world"``.
+        Static arguments of the algorithm, such as ``frame="hand", reference="world"``; of a list, those of all
+        quantities that take them and do not name their own.
 
     Returns
     -------
@@ -507,21 +522,37 @@ def compile(
     ------
     UnknownNameError
         No algorithm or frame has this name.
+    DuplicateNameError
+        A quantity is in the list twice.
+
+    Notes
+    -----
+    In the result of a list, a quantity is what its own function gives: an array, or a named tuple of several. Its
+    field is its text as an identifier: ``jacobian_hand`` for "jacobian:hand".
 
     Examples
     --------
     >>> import kinetree as kt, numpy as np
-    >>> f = kt.compile(kt.models.double_pendulum(), "aba")
+    >>> model = kt.models.double_pendulum()
+    >>> f = kt.compile(model, "aba")
     >>> f(np.zeros(2), np.zeros(2), np.zeros(2)).shape
     (2,)
+    >>> both = kt.compile(model, ["crba", "jacobian:lower"], reference="world")
+    >>> result = both(np.zeros(2))
+    >>> result.crba.shape, result.jacobian_lower.shape
+    ((2, 2), (6, 2))
     """
-    spec = ALGORITHMS.get(name)
-    if spec is None:
-        raise unknown_name("algorithm", name, sorted(ALGORITHMS), "kinetree")
-    check_static(spec, model, static)
+    if isinstance(name, str):
+        spec, own = parsed(model, name)
+        if twice := [entry for entry in own if entry in static]:
+            raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
+        static = own | static
+        check_static(spec, model, static)
+    else:
+        spec, static = fused_spec(quantities(model, name, static)), {}
     for entry in optional:
         if entry not in spec.optional:
-            raise unknown_name("optional input", entry, spec.optional, f"algorithm {name!r}")
+            raise unknown_name("optional input", entry, spec.optional, f"algorithm {spec.name!r}")
     return Function(spec, model, tuple(n for n in spec.optional if n in optional), static, checks, threads)
 
 
