@@ -23,7 +23,7 @@ from kinetree.io.write_mjcf import to_mjcf
 from kinetree.io.write_urdf import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
-from kinetree.simulate import Trajectory, simulate
+from kinetree.simulate import Rollout, Trajectory, rollout, simulate
 
 __version__ = "0.1.0"
 
@@ -37,6 +37,7 @@ __all__ = sorted(
         "KinetreeError",
         "Model",
         "ModelBuilder",
+        "Rollout",
         "Trajectory",
         "compile",
         "data",
@@ -48,6 +49,7 @@ __all__ = sorted(
         "lint",
         "load",
         "models",
+        "rollout",
         "save",
         "simulate",
         "spatial",

@@ -210,12 +210,12 @@ class StatewiseFunction(Function):
         )
         super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
         params = params.reshape(*values.shape[:-1], program.params)
-        self._params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
+        self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
 
     def __call__(self, *args, out=None, **named):
         given = Function._bound(self.base, args, named)
         single = all(type(x) is np.ndarray and x.dtype == np.float32 for x in given)
-        params = self._params[np.dtype(np.float32 if single else np.float64)]
+        params = self.params[np.dtype(np.float32 if single else np.float64)]
         return Function.__call__(self, *given, params, out=out)
 
     def _interpreted(self, model, parameters, **named):

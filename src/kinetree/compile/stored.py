@@ -17,7 +17,7 @@ from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model, trace
 from kinetree.errors import CompilationError
 
-_FLOORS = ("spatial", "joints", "model", "algorithms", "compile")
+_FLOORS = ("spatial", "joints", "model", "algorithms", "compile", "integrate")
 
 
 def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> tuple:

@@ -1,7 +1,8 @@
 """Integrators: one file per method, all of them on the manifold of the joint positions.
 
-A fixed-step method is an object with ``step(t, h, q, v, tau, f_ext) -> (q, v)``; ``FIXED_STEP`` lists them by name. The
-adaptive method hands the same dynamics to SciPy.
+A fixed-step method is an object with ``step(t, h, q, v, tau, f_ext) -> (q, v)``; ``FIXED_STEP`` lists them by name, and
+its ``algorithm`` is the whole step under constant forces as one compiled function. The adaptive method hands the same
+dynamics to SciPy.
 """
 
 from kinetree.integrate.adaptive import solve_adaptive

@@ -1,13 +1,14 @@
 """The steps of the integrators over scalars, so that each compiles into one function of the model.
 
-A step then costs one call from Python (semi-implicit Euler) or five (Runge-Kutta), and no array arithmetic in between.
+A step under constant forces is one function, an algorithm of the library; `rollout` takes it through all steps of time.
+Where forces vary within a Runge-Kutta step, as in `simulate`, it is made of parts: four stages and their sum.
 """
 
 from __future__ import annotations
 
 from kinetree.algorithms.complete import COMPLETE, forward_dynamics, semi_implicit_acceleration
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.manifold import integrate, tangent_rate
+from kinetree.algorithms.manifold import apply_couplings, integrate, tangent_rate
 from kinetree.algorithms.spec import Spec, algorithm
 
 
@@ -52,7 +53,55 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
     """
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
     v_next = _moved(v, a, dt)
-    return integrate(model, q, [dt * x for x in v_next]), v_next
+    return _coupled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"q_next": "nq", "v_next": "nv"},
+    domains=COMPLETE,
+)
+def rk4_step(model, q, v, tau, dt, f_ext=None):
+    """One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
+
+    Notes
+    -----
+    Source: H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999), with
+    the exact inverse of the tangent map.
+    Cost: four forward dynamics, explicit: stiff springs, stops and dampers must be resolved by dt.
+
+    See Also
+    --------
+    semi_implicit_step, simulate
+    """
+    half = 0.5 * dt
+    x1, a1 = v, forward_dynamics(model, q, v, tau, f_ext)
+    x2, a2 = _runge_kutta_stage(model, q, v, x1, a1, tau, half, f_ext)
+    x3, a3 = _runge_kutta_stage(model, q, v, x2, a2, tau, half, f_ext)
+    x4, a4 = _runge_kutta_stage(model, q, v, x3, a3, tau, dt, f_ext)
+    return _runge_kutta_sum(model, q, v, dt, x1, a1, x2, a2, x3, a3, x4, a4)
 
 
 def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
@@ -64,7 +113,12 @@ def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
 def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return integrate(model, q, [h * x_k for x_k in x]), _moved(v, a, h)
+    return _coupled(model, integrate(model, q, [h * x_k for x_k in x]), _moved(v, a, h))
+
+
+def _coupled(model, q, v):
+    """The end of a step: coupled joints stand where their masters say, so that rounding does not add up over steps."""
+    return apply_couplings(model, q, v) if model.couplings else (q, v)
 
 
 def _moved(v, a, h):

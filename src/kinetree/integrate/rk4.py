@@ -30,6 +30,7 @@ class RungeKutta4:
     __slots__ = ("_h", "_h_arrays", "_rest", "_stage", "_sum")
 
     name = "rk4"
+    algorithm = "rk4_step"  # the step under constant forces, for rollouts
     order = 4
 
     def __init__(self, system) -> None:

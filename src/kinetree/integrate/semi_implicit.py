@@ -26,6 +26,7 @@ class SemiImplicitEuler:
     __slots__ = ("_h", "_h_array", "_step")
 
     name = "semi_implicit"
+    algorithm = "semi_implicit_step"  # the step under constant forces, for rollouts
     order = 1
 
     def __init__(self, system) -> None:
