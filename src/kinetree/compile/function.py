@@ -249,6 +249,8 @@ class Function:
 
     def _build_single(self, *args):
         """Stands for the single-call entry until it is first needed."""
+        if any(type(x) is np.ndarray and x.dtype.kind == "f" and x.dtype not in _PRECISIONS for x in args):
+            return NotImplemented  # extended precision is interpreted: it needs no machine code
         self.single = self._entry(self._kernel(np.dtype(np.float64)))
         return self.single(*args)
 
