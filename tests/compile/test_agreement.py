@@ -74,7 +74,7 @@ every_choice = pytest.mark.parametrize("choice", list(choices()), ids=str)
 every_system = pytest.mark.parametrize("system", SYSTEMS)
 
 # Algorithms that solve with the mass matrix lose what its condition number takes.
-SOLVES = {"aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step"}
+SOLVES = {"aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step"}
 
 
 @functools.cache
