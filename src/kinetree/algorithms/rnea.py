@@ -3,25 +3,30 @@
 Book (table 5.1)      here
 ``v_i, a_i``          ``field[i]``: angular velocity, angular acceleration and classical acceleration of the origin
 ``f_i``               ``f[i]``
+``I_i``               ``I[i]``, what the joints feel of it
 ``i_X_lambda(i)``     ``X[i]``
 ``a_0 = -a_g``        ``field[0]``
 """
 
 from __future__ import annotations
 
+from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.spec import algorithm
 
 
-def outward_pass(model, q, v, a, f_ext):
+def outward_pass(model, q, v, a, f_ext, I=None):
     """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
 
+    The forces are those of the bodies' base inertias, or of the inertias ``I``: only joint forces may be read from the
+    former (`base_inertia`).
     ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13, table 6.1).
     """
     X, S, f, field = ([None] * model.nb for _ in range(4))
     X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
     field[0] = model.algebra.falling(model.gravity)
+    I = base_inertias(model) if I is None else I
 
     for i in model.outward():
         p, joint, q_i = model.parent[i], model.joints[i], model.q_of(i, q)
@@ -39,7 +44,7 @@ def outward_pass(model, q, v, a, f_ext):
 
         field[i] = (X[i] @ field[p]).with_joint(V_J, A_J)
         # f = I a + v x* I v - X_0^* f_ext
-        f[i] = model.I[i].inertial_force(field[i])
+        f[i] = I[i].inertial_force(field[i])
         if f_ext is not None:
             X_0[i] = X[i].collapse() @ X_0[p]
             f[i] = f[i] - X_0[i] @ model.algebra.external(f_ext[i])

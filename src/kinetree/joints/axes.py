@@ -54,6 +54,13 @@ def cardinal(axis: Axis) -> tuple[int, float] | None:
     return parts[0] if len(parts) == 1 else None
 
 
+def moments_about(axis: Axis, *kinds: str) -> tuple[str, ...]:
+    """Names of the first ("h") or second ("P") moment along an axis; none if it is not along x, y or z."""
+    aligned = cardinal(axis)
+    name = "xyz"[aligned[0]] if aligned else ""
+    return tuple(f"{kind}.{name * (1 if kind == 'h' else 2)}" for kind in kinds if aligned)
+
+
 def along(axis: Axis, x) -> Vector3:
     """The vector of length x along a unit axis; its structural zeros stay floats, so that transforms can see them."""
     return Vector3(*(0.0 if n == 0.0 else x if n == 1.0 else -x if n == -1.0 else n * x for n in axis))

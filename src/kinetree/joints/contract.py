@@ -29,6 +29,10 @@ class Joint:
     constant_subspace : bool
         True if the motion subspace does not depend on q in successor coordinates, so that c_J = 0.
         It only saves work: without it the default ``bias`` differentiates ``motion_subspace``.
+    unfelt : tuple of str
+        Moments of mass that the joint cannot tell from the same ones on its predecessor, among "m", "h.x" ... "h.z"
+        (first moments), "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and
+        ``Delta S = 0``. It only saves work.
     position_names, velocity_names : tuple of str
         Labels of the variables.
     position_units, velocity_units : tuple of str
@@ -41,7 +45,7 @@ class Joint:
 
     *Source* Featherstone, sections 3.5 and 4.4 (``jcalc``).
 
-    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0.
+    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0; those of ``unfelt``.
 
     Examples
     --------
@@ -70,6 +74,7 @@ class Joint:
     nq: int
     nv: int
     constant_subspace: bool = False
+    unfelt: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kinetree.joints.axes import Axis, along, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, along, moments_about, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.joints.revolute import canonical_about_z
 from kinetree.spatial import Force, Motion, Transform, Vector3
@@ -41,6 +41,10 @@ class Cylindrical(Joint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "cylindrical"))
+
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        return moments_about(self.axis, "P")
 
     def transform(self, q):
         return Transform(rotation_about(self.axis, q[0]), along(self.axis, q[1]))

@@ -61,6 +61,10 @@ class _SuccessiveRotations(Joint):
         return Motion(c, Vector3.zero())
 
     @property
+    def unfelt(self) -> tuple[str, ...]:
+        return ("m",)
+
+    @property
     def position_units(self):
         return ("rad",) * self.nq
 

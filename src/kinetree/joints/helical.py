@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kinetree.errors import JointError
-from kinetree.joints.axes import Axis, along, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, along, moments_about, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.joints.revolute import canonical_about_z
 from kinetree.spatial import Force, Motion, Transform, Vector3
@@ -48,6 +48,10 @@ class Helical(Joint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "helical"))
         object.__setattr__(self, "pitch", finite(self.pitch, "helical", "pitch", "m/rad"))
+
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        return moments_about(self.axis, "P")
 
     def transform(self, q):
         return Transform(rotation_about(self.axis, q[0]), along(self.axis, self.pitch * q[0]))

@@ -35,6 +35,7 @@ class Planar(Joint):
     kind = "planar"
     nq = nv = 3
     constant_subspace = True
+    unfelt = ("P.zz",)
     position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
     velocity_names, velocity_units = ("angular velocity", "vx", "vy"), ("rad/s", "m/s", "m/s")
 

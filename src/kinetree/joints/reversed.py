@@ -46,6 +46,10 @@ class Reversed(Joint):
         # S'-ring = -X^-1 (S-ring + v_J x S), and v_J x S = 0 if S has one column.
         return self.joint.constant_subspace and self.joint.nv <= 1
 
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        return self.joint.unfelt
+
     def transform(self, q):
         return self.joint.transform(q).inverse()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kinetree.joints.axes import Axis, alignment, along, cardinal, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import Axis, alignment, along, cardinal, moments_about, rotation_about, transverse, unit_axis
 from kinetree.joints.contract import Joint
 from kinetree.spatial import Force, Motion, Transform, Vector3
 
@@ -43,6 +43,11 @@ class Revolute(Joint):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_axis(self.axis, "revolute"))
+
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        """What lies on the axis, and what the axis carries along: masses on it, first and second moments along it."""
+        return ("m", *moments_about(self.axis, "h", "P"))
 
     def transform(self, q):
         return Transform(rotation_about(self.axis, q[0]), Vector3.zero())

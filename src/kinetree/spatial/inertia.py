@@ -62,6 +62,23 @@ class Inertia(Quantity):
         steiner = Symmetric3(y + z, -(c.x * h.y), x + z, -(c.x * h.z), -(c.y * h.z), x + y)
         return cls(m, h, I_c + steiner)
 
+    @classmethod
+    def from_moments(cls, m, h: Vector3, P: Symmetric3) -> Inertia:
+        """Inertia from the moments of mass: the integrals of dm, r dm and r r^T dm about the origin.
+
+        Parameters
+        ----------
+        m : scalar
+            Mass [kg].
+        h : Vector3
+            First moment [kg m].
+        P : Symmetric3
+            Second moments [kg m^2].
+        """
+        body = cls(m, h, Symmetric3(P.yy + P.zz, -P.xy, P.xx + P.zz, -P.xz, -P.yz, P.xx + P.yy))
+        body._second_moments = P
+        return body
+
     @property
     def com(self) -> Vector3:
         """Center of mass [m]; not defined for a massless body."""
