@@ -9,6 +9,7 @@ parent to ancestors further in by letting the joints in between give way. They s
 from __future__ import annotations
 
 from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.products import chained
 from kinetree.joints.contract import combination
 from kinetree.spatial import ArticulatedInertia, Force
 
@@ -142,12 +143,12 @@ class Answers:
             for n, k in enumerate(own):
                 for c in carriers:
                     for j in self.own[c]:
-                        M[j][k] = M[k][j] = _products(self.R[i][c][n], self.beyond[c][j])
+                        M[j][k] = M[k][j] = chained(self.R[i][c][n], self.beyond[c][j])
                 self.above[k] = self._accelerations(carriers, M, k)
             for n, k in enumerate(own):
                 compliance = self.mechanism.D[i].solve(identity(len(own))[n])
                 for m, j in enumerate(own[: n + 1]):
-                    carried = _products(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
+                    carried = chained(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
                     M[j][k] = M[k][j] = carried
             self.beyond[i] = {k: combination(S[i], [M[n][k] for n in own]) for k in own}
             if p:
@@ -159,7 +160,7 @@ class Answers:
                 if l > i:
                     for k in own:
                         for n, j in enumerate(self.own[l]):
-                            M[j][k] = M[k][j] = _products(self.R[l][c][n], self.above[k][c])
+                            M[j][k] = M[k][j] = chained(self.R[l][c][n], self.above[k][c])
 
     def _accelerations(self, bodies, rows, k):
         """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
@@ -182,10 +183,10 @@ class Answers:
         # Joint i and those that carry it, by reciprocity.
         for j in (*(self.beyond[p] if p else ()), *self.own[i]):
             for change, force, u_i in zip(changes, onward, u, strict=True):
-                answer = _products((self.inverse[n][j] for n in self.own[i]), u_i)
+                answer = chained((self.inverse[n][j] for n in self.own[i]), u_i)
                 if p:
                     A_p = self.beyond[p][j] if j in self.beyond[p] else self.above[j][p]
-                    answer = _products(force, A_p, answer)
+                    answer = chained(force, A_p, answer)
                 change.da[j][k] = answer
         # The subtree of i: its base accelerates by A, and alpha acts like an acceleration of the base, too.
         A = [self._accelerations(self.model.support(i), change.da, k) for change in changes]
@@ -193,11 +194,11 @@ class Answers:
         for l in self.model.subtree(i)[1:]:
             for R, Q, j in zip(self.R[l][i], self.Q[l][i], self.own[l], strict=True):
                 for change, moved in zip(changes, base, strict=True):
-                    change.da[j][k] = _products(R, moved, _products(Q, change.weights))
+                    change.da[j][k] = chained(R, moved, chained(Q, change.weights))
         for l, c in self.others[i]:
             for R, j in zip(self.R[l][c], self.own[l], strict=True):
                 for change, A_c in zip(changes, A, strict=True):
-                    change.da[j][k] = _products(R, A_c[c])
+                    change.da[j][k] = chained(R, A_c[c])
 
 
 class Change:
@@ -223,13 +224,6 @@ class Change:
         self.da, self.alpha, self.weights, self.turned, self.ring = da, alpha, weights, turned, ring
 
 
-def _products(x, y, total=0.0):
-    """``total + x . y`` in one chain of fused operations: most of the work is here."""
-    for x_n, y_n in zip(x, y, strict=True):
-        total = total + x_n * y_n
-    return total
-
-
 def _added(Q_n, Q_c, row):
     """``Q_n + row Q_c``, pattern by pattern."""
-    return [_products(row, (Q_m[b] for Q_m in Q_c), q) for b, q in enumerate(Q_n)]
+    return [chained(row, (Q_m[b] for Q_m in Q_c), q) for b, q in enumerate(Q_n)]

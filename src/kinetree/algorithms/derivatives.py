@@ -28,6 +28,7 @@ from __future__ import annotations
 from kinetree.algorithms.coriolis import BodyCoriolis
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.products import chained
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.contract import combination
 from kinetree.joints.dual import Dual, rate_of
@@ -225,20 +226,20 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
             by_v = Ic[i] @ sweep[i][m] + Bc[i] @ twice
             by_a = Ic[i] @ S_k
             for n, S_n in enumerate(S[i], slot.start):
-                dq[n][k], dv[n][k] = S_n.dot(by_q), S_n.dot(by_v)
+                dq[n][k], dv[n][k] = chained(S_n, by_q), chained(S_n, by_v)
                 if n <= k:
-                    M[n][k] = M[k][n] = S_n.dot(by_a)
+                    M[n][k] = M[k][n] = chained(S_n, by_a)
             # Rows of the ancestors: they also feel the force turn.
             turned = by_q + S_k.cross(Fc[i])
             reaction = Bc[i].transposed(twice)
             for j in supports:
                 for n, S_n in enumerate(S[j], model.v_slice[j].start):
-                    dq[n][k], dv[n][k] = S_n.dot(turned), S_n.dot(by_v)
-                    M[n][k] = M[k][n] = S_n.dot(by_a)
+                    dq[n][k], dv[n][k] = chained(S_n, turned), chained(S_n, by_v)
+                    M[n][k] = M[k][n] = chained(S_n, by_a)
                     # Row k: the ancestor's column moves the whole subtree.
                     c = n - model.v_slice[j].start
-                    dq[k][n] = psi_ddot[j][c].dot(by_a) + psi_dot[j][c].dot(reaction)
-                    dv[k][n] = sweep[j][c].dot(by_a) + S_n.dot(reaction)
+                    dq[k][n] = chained(psi_dot[j][c], reaction, chained(psi_ddot[j][c], by_a))
+                    dv[k][n] = chained(S_n, reaction, chained(sweep[j][c], by_a))
         if columns.ring[i] is not None:
             F = Fc[i] if Wc is None else Fc[i] - Wc[i]
             for k, ring_k in enumerate(columns.ring[i], slot.start):
