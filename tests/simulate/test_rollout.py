@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compile import drivers
 from kinetree.compile import kernel as kernel_module
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.model.equipment import Equipment, LoopJoint
@@ -229,8 +230,9 @@ def test_every_and_out():
     assert result.q is out[0] and result.v is out[1]
     same(result, sparse)
     overlapping = np.empty((9, 5, model.nq))
-    overlapping[:, 4] = q
-    same(kt.rollout(model, overlapping[:, 4], v, tau, DT, every=3, out=(overlapping, out[1])), sparse)
+    start = overlapping.reshape(45, -1)[:9]  # records of the first states come to stand where the others start
+    start[:] = q
+    same(kt.rollout(model, start, v, tau, DT, every=3, out=(overlapping, out[1])), sparse)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -238,12 +240,16 @@ def test_every_and_out():
 def test_the_number_of_threads_changes_no_bit(n, dtype, monkeypatch):
     """Tiles are shared by any number of threads; each state is computed by the same code."""
     monkeypatch.setattr(kernel_module, "WORTH", 0.0)
+    used, together = [], drivers.threads.together
+    monkeypatch.setattr(drivers.threads, "together", lambda work, k: used.append(k) or together(work, k))
     model = walker()
     arrays = [x.astype(dtype) for x in inputs(model, n, 20)]
     arrays[0] = kt.normalize(model, arrays[0])
     expected = kt.rollout(model, *arrays, DT, threads=1)
     for count in (2, 3, 8):
         same(kt.rollout(model, *arrays, DT, threads=count), expected)
+    lanes = kernel_module.Target.host().vector_bytes // np.dtype(dtype).itemsize
+    assert used == [min(count, -(-n // lanes)) for count in (1, 2, 3, 8)]  # no more than there are tiles
 
 
 def test_other_python_threads_run_during_a_rollout():
@@ -394,7 +400,7 @@ def test_what_is_wrong_is_named():
         ((q, v, tau, 0.0), {}, "dt is 0.0, expected a positive time"),
         ((q, v, tau, np.nan), {}, "dt is nan, expected a positive time"),
         ((q, v, tau, DT), {"dtype": "float16"}, "dtype is float16, expected float64, float32"),
-        ((q, v, tau, DT), {"out": (q, v)}, "out for q must be a writable array of shape .6, 7, 14. and type float64, found"),
+        ((q, v, tau, DT), {"out": (q, v)}, "out for q must be a writable array of shape .6, 7, 14. and type float64"),
         ((q, v, tau, DT), {"out": q}, "out needs a tuple of two arrays"),
         ((q, v, tau, DT), {"integrator": "rk5"}, "no fixed-step integrator named 'rk5'.* Did you mean 'rk4'"),
         ((q, v, tau, DT), {"limits": "hard"}, "no treatment of limits named 'hard'"),

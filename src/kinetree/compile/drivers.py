@@ -142,5 +142,5 @@ def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, 
 def aligned(count: int) -> np.ndarray:
     """Uninitialized bytes that begin on a cache line."""
     memory = np.empty(count + 64, np.uint8)
-    start = -memory.ctypes.data % 64
+    start = -memory.__array_interface__["data"][0] % 64
     return memory[start : start + count]

@@ -67,24 +67,29 @@ def roll(
         rows = _rows(x, batch, 1)
         kept.append(rows)
         apart = 0 if len(rows) == 1 else size * item
-        place, between = record.ctypes.data, record.shape[-2] * size * item
-        state_table.append((size * item, size, rows.ctypes.data, apart, place, between))
+        between = record.shape[-2] * size * item
+        state_table.append((size * item, size, _address(rows), apart, _address(record), between))
     for x, (_, shape) in zip(drives, kernel.program.inputs[len(states) :], strict=True):
         rows = _rows(x, batch, 1 + len(shape))
         kept.append(rows)
         size, time = prod(shape), rows.shape[1]
         entries = 0 if len(rows) == 1 else time * size
-        drive_table.append((rows.ctypes.data, entries * item, entries, 0 if time == 1 else size * item))
+        drive_table.append((_address(rows), entries * item, entries, 0 if time == 1 else size * item))
     tiles = -(-n // kernel.lanes)
     count = min(kernel.threads(n * steps, f.threads), tiles)
     return kernel.roll(state_table, drive_table, n, steps, every, count)
 
 
+def _address(x: np.ndarray) -> int:
+    return x.__array_interface__["data"][0]  # a fifth of the time of x.ctypes.data
+
+
 def _rows(x: np.ndarray, batch: tuple[int, ...], own: int) -> np.ndarray:
     """One row per state, or one row if all states share it; ``own`` axes belong to a row."""
     lead, shape = x.shape[: x.ndim - own], x.shape[x.ndim - own :]
-    if prod(lead) == 1:
-        return np.require(x, requirements=("C", "A")).reshape(1, *shape)
-    if (1,) * (len(batch) - len(lead)) + lead != batch:  # some of the batch's axes repeat
-        x = np.broadcast_to(x, (*batch, *shape))
-    return np.require(x, requirements=("C", "A")).reshape(prod(batch), *shape)
+    count = prod(lead)
+    if count != 1 and (1,) * (len(batch) - len(lead)) + lead != batch:  # some of the batch's axes repeat
+        x, count = np.broadcast_to(x, (*batch, *shape)), prod(batch)
+    if not (x.flags.c_contiguous and x.flags.aligned):
+        x = np.require(x, requirements=("C", "A"))
+    return x.reshape(count, *shape)
