@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.jacobian import subspace_rate
-from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.kinematics import world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Matrix3, Motion, Vector3
 
@@ -41,16 +41,15 @@ def coriolis_matrix(model, q, v):
     file.
     Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments hold.
     """
-    _, V = body_twists(model, q, v)
     X_0 = world_transforms(model, q)
+    V = world_axes_twists(model, q, v, X_0, "world")
     Ic, Bc, S, S_dot = ([None] * model.nb for _ in range(4))
     for i in model.outward():
-        V_0 = X_0[i].inverse_apply(V[i])
         Ic[i] = X_0[i].inverse_apply(model.I[i])
-        Bc[i] = BodyCoriolis.of(Ic[i], V_0)
+        Bc[i] = BodyCoriolis.of(Ic[i], V[i])
         q_i = model.q_of(i, q)
         S[i] = [X_0[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
-        S_dot[i] = [V_0.cross(S_k) for S_k in S[i]]
+        S_dot[i] = [V[i].cross(S_k) for S_k in S[i]]
         ring = subspace_rate(model.joints[i], q_i, model.v_of(i, v))
         if ring is not None:
             S_dot[i] = [s + X_0[i].inverse_apply(r) for s, r in zip(S_dot[i], ring, strict=True)]

@@ -8,9 +8,9 @@ origin).
 from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.kinematics import express, frame_twist, link_transform
+from kinetree.algorithms.kinematics import link_transform, step, world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Motion, Vector3
+from kinetree.spatial import Motion, Transform
 
 
 def columns_to_rows(columns, nv):
@@ -19,14 +19,36 @@ def columns_to_rows(columns, nv):
     return [[columns[k][row] for k in range(nv)] for row in range(6)]
 
 
-def supporting_subspaces(model, q, frame):
-    """``(i, F_X_i, S_i in frame coordinates)`` for the bodies that support a frame, from the frame down to the root."""
-    X, i, found = frame.X_FB, frame.body, []
+def to_reference(model, q, frame, reference, X_0):
+    """``(i, take)`` for the bodies that support a frame, from the frame down to the root.
+
+    ``take`` takes motions from the coordinates of body i to those of the reference. ``X_0`` holds the world transforms
+    of these bodies; it is not used for "local".
+    """
+    i, found = frame.body, []
+    if reference == "local":
+        X = frame.X_FB
+        while i:
+            found.append((i, X.__matmul__))
+            X = X @ link_transform(model, i, q).collapse()
+            i = model.parent[i]
+        return found
+    # From the body to the frame in the world's axes, as a sum of steps: no difference of large positions is taken.
+    d = X_0[i].E.inverse_apply(frame.X_FB.r)
     while i:
-        found.append((i, X, [X @ S_k for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]))
-        X = X @ link_transform(model, i, q).collapse()
+        X = X_0[i] if reference == "world" else Transform(X_0[i].E, -d)
+        found.append((i, X.inverse_apply))
+        d = d + step(model, i, q, X_0)
         i = model.parent[i]
-    return found, X
+    return found
+
+
+def frame_columns(model, q, frame, reference, X_0):
+    """The columns of the Jacobian of a frame, by velocity coordinate; None where it is zero."""
+    columns = [None] * model.nv
+    for i, take in to_reference(model, q, frame, reference, X_0):
+        columns[model.v_slice[i]] = [take(S_k) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+    return columns
 
 
 @algorithm(
@@ -34,7 +56,6 @@ def supporting_subspaces(model, q, frame):
     outputs={"J": (6, "nv")},
     static=("frame", "reference"),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
 )
 def jacobian(model, q, *, frame, reference):
     """Jacobian of a frame: its twist is ``J @ v``.
@@ -75,11 +96,9 @@ def jacobian(model, q, *, frame, reference):
     >>> kt.jacobian(model, [0.2, 0.1], frame=model.body_names[-1], reference="world").shape
     (6, 2)
     """
-    supports, X_FW = supporting_subspaces(model, q, model.frame(frame))
-    columns = [None] * model.nv
-    for i, _, S in supports:
-        columns[model.v_slice[i]] = [express(S_k, X_FW, reference) for S_k in S]
-    return columns_to_rows(columns, model.nv)
+    frame = model.frame(frame)
+    X_0 = world_transforms(model, q, model.support(frame.body))
+    return columns_to_rows(frame_columns(model, q, frame, reference, X_0), model.nv)
 
 
 @algorithm(
@@ -87,7 +106,6 @@ def jacobian(model, q, *, frame, reference):
     outputs={"J_dot": (6, "nv")},
     static=("frame", "reference"),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
 )
 def jacobian_rate(model, q, v, *, frame, reference):
     """Time derivative of a frame's Jacobian.
@@ -117,24 +135,25 @@ def jacobian_rate(model, q, v, *, frame, reference):
     Notes
     -----
     Source: Featherstone (2008), eq. 2.43 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from
-    a moving frame ``(v_i - v_F) x s``. Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same
-    reference.
+    a moving frame ``(v_i - v_F) x s``. For "local_world_aligned" v_F has no angular part, for "world" it is zero.
+    Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same reference.
     """
     frame = model.frame(frame)
-    supports, X_FW = supporting_subspaces(model, q, frame)
-    _, V_F = frame_twist(model, q, v, frame)
-    # Twist of body i relative to the frame, in frame coordinates, gathered from the frame towards the root.
+    support = model.support(frame.body)
+    X_0 = world_transforms(model, q, support)
+    V_0 = world_axes_twists(model, q, v, X_0, reference, support)  # not used, so not computed, for "local"
+    # Twist of body i relative to the frame, in the coordinates of the reference, gathered from the frame to the root.
     V_rel = Motion.zero()
     columns = [None] * model.nv
-    for i, X, S in supports:
+    for i, take in to_reference(model, q, frame, reference, X_0):
         q_i, v_i = model.q_of(i, q), model.v_of(i, v)
-        S_ring = subspace_rate(model.joints[i], q_i, v_i)
-        rates = []
-        for k, S_k in enumerate(S):
-            rate = V_rel.cross(S_k)  # (v_i - v_F) x s
-            if S_ring is not None:
-                rate = rate + X @ S_ring[k]
-            rates.append(_expressed_rate(S_k, rate, V_F, X_FW, reference))
+        S = [take(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
+        ring = subspace_rate(model.joints[i], q_i, v_i)
+        # (v_i - v_O) x s, with v_O the twist of the reference: "world" rests, "local_world_aligned" moves along only.
+        V_i = {"local": V_rel, "world": V_0[i], "local_world_aligned": Motion(V_0[i].angular, V_rel.linear)}[reference]
+        rates = [V_i.cross(S_k) for S_k in S]
+        if ring is not None:
+            rates = [rate + take(ring_k) for rate, ring_k in zip(rates, ring, strict=True)]
         columns[model.v_slice[i]] = rates
         for S_k, v_k in zip(S, v_i, strict=True):
             V_rel = V_rel - S_k * v_k
@@ -146,17 +165,3 @@ def subspace_rate(joint, q_i, v_i):
     if joint.constant_subspace:
         return None
     return joint.subspace_rate(q_i, v_i)
-
-
-def _expressed_rate(S, rate, V_F, X_FW, reference):
-    """Rate of the column of the Jacobian in ``reference``, from its rate seen in the frame.
-
-    "local" is that rate itself; "world" adds the motion of the frame, V_F x S; "local_world_aligned" only its
-    turning.
-    """
-    if reference == "world":
-        return X_FW.inverse_apply(rate + V_F.cross(S))
-    if reference == "local_world_aligned":
-        turning = Motion(V_F.angular, Vector3.zero())
-        return express(rate + turning.cross(S), X_FW, reference)
-    return rate

@@ -12,6 +12,7 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import (
     AccelerationField,
     FactoredTransform,
+    IdentityRotation,
     Motion,
     Transform,
     Vector3,
@@ -30,12 +31,24 @@ def link_transforms(model, q):
     return [None] + [link_transform(model, i, q) for i in model.outward()]
 
 
-def world_transforms(model, q):
-    """``i_X_0`` of every body, as single transforms (book, example 4.3)."""
+def world_transforms(model, q, bodies=None):
+    """``i_X_0`` of every body, or of these bodies, as single transforms (book, example 4.3)."""
     X_0 = [Transform.identity()] + [None] * (model.nb - 1)
-    for i in model.outward():
+    for i in model.outward() if bodies is None else bodies:
         X_0[i] = link_transform(model, i, q).collapse() @ X_0[model.parent[i]]
     return X_0
+
+
+def own_frames(model):
+    """``(i, X)`` for every body, X from the coordinates in which it is computed to its own."""
+    return list(enumerate(model.X_own))
+
+
+def poses(model, q, places):
+    """R and p of every place, a body with a transform to coordinates fixed to it: two nested lists."""
+    X_0 = world_transforms(model, q)
+    found = [pose(X @ X_0[i]) for i, X in places]
+    return [rows(R) for R, _ in found], [list(p) for _, p in found]
 
 
 def pose(X):
@@ -52,7 +65,7 @@ def rows(matrix):
     inputs={"q": "nq"},
     outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)},
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def forward_kinematics(model, q):
     """Poses of all bodies.
@@ -85,39 +98,7 @@ def forward_kinematics(model, q):
     >>> R_WB.shape, p_WB.shape
     ((3, 3, 3), (3, 3))
     """
-    poses = [pose(X) for X in world_transforms(model, q)]
-    return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
-
-
-@algorithm(
-    inputs={"q": "nq"},
-    outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)},
-    domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
-)
-def frame_poses(model, q):
-    """Poses of all frames, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    R_WF : (..., nf, 3, 3) array
-        Orientation of each frame in the world [1].
-    p_WF : (..., nf, 3) array
-        Position of each frame's origin in world coordinates [m].
-
-    Notes
-    -----
-    Source: Featherstone (2008), example 4.3; a frame is a constant pose on a body.
-    """
-    X_0 = world_transforms(model, q)
-    poses = [pose(frame.X_FB @ X_0[frame.body]) for frame in model.frames]
-    return [rows(R) for R, _ in poses], [list(p) for _, p in poses]
+    return poses(model, q, own_frames(model))
 
 
 @algorithm(
@@ -125,7 +106,6 @@ def frame_poses(model, q):
     outputs={"R_WF": (3, 3), "p_WF": (3,)},
     static=("frame",),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
 )
 def frame_pose(model, q, *, frame):
     """Pose of one frame (a body's name is also the name of its frame).
@@ -155,28 +135,61 @@ def frame_pose(model, q, *, frame):
     Source: Featherstone (2008), example 4.3.
     """
     frame = model.frame(frame)
-    X = frame.X_FB
-    i = frame.body
-    while i:  # only the bodies that support the frame
-        X = X @ link_transform(model, i, q).collapse()
-        i = model.parent[i]
-    R, p = pose(X)
+    X_0 = world_transforms(model, q, model.support(frame.body))
+    R, p = pose(frame.X_FB @ X_0[frame.body])
     return rows(R), list(p)
 
 
-def body_twists(model, q, v):
-    """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14)."""
+def body_twists(model, q, v, bodies=None):
+    """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14), of all bodies or of these."""
     X, V = [None] * model.nb, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
-    for i in model.outward():
+    for i in model.outward() if bodies is None else bodies:
         X[i] = link_transform(model, i, q)
         V[i] = X[i] @ V[model.parent[i]] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
     return X, V
 
 
-def body_fields(model, q, v, a):
-    """Acceleration fields of all bodies in body coordinates, without gravity."""
+def world_axes_twists(model, q, v, X_0, reference, bodies=None):
+    """Twists with the world's axes: about the world's origin ("world"), or the body's ("local_world_aligned").
+
+    A joint adds its motion subspace turned to the world's axes, whose rows ``X_0`` holds already; so this costs less
+    than turning twists of body coordinates.
+    """
+    V = [Motion.zero()] + [None] * (model.nb - 1)
+    for i in model.outward() if bodies is None else bodies:
+        p = model.parent[i]
+        V_J = model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+        inherited = V[p] if reference == "world" else moved(V[p], step(model, i, q, X_0))
+        V[i] = inherited + express(V_J, X_0[i], reference)
+    return V
+
+
+def step(model, i, q, X_0):
+    """From the origin of body i's parent to that of body i, in the world's axes."""
+    return X_0[model.parent[i]].E.inverse_apply(link_transform(model, i, q).collapse().r)
+
+
+def moved(motion, r):
+    """A motion vector at a point that lies r further, without turning the axes."""
+    return Transform(IdentityRotation(), r) @ motion
+
+
+def twists(model, q, v, places, reference, bodies=None):
+    """Twists of places, in the coordinates that ``reference`` names."""
+    if reference == "local":
+        _, V = body_twists(model, q, v, bodies)
+        return [X @ V[i] for i, X in places]
+    X_0 = world_transforms(model, q, bodies)
+    V = world_axes_twists(model, q, v, X_0, reference, bodies)
+    if reference == "world":
+        return [V[i] for i, _ in places]
+    return [moved(V[i], X_0[i].E.inverse_apply(X.r)) for i, X in places]
+
+
+def body_fields(model, q, v, a, bodies=None):
+    """Acceleration fields in body coordinates, without gravity, of all bodies or of these."""
     field = [AccelerationField(Vector3.zero(), Vector3.zero(), Vector3.zero())] + [None] * (model.nb - 1)
-    for i in model.outward():
+    for i in model.outward() if bodies is None else bodies:
         q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
         joint = model.joints[i]
         A_J = joint.bias(q_i, v_i)
@@ -200,7 +213,7 @@ def express(motion, X, reference):
     outputs={"V": ("nb", 6)},
     static=("reference",),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def body_velocities(model, q, v, *, reference):
     """Twists of all bodies.
@@ -225,19 +238,7 @@ def body_velocities(model, q, v, *, reference):
     -----
     Source: Featherstone (2008), eq. 5.14.
     """
-    X, V = body_twists(model, q, v)
-    X_0 = world_transforms(model, q)
-    return [list(express(V[i], X_0[i], reference)) for i in range(model.nb)]
-
-
-def frame_twist(model, q, v, frame):
-    """``F_X_0`` of a frame and its twist in its own coordinates."""
-    X_0, V, i = frame.X_FB, Motion.zero(), frame.body
-    while i:  # from the frame down to the world: the twist is the sum of the joints' twists, each moved to the frame
-        V = V + X_0 @ model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
-        X_0 = X_0 @ link_transform(model, i, q).collapse()
-        i = model.parent[i]
-    return X_0, V
+    return [list(V) for V in twists(model, q, v, own_frames(model), reference)]
 
 
 @algorithm(
@@ -245,7 +246,6 @@ def frame_twist(model, q, v, frame):
     outputs={"V": (6,)},
     static=("frame", "reference"),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
 )
 def frame_velocity(model, q, v, *, frame, reference):
     """Twist of one frame.
@@ -272,8 +272,9 @@ def frame_velocity(model, q, v, *, frame, reference):
     -----
     Source: Featherstone (2008), eq. 2.18 and 5.14. Identity: equals ``jacobian(model, q, ...) @ v``.
     """
-    X_0, V = frame_twist(model, q, v, model.frame(frame))
-    return list(express(V, X_0, reference))
+    frame = model.frame(frame)
+    (V,) = twists(model, q, v, [(frame.body, frame.X_FB)], reference, model.support(frame.body))
+    return list(V)
 
 
 def _expressed_acceleration(field, v, X, reference, kind):
@@ -295,12 +296,22 @@ def _expressed_acceleration(field, v, X, reference, kind):
     return express(Motion(field.dw, field.a), X, reference)
 
 
+def accelerations(model, q, v, a, places, reference, kind, bodies=None):
+    """Accelerations of places, as lists of six."""
+    X_0 = world_transforms(model, q, bodies)
+    _, V = body_twists(model, q, v, bodies)
+    field = body_fields(model, q, v, a, bodies)
+    return [
+        list(_expressed_acceleration(X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind)) for i, X in places
+    ]
+
+
 @algorithm(
     inputs={"q": "nq", "v": "nv", "a": "nv"},
     outputs={"A": ("nb", 6)},
     static=("reference", "kind"),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def body_accelerations(model, q, v, a, *, reference, kind):
     """Accelerations of all bodies, spatial or classical.
@@ -333,10 +344,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     the angular acceleration and the acceleration of the origin. "classical" is the angular acceleration and the
     acceleration of the material point at the reference's origin.
     """
-    X_0 = world_transforms(model, q)
-    _, V = body_twists(model, q, v)
-    field = body_fields(model, q, v, a)
-    return [list(_expressed_acceleration(field[i], V[i].linear, X_0[i], reference, kind)) for i in range(model.nb)]
+    return accelerations(model, q, v, a, own_frames(model), reference, kind)
 
 
 @algorithm(
@@ -344,7 +352,6 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     outputs={"A": (6,)},
     static=("frame", "reference", "kind"),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
 )
 def frame_acceleration(model, q, v, a, *, frame, reference, kind):
     """Acceleration of one frame, spatial or classical.
@@ -375,6 +382,6 @@ def frame_acceleration(model, q, v, a, *, frame, reference, kind):
     Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. The kinds are those of `body_accelerations`.
     """
     frame = model.frame(frame)
-    X_0, V = frame_twist(model, q, v, frame)
-    field = frame.X_FB @ body_fields(model, q, v, a)[frame.body]
-    return list(_expressed_acceleration(field, V.linear, X_0, reference, kind))
+    places = [(frame.body, frame.X_FB)]
+    (A,) = accelerations(model, q, v, a, places, reference, kind, model.support(frame.body))
+    return A

@@ -500,6 +500,7 @@ class Model(Tree):
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         couplings = tuple((c.joint, c.master, c.ratio, c.offset) for c in self.couplings)
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
+        own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
         return (
             ("parent", self.parent),
             ("joints", tuple(map(repr, self.joints))),
@@ -507,6 +508,7 @@ class Model(Tree):
             ("numbers", pattern),
             ("couplings", couplings),
             ("frames", frames),
+            ("own frames", own),
             ("held", bool(self.held)),
         )
 

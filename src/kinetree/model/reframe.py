@@ -45,7 +45,7 @@ def reframed(model):
         ),
     }
     made = type(model)(**{**model._arguments(), **changes})
-    made._set(_reframed=made)
+    made._set(_reframed=made, X_own=tuple(X.inverse() for X in turn))
     return made
 
 

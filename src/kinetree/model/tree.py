@@ -10,6 +10,7 @@ from types import MappingProxyType
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import Frame
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
+from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
 
 
@@ -19,7 +20,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics", "held",
+        "_physics", "held", "X_own",
     )  # fmt: skip
     __slots__ = STRUCTURE
 
@@ -61,6 +62,8 @@ class Tree:
             _joint_numbers={n: i for i, n in enumerate(joint_names) if i > 0},
             _frame_numbers={frame.name: k for k, frame in enumerate(frames)},
             _welded=welded,
+            # From the coordinates in which body i is computed to its own: other than identity in re-framed models only.
+            X_own=(Transform.identity(),) * len(parent),
         )
 
     # The tree ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,198 @@
+"""All frames of a model at once, as arrays in the order of ``model.frames``: poses, velocities, Jacobians.
+
+Frame k < nb is that of body k, the first one the world's; the others follow. What frames have in common (the transforms
+of their bodies, the columns of shared joints) is computed once.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.jacobian import columns_to_rows, frame_columns
+from kinetree.algorithms.kinematics import accelerations, poses, twists, world_transforms
+from kinetree.algorithms.spec import algorithm
+
+
+def all_frames(model):
+    """``(i, X_FB)`` for every frame: its body and the transform to its coordinates."""
+    return [(frame.body, frame.X_FB) for frame in model.frames]
+
+
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+)
+def frame_poses(model, q):
+    """Poses of all frames, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    R_WF : (..., nf, 3, 3) array
+        Orientation of each frame in the world [1].
+    p_WF : (..., nf, 3) array
+        Position of each frame's origin in world coordinates [m].
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 4.3; a frame is a constant pose on a body.
+
+    See Also
+    --------
+    frame_transforms : the same as one (nf, 4, 4) array.
+    frame_pose : one frame.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.load("arm7")
+    >>> names = [frame.name for frame in arm.frames]
+    >>> R_WF, p_WF = kt.frame_poses(arm, arm.neutral())
+    >>> p_WF[names.index("tool")].round(3).tolist()
+    [0.0, 0.0, 1.28]
+    """
+    return poses(model, q, all_frames(model))
+
+
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"T_WF": ("nf", 4, 4)},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+)
+def frame_transforms(model, q):
+    """Poses of all frames as one array of homogeneous matrices, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    T_WF : (..., nf, 4, 4) array
+        ``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is ``T_WF @ (x, 1)`` in the world.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.28 (there the inverse, for coordinates) and example 4.3.
+
+    See Also
+    --------
+    frame_poses : R_WF and p_WF as two arrays.
+    """
+    R_WF, p_WF = poses(model, q, all_frames(model))
+    return [
+        [*([*row, x] for row, x in zip(R, p, strict=True)), [0.0, 0.0, 0.0, 1.0]]
+        for R, p in zip(R_WF, p_WF, strict=True)
+    ]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"V": ("nf", 6)},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+)
+def frame_velocities(model, q, v, *, reference):
+    """Twists of all frames, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of each frame at its origin, of the world at the world's origin, of the world at
+        each frame's origin.
+
+    Returns
+    -------
+    V : (..., nf, 6) array
+        Twists [angular; linear], [rad/s, m/s]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.18 and 5.14. Identity: row k is `frame_velocity` of frame k.
+    """
+    return [list(V) for V in twists(model, q, v, all_frames(model), reference)]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    outputs={"A": ("nf", 6)},
+    static=("reference", "kind"),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+)
+def frame_accelerations(model, q, v, a, *, reference, kind):
+    """Accelerations of all frames, spatial or classical, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result, as for `frame_velocities`.
+    kind : {"spatial", "classical"}
+        Which acceleration, as for `body_accelerations`.
+
+    Returns
+    -------
+    A : (..., nf, 6) array
+        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. Gravity is not included. Identity: row k is
+    `frame_acceleration` of frame k.
+    """
+    return accelerations(model, q, v, a, all_frames(model), reference, kind)
+
+
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"J": ("nf", 6, "nv")},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+)
+def frame_jacobians(model, q, *, reference):
+    """Jacobians of all frames, in the order of ``model.frames``.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the twists, as for `frame_velocities`.
+
+    Returns
+    -------
+    J : (..., nf, 6, nv) array
+        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]; those of the world, which is frame 0, are
+        zero.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 4.5-4.6. Identity: matrix k is `jacobian` of frame k. Cost: O(nf d), d the depth of
+    the tree; for "world" a column belongs to a joint, whatever the frame.
+    """
+    X_0 = world_transforms(model, q)
+    return [columns_to_rows(frame_columns(model, q, frame, reference, X_0), model.nv) for frame in model.frames]
