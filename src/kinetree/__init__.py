@@ -15,6 +15,7 @@ from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.derivative_functions import differentiate
 from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
+from kinetree.compile.packed import packed
 from kinetree.errors import KinetreeError
 from kinetree.io.lint import lint
 from kinetree.io.load import load
@@ -49,6 +50,7 @@ __all__ = sorted(
         "lint",
         "load",
         "models",
+        "packed",
         "rollout",
         "save",
         "simulate",

@@ -1,0 +1,180 @@
+"""Packed results: of matrices with structural zeros and equal entries only what is distinct is written.
+
+Derivatives and inertia matrices of trees are sparse: two joints of which neither carries the other do not meet in them,
+and M is symmetric. On large batches the stores of whole matrices take longer than the arithmetic; a program knows which
+of its results are the constant zero and which are one value, so it can leave the others out.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from types import MappingProxyType
+
+import numpy as np
+
+from kinetree.compile.function import Function
+from kinetree.compile.program import Program
+from kinetree.compile.trace import numbers_model
+
+ZERO = ("const", 0.0)
+
+
+def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
+    """For each output the values that are not the constant zero, once each, and where every entry finds its own.
+
+    Examples
+    --------
+    >>> from kinetree.compile.program import Program
+    >>> code = ("const", 0.0), ("input", 0, 0), ("input", 0, 1)
+    >>> values, places = distinct(Program((("x", (2,)),), (("M", (2, 2)),), code, ((1, 0, 0, 1),)))
+    >>> values, places[0].tolist()
+    ([[1]], [[0, -1], [-1, 0]])
+    """
+    values, places = [], []
+    for (_, shape), result in zip(program.outputs, program.results, strict=True):
+        numbered: dict[int, int] = {}
+        found = [-1 if program.code[value] == ZERO else numbered.setdefault(value, len(numbered)) for value in result]
+        values.append(list(numbered))
+        places.append(np.array(found, dtype=np.intp).reshape(shape))
+    return values, places
+
+
+def packed_program(program: Program) -> Program:
+    """The same code; each output is the vector of its distinct values."""
+    values, _ = distinct(program)
+    return dataclasses.replace(
+        program,
+        outputs=tuple((name, (len(part),)) for (name, _), part in zip(program.outputs, values, strict=True)),
+        results=tuple(map(tuple, values)),
+    )
+
+
+class PackedFunction(Function):
+    """A Function whose results are vectors of their distinct entries that are not structural zeros.
+
+    Attributes
+    ----------
+    base : Function
+        What gives the whole arrays.
+    places : dict of str to array of int
+        For each output an array of its shape: the entry's place in the vector, -1 for a structural zero.
+    """
+
+    def __init__(self, base: Function) -> None:
+        program = base.program
+        values, places = distinct(program)
+        self.base = base
+        self.places = dict(zip(base.output_names, places, strict=True))
+        self._first = [_first_places(part, len(v)) for part, v in zip(places, values, strict=True)]
+        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
+        spec = dataclasses.replace(
+            base.spec,
+            name=f"{base.spec.name}_packed",
+            inputs=MappingProxyType({**base.spec.inputs, **optional}),
+            optional=MappingProxyType({}),
+            outputs=MappingProxyType(
+                {name: (len(part),) for name, part in zip(base.output_names, values, strict=True)}
+            ),
+            function=self._interpreted,
+        )
+        super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
+        self.structure_model, self._numbers = base.structure_model, base._numbers
+        self._packed_program = packed_program(program)
+
+    def unpack(self, *vectors):
+        """Whole arrays from the vectors of one call.
+
+        Parameters
+        ----------
+        *vectors : (..., n) arrays
+            As a call returned them: ``f.unpack(*f(q, v, a))``, or ``f.unpack(f(q))`` where there is one output.
+
+        Returns
+        -------
+        array or tuple of arrays
+        """
+        if len(vectors) != len(self.places):
+            raise TypeError(f"{self.name}: unpack takes {len(self.places)} vectors, {len(vectors)} were given")
+        found = []
+        for x, places in zip(map(np.asarray, vectors), self.places.values(), strict=True):
+            whole = np.zeros((*x.shape[:-1], *places.shape), x.dtype)
+            here = places >= 0
+            whole[..., here] = x[..., places[here]]
+            found.append(whole)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def with_parameters(self, parameters) -> PackedFunction:
+        """The same for other numbers, one set of them; see `Function.with_parameters`."""
+        other = self.base.with_parameters(parameters)
+        if np.ndim(getattr(other, "values", ())) > 1:
+            raise TypeError(f"{self.name}: a packed function takes one set of numbers; pack for each, or do not pack")
+        return PackedFunction(other)
+
+    def _interpreted(self, model, *arrays, **named):
+        results = self.base.spec.function(model, *arrays, **named)
+        results = results if len(self.places) > 1 else (results,)
+        vectors = [
+            [_entry(result, index) for index in first] for result, first in zip(results, self._first, strict=True)
+        ]
+        return vectors if len(vectors) > 1 else vectors[0]
+
+    def _built(self, dtype: str):
+        from kinetree.compile.kernel import Kernel
+
+        basis = numbers_model(self.base.spec, self.structure_model)
+        numbers = basis.number_values() if self._numbers is None else self._numbers
+        return Kernel(self._packed_program, dtype=dtype, checks=self.checks, numbers=numbers)
+
+    def _program(self, signature):
+        return self._packed_program
+
+    def __reduce__(self):
+        return PackedFunction, (self.base,)
+
+
+def _first_places(places: np.ndarray, count: int) -> list[tuple[int, ...]]:
+    """Where in the whole array each entry of the vector stands first."""
+    found: dict[int, tuple[int, ...]] = {}
+    for index in np.ndindex(places.shape):
+        found.setdefault(int(places[index]), index)
+    return [found[k] for k in range(count)]
+
+
+def _entry(nested, index: tuple[int, ...]):
+    for k in index:
+        nested = nested[k]
+    return nested
+
+
+def packed(function: Function) -> PackedFunction:
+    """A compiled function that writes only the distinct entries of its results.
+
+    Parameters
+    ----------
+    function : Function
+        From :func:`kinetree.compile`, :func:`kinetree.differentiate`.
+
+    Returns
+    -------
+    PackedFunction
+        Called like the function; every result is a vector (..., n) of the entries that are neither structural zeros nor
+        equal by structure to one before. ``f.places[name]`` says where each entry of the whole array is in it, -1 for
+        a zero; ``f.unpack(*results)`` gives the whole arrays.
+
+    Notes
+    -----
+    The values are the same bits. Worth it for large batches of matrices, which are limited by the memory's speed: of
+    the derivatives of a humanoid's inverse dynamics a third of the entries is left.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model = kt.models.double_pendulum()
+    >>> f = kt.compile(model, "crba")
+    >>> g = kt.packed(f)
+    >>> g([0.1, 0.2]).shape, g.places["M"].tolist()
+    ((3,), [[0, 1], [1, 2]])
+    >>> bool(np.array_equal(g.unpack(g([0.1, 0.2])), f([0.1, 0.2])))
+    True
+    """
+    return PackedFunction(function)
