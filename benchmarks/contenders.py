@@ -6,6 +6,7 @@ Every contender is a function ``run(n)`` that repeats the whole set of states n 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from itertools import repeat
 from types import SimpleNamespace
@@ -13,13 +14,26 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 
+from benchmarks.rivals.pinocchio_cpp import PinocchioCpp
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import ROBOTS, robot_path
 
-ALGORITHMS = {"rnea": ("q", "v", "a"), "crba": ("q",), "aba": ("q", "v", "tau")}
+ALGORITHMS = {
+    "rnea": ("q", "v", "a"),
+    "crba": ("q",),
+    "aba": ("q", "v", "tau"),
+    "rnea_derivatives": ("q", "v", "a"),
+    "aba_derivatives": ("q", "v", "tau"),
+}
+PINOCCHIO = {  # the names of Pinocchio's functions, where they differ
+    "rnea_derivatives": "computeRNEADerivatives",
+    "aba_derivatives": "computeABADerivatives",
+}
 Runner = Callable[[int], None]
 CALL_STATES = 64  # states a single-call block walks through: no call sees the state of the one before
 BATCH_STATES = 4096
+LARGE_BATCH = 100_000
+MEMORY = 2e9  # bytes of results of the large batch, at most
 SEED = 20080101
 
 
@@ -51,30 +65,80 @@ class Task:
             "a": bridge.a_to_pin(a),
             "tau": bridge.tau_to_pin(tau),
         }
-        self.shapes = {"rnea": (self.model.nv,), "crba": (self.model.nv, self.model.nv), "aba": (self.model.nv,)}
+
+    @functools.cached_property
+    def cpp(self) -> PinocchioCpp:
+        """Pinocchio's C++ on these states."""
+        return PinocchioCpp(self.pin_model, self.pin_states)
+
+    def function(self, algorithm: str, **options):
+        """kinetree's compiled function; one thread unless told otherwise."""
+        return self.kt.compile(self.model, algorithm, **{"threads": 1, **options})
+
+    def arrays(self, algorithm: str, count: int, dtype: str = "float64"):
+        """Arrays to fill with the results of a batch, poisoned: what is not written shows."""
+        shapes = self._shapes(algorithm)
+        made = tuple(np.full((count, *shape) if count else shape, np.nan, dtype) for shape in shapes)
+        return made if len(made) > 1 else made[0]
+
+    def _shapes(self, algorithm: str) -> list[tuple[int, ...]]:
+        nv = self.model.nv
+        matrix = algorithm not in ("rnea", "aba")
+        return [(nv, nv) if matrix else (nv,)] * (3 if algorithm.endswith("derivatives") else 1)
 
     # --- the answers ------------------------------------------------------------------------------------------------
 
-    def answers(self, algorithm: str) -> SimpleNamespace:
-        """The same quantity by every road, all in kinetree's form, with Pinocchio's own as ``reference``."""
+    def answers(self, algorithm: str, cpp: bool = True) -> SimpleNamespace:
+        """The same quantity by every road, all in kinetree's form, with Pinocchio's Python call as ``reference``."""
         arguments = [self.states[name] for name in ALGORITHMS[algorithm]]
         rows = list(zip(*arguments, strict=True))
-        f = self.kt.compile(self.model, algorithm)
+        f = self.function(algorithm)
         plain = getattr(self.kt, algorithm)
-        poisoned = np.full((len(rows),) + self.shapes[algorithm], np.nan)  # what is not written must show
-        one = np.full((len(rows),) + self.shapes[algorithm], np.nan)
+        one, many = [self.arrays(algorithm, 0) for _ in rows], self.arrays(algorithm, len(rows))
         for row, out in zip(rows, one, strict=True):
             f(*row, out=out)
-        f(*arguments, out=poisoned)
+        f(*arguments, out=many)
+        single = [x.astype(np.float32) for x in arguments]
+        found = {
+            "call": [f(*row) for row in rows],
+            "call, out=": one,
+            "plain call": [plain(self.model, *row) for row in rows],
+            "batch": f(*arguments),
+            "batch, out=": many,
+        }
+        found = {road: _stacked(each) for road, each in found.items()}
+        if cpp:
+            for road in self._roads(algorithm):
+                found[f"pinocchio c++{road}"] = self._from_cpp(algorithm, self.cpp.results(algorithm, road))
         return SimpleNamespace(
-            reference=np.array([getattr(self.bridge, algorithm)(*row) for row in rows]),
-            found={
-                "call": np.array([f(*row) for row in rows]),
-                "call, out=": one,
-                "plain call": np.array([plain(self.model, *row) for row in rows]),
-                "batch": f(*arguments),
-                "batch, out=": poisoned,
-            },
+            reference=_stacked([self._by_pinocchio(algorithm, row) for row in rows]),
+            found=found,
+            single=_stacked(f(*single)),
+        )
+
+    def _by_pinocchio(self, algorithm: str, row):
+        bridge, data = self.bridge, self.bridge.data
+        if algorithm in ("rnea", "crba", "aba"):
+            return getattr(bridge, algorithm)(*row)
+        args = bridge.q_to_pin(row[0]), bridge.v_to_pin(row[1]), bridge.v_to_pin(row[2])
+        getattr(pin, PINOCCHIO[algorithm])(self.pin_model, data, *args)
+        if algorithm == "rnea_derivatives":
+            parts = data.dtau_dq, data.dtau_dv, data.M
+        else:
+            parts = data.ddq_dq, data.ddq_dv, data.Minv
+        symmetric = bridge.symmetric_from_pin(parts[2])
+        return bridge.matrix_from_pin(parts[0]), bridge.matrix_from_pin(parts[1]), symmetric
+
+    def _from_cpp(self, algorithm: str, results: np.ndarray) -> np.ndarray:
+        """Results of the C++ loop in kinetree's form, stacked."""
+        bridge, nv = self.bridge, self.model.nv
+        if algorithm in ("rnea", "aba"):
+            return _stacked(bridge.v_from_pin(results[:, 0]))
+        if algorithm == "crba":
+            return _stacked(bridge.symmetric_from_pin(results))
+        parts = [results[:, k * nv : (k + 1) * nv] for k in range(3)]
+        return _stacked(
+            (*[bridge.matrix_from_pin(part) for part in parts[:2]], bridge.symmetric_from_pin(parts[2]))
         )
 
     def condition_number(self) -> float:
@@ -87,15 +151,15 @@ class Task:
         """Contenders for one state per call from Python."""
         names = ALGORITHMS[algorithm]
         rows = list(zip(*([row.copy() for row in self.states[name]] for name in names), strict=True))
-        model, plain, f = self.model, getattr(self.kt, algorithm), self.kt.compile(self.model, algorithm)
-        out = np.empty(self.shapes[algorithm])
+        model, plain, f = self.model, getattr(self.kt, algorithm), self.function(algorithm)
+        out = self.arrays(algorithm, 0)
         contenders = {
             "kinetree out=": _loop(f, rows, out=out),
             "kinetree": _loop(f, rows),
             "kinetree plain": _loop(plain, rows, (model,)),
         }
         pin_rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
-        call = getattr(pin, algorithm)
+        call = getattr(pin, PINOCCHIO.get(algorithm, algorithm))
         for name, convention in self._conventions(algorithm).items():
             rows_of_one = [row + convention for row in pin_rows]
             contenders[name] = _loop(call, rows_of_one, (self.pin_model, self.bridge.data))
@@ -104,61 +168,85 @@ class Task:
     @staticmethod
     def _conventions(algorithm: str) -> dict[str, tuple]:
         """Pinocchio's variants of an algorithm; crba and aba exist in two conventions, the faster one counts."""
-        if algorithm == "rnea":
+        if algorithm not in ("crba", "aba"):
             return {"pinocchio": ()}
         return {"pinocchio local": (pin.Convention.LOCAL,), "pinocchio world": (pin.Convention.WORLD,)}
+
+    def _roads(self, algorithm: str) -> list[str]:
+        return list(self.cpp.roads(algorithm))
+
+    def compiled(self, algorithm: str) -> dict[str, Runner]:
+        """Pinocchio's C++ on the states one by one, the result of each left in its Data."""
+        return {f"pinocchio c++{road}": run for road, run in self.cpp.roads(algorithm).items()}
+
+    def python_calls(self, algorithm: str) -> dict[str, Runner]:
+        """Pinocchio's Python calls, and the same call for a model without joints: what the binding itself takes."""
+        empty = pin.Model()
+        count = len(ALGORITHMS[algorithm])
+        rows = [tuple(np.empty(0) for _ in range(count))] * CALL_STATES
+        call = getattr(pin, PINOCCHIO.get(algorithm, algorithm))
+        calls = {name: run for name, run in self.calls(algorithm).items() if name.startswith("pinocchio")}
+        return {**calls, "empty call": _loop(call, rows, (empty, empty.createData()))}
 
     # --- batches ------------------------------------------------------------------------------------------------
 
     def batches(self, algorithm: str) -> dict[str, Runner]:
-        """Contenders for all states at once, on one core."""
+        """kinetree's contenders for all states at once: both precisions, with and without arrays to fill."""
         names = ALGORITHMS[algorithm]
-        arguments = [np.ascontiguousarray(self.states[name]) for name in names]
-        count = len(arguments[0])
-        f = self.kt.compile(self.model, algorithm)
-        out = np.empty((count,) + self.shapes[algorithm])
+        arguments = tuple(np.ascontiguousarray(self.states[name]) for name in names)
+        single = tuple(x.astype(np.float32) for x in arguments)
+        f, count = self.function(algorithm), len(arguments[0])
         contenders = {
-            "kinetree out=": _loop(f, [tuple(arguments)], out=out),
-            "kinetree": _loop(f, [tuple(arguments)]),
+            "kinetree out=": _loop(f, [arguments], out=self.arrays(algorithm, count)),
+            "kinetree": _loop(f, [arguments]),
+            "kinetree float32 out=": _loop(f, [single], out=self.arrays(algorithm, count, "float32")),
         }
-        rows = list(zip(*([row.copy() for row in self.pin_states[name]] for name in names), strict=True))
-        call, pin_model = getattr(pin, algorithm), self.pin_model
-        pin_out = np.empty_like(out)
-        for name, convention in self._conventions(algorithm).items():
-            rows_of_one = [row + convention for row in rows]
-            contenders[f"{name} loop"] = _loop(
-                call, rows_of_one, (pin_model, self.bridge.data), pin_out, store="out[k] = "
-            )
-        parallel = getattr(pin, f"{algorithm}InParallel", None)
-        if parallel is not None:
-            pool = pin.ModelPool(pin_model, 1)
-            columns = [np.asfortranarray(self.pin_states[name].T) for name in names]
-            result = np.empty((self.model.nv, count), order="F")
-            contenders["pinocchio pool of 1"] = _loop(parallel, [tuple(columns)], (1, pool))
-            contenders["pinocchio pool of 1, out"] = _loop(parallel, [(*columns, result)], (1, pool))
         return contenders
 
+    def large_batch(self, algorithm: str) -> tuple[int, Runner]:
+        """100 000 states, or as many as the results' memory allows; the states repeat."""
+        size = sum(8 * int(np.prod(shape)) for shape in self._shapes(algorithm))
+        count = min(LARGE_BATCH, int(MEMORY / size))
+        arguments = [np.resize(self.states[n], (count, self.states[n].shape[1])) for n in ALGORITHMS[algorithm]]
+        f = self.function(algorithm)
+        return count, _loop(f, [tuple(arguments)], out=self.arrays(algorithm, count))
 
-def _loop(
-    call: Callable, rows: list[tuple], prefix: tuple = (), out: np.ndarray | None = None, store: str = ""
-) -> Runner:
-    """``run(n)``: n times, ``call(*prefix, *row)`` for every row, written as a user writes it: ``f(q, v, out=out)``.
+    def threaded(self, algorithm: str, threads: int) -> Runner:
+        """The same batch shared by several threads."""
+        arguments = tuple(np.ascontiguousarray(self.states[name]) for name in ALGORITHMS[algorithm])
+        f = self.function(algorithm, threads=threads)
+        return _loop(f, [arguments], out=self.arrays(algorithm, len(arguments[0])))
 
-    With ``store`` the result is used: "out[k] = " stores it in row k of out.
-    """
+    def pools(self, algorithm: str) -> dict[str, Runner]:
+        """Pinocchio's own batch functions with one thread, where it has them."""
+        parallel = getattr(pin, f"{algorithm}InParallel", None)
+        if parallel is None:
+            return {}
+        pool = pin.ModelPool(self.pin_model, 1)
+        columns = [np.asfortranarray(self.pin_states[name].T) for name in ALGORITHMS[algorithm]]
+        result = np.empty((self.model.nv, len(self.states["q"])), order="F")
+        return {"pinocchio pool of 1": _loop(parallel, [(*columns, result)], (1, pool))}
+
+
+def _stacked(results) -> np.ndarray:
+    """Results of many states as one array (states, entries): of one array, a tuple, or a list of either."""
+    if isinstance(results, list):
+        return np.array([np.concatenate([np.ravel(x) for x in (r if isinstance(r, tuple) else (r,))]) for r in results])
+    parts = results if isinstance(results, tuple) else (results,)
+    return np.concatenate([np.reshape(x, (len(x), -1)) for x in parts], axis=1)
+
+
+def _loop(call: Callable, rows: list[tuple], prefix: tuple = (), out=None) -> Runner:
+    """``run(n)``: n times, ``call(*prefix, *row)`` for every row, written as a user writes it: ``f(q, v, out=out)``."""
     given = [f"p{k}" for k in range(len(prefix))] + [f"x{k}" for k in range(len(rows[0]))]
     names = ", ".join(given[len(prefix) :]) + ","
-    if store:
-        loop, statement = f"for k, ({names}) in enumerate(rows)", f"{store}call({', '.join(given)})"
-    else:
-        keyword = ["out=out"] if out is not None else []
-        loop, statement = f"for {names} in rows", f"call({', '.join(given + keyword)})"
+    keyword = ["out=out"] if out is not None else []
     # Local variables throughout: what is timed is the call.
     source = f"""
 def run(n, call=call, rows=rows, out=out, repeat=repeat{"".join(f", p{k}=prefix[{k}]" for k in range(len(prefix)))}):
     for _ in repeat(None, n):
-        {loop}:
-            {statement}
+        for {names} in rows:
+            call({", ".join(given + keyword)})
 """
     scope = {"call": call, "rows": rows, "out": out, "repeat": repeat, "prefix": prefix}
     exec(source, scope)

@@ -24,7 +24,11 @@ def block_size(run: Callable[[int], None], block: float = BLOCK) -> int:
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[int], None]], units: int = 1, repeats: int = REPEATS, block: float = BLOCK
+    contenders: Mapping[str, Callable[[int], None]],
+    units: int | Mapping[str, int] = 1,
+    repeats: int = REPEATS,
+    block: float = BLOCK,
+    clock: Callable[[], float] = time.process_time,
 ) -> dict[str, list[float]]:
     """Seconds of CPU time per unit of work, one number per repeat and contender.
 
@@ -32,18 +36,17 @@ def interleaved(
     ----------
     contenders : mapping of str to callable
         ``run(n)`` does its work n times.
-    units : int
-        How many units (states) the work done once consists of.
+    units : int or mapping of str to int
+        How many units (states) the work done once consists of, for all or for each.
     repeats : int
         Rounds; in each one every contender runs one block, in an order that rotates from round to round.
     block : float
         Least duration of a block [s].
-
-    Notes
-    -----
-    The clock counts all threads of the process: work handed to a thread is not free.
+    clock : callable
+        Seconds; the default counts all threads of the process: work handed to a thread is not free.
     """
     sizes = {name: block_size(run, block) for name, run in contenders.items()}
+    works = {name: n * (units if isinstance(units, int) else units[name]) for name, n in sizes.items()}
     times: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
     was_enabled = gc.isenabled()
@@ -52,9 +55,9 @@ def interleaved(
         for k in range(repeats):
             for name in names[k % len(names) :] + names[: k % len(names)]:
                 run, n = contenders[name], sizes[name]
-                start = time.process_time()
+                start = clock()
                 run(n)
-                times[name].append((time.process_time() - start) / (n * units))
+                times[name].append((clock() - start) / works[name])
             gc.collect()
     finally:
         if was_enabled:

@@ -1,0 +1,57 @@
+"""The plot of ``docs/benchmarks.md``: how many times kinetree's time each engine takes."""
+
+from __future__ import annotations
+
+import pathlib
+
+from benchmarks import store
+
+FILE = pathlib.Path(__file__).parent.parent / "docs" / "benchmarks.svg"
+QUANTITIES = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
+
+
+def rivals() -> None:
+    """Draw the best offer of every engine for every robot, per quantity, against kinetree's batch (or call)."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "kinetree", "svg.fonttype": "none", "font.size": 8})
+    import matplotlib.pyplot as plt
+
+    result = store.read("rivals")
+    engines = list(
+        dict.fromkeys(
+            (row["rival"], row["mode"])
+            for robot in result["robots"]
+            for row in robot["rows"]
+            if not row["rival"].startswith("kinetree")
+        )
+    )
+    figure, axes = plt.subplots(1, len(QUANTITIES), figsize=(11, 3.4), sharey=True)
+    robots = result["robots"]
+    for axis, quantity in zip(axes, QUANTITIES, strict=True):
+        for k, robot in enumerate(robots):
+            for j, (rival, mode) in enumerate(engines):
+                ratios = [
+                    row["ratio"] for row in robot["rows"]
+                    if (row["rival"], row["mode"], row["quantity"]) == (rival, mode, quantity)
+                ]  # fmt: skip
+                if ratios:
+                    offset = 0.8 * (k / max(1, len(robots) - 1) - 0.5) * 0.7
+                    axis.plot(min(ratios), j + offset, ".", color=f"C{k}", markersize=5)
+        axis.axvline(1.0, color="black", linewidth=0.8)
+        axis.set_xscale("log")
+        axis.set_title(quantity)
+        axis.grid(axis="x", alpha=0.3)
+    axes[0].set_yticks(range(len(engines)), [f"{rival} ({mode})" for rival, mode in engines])
+    axes[0].invert_yaxis()
+    figure.supxlabel("time over kinetree's (one call: its call; otherwise its batch), one core, float64")
+    handles = [plt.Line2D([], [], marker=".", linestyle="", color=f"C{k}") for k in range(len(robots))]
+    figure.legend(handles, [robot["robot"] for robot in robots], loc="outside upper center", ncols=len(robots))
+    figure.tight_layout(rect=(0, 0, 1, 0.93))
+    figure.savefig(FILE, metadata={"Date": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    rivals()

@@ -1,0 +1,1 @@
+"""kinetree against every rival that is installed, on the same robots and states: ``python -m benchmarks.rivals``."""

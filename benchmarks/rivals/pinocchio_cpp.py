@@ -1,0 +1,162 @@
+"""Pinocchio's C++ in this process: its headers compiled by g++ into a shared library that ctypes calls.
+
+The headers and Boost come with the package ``pin``; Eigen's come with ``cmeel-eigen`` or the system. The model travels
+as text, which Pinocchio's Python package writes and the library reads. ``python -m benchmarks.rivals.pinocchio_cpp``
+compiles (minutes, once: the library is kept in ``build/benchmarks``), verifies and prints nanoseconds per call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import importlib.metadata
+import pathlib
+import platform
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+SOURCE = pathlib.Path(__file__).with_name("pinocchio_loop.cpp")
+BUILD = pathlib.Path(__file__).parents[2] / "build" / "benchmarks"
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-shared", "-w")
+DEFINITIONS = (  # those of the package's own CMake files
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
+ROADS = {  # number of the algorithm in the C++ source, by quantity and convention; the fastest counts
+    "rnea": {"": 0},
+    "crba": {" local": 1, " world": 2},
+    "aba": {" local": 3, " world": 4},
+    "rnea_derivatives": {"": 5},
+    "aba_derivatives": {"": 6},
+}
+
+
+class NoCompiler(RuntimeError):
+    """Pinocchio's C++ cannot be compiled here; the message says what is missing."""
+
+
+def include_folders() -> list[pathlib.Path]:
+    """Where Pinocchio's, Boost's and Eigen's headers are."""
+    try:
+        package = importlib.metadata.distribution("libpinocchio")
+    except importlib.metadata.PackageNotFoundError:
+        raise NoCompiler("the package pin is not installed") from None
+    prefix = pathlib.Path(str(package.locate_file("cmeel.prefix")))
+    eigen = [prefix / "include" / "eigen3", pathlib.Path("/usr/include/eigen3")]
+    found = [folder for folder in eigen if (folder / "Eigen" / "Core").is_file()]
+    if not found:
+        raise NoCompiler("no headers of Eigen: pip install cmeel-eigen")
+    return [prefix / "include", prefix / "include" / "pinocchio" / "deprecated", found[0]]
+
+
+def library() -> tuple[ctypes.CDLL, dict[str, object]]:
+    """The compiled loop, and how it was compiled; `NoCompiler` if that is impossible."""
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        raise NoCompiler("no C++ compiler (g++)")
+    folders = include_folders()
+    libraries = folders[0].parent / "lib"
+    command = [compiler, *FLAGS, *DEFINITIONS, *[f"-I{folder}" for folder in folders], str(SOURCE)]
+    command += [f"-L{libraries}", "-lboost_serialization", f"-Wl,-rpath,{libraries}"]
+    version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    about = "\n".join([*command, version, SOURCE.read_text(), importlib.metadata.version("pin"), _processor()])
+    path = BUILD / f"pinocchio-{hashlib.sha256(about.encode()).hexdigest()[:16]}.so"
+    seconds = 0.0
+    if not path.is_file():
+        BUILD.mkdir(parents=True, exist_ok=True)
+        print("compiling Pinocchio's headers; this takes minutes, once", flush=True)
+        start = time.perf_counter()
+        scratch = path.with_suffix(".tmp")
+        done = subprocess.run([*command, "-o", str(scratch)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise NoCompiler(f"{compiler} failed:\n{done.stderr[-2000:]}")
+        scratch.rename(path)
+        seconds = time.perf_counter() - start
+    loaded = ctypes.CDLL(str(path))
+    loaded.robot_open.restype = ctypes.c_void_p
+    return loaded, {"compiler": version, "flags": " ".join(FLAGS), "seconds": seconds}
+
+
+def _processor() -> str:
+    """What -march=native depends on."""
+    cpuinfo = pathlib.Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else [platform.processor()]
+    return next((line for line in lines if line.startswith(("flags", "Features"))), lines[0])
+
+
+class PinocchioCpp:
+    """Pinocchio's C++ loop over given states.
+
+    Parameters
+    ----------
+    pin_model : pinocchio.Model
+    states : mapping of str to ndarray
+        "q", "v", "a", "tau" in Pinocchio's order, one state per row.
+    """
+
+    def __init__(self, pin_model, states) -> None:
+        self._library, self.about = library()
+        rows = [np.ascontiguousarray(states[name], float) for name in ("q", "v", "a", "tau")]
+        self.count, self._nv = len(rows[0]), pin_model.nv
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "model.txt"
+            pin_model.saveToText(str(file))
+            pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in rows]
+            address = self._library.robot_open(str(file).encode(), ctypes.c_long(self.count), *pointers)
+        if not address:
+            raise RuntimeError("Pinocchio's C++ could not read the model that its Python package wrote")
+        self._robot = ctypes.c_void_p(address)
+
+    def roads(self, quantity: str) -> dict[str, Callable[[int], None]]:
+        """``run(n)`` for each convention: n times all states; the result of each stays in Pinocchio's Data."""
+        return {name: self._runner(number) for name, number in ROADS[quantity].items()}
+
+    def _runner(self, number: int) -> Callable[[int], None]:
+        run, robot = self._library.robot_run, self._robot
+
+        def runner(n: int) -> None:
+            run(robot, number, ctypes.c_long(n))
+
+        return runner
+
+    def results(self, quantity: str, road: str = "") -> np.ndarray:
+        """The result of every state: (count, k, nv), where k is 1, nv or, for derivatives, 3 nv."""
+        nv = self._nv
+        columns = {"rnea": 1, "aba": 1, "crba": nv}.get(quantity, 3 * nv)
+        out = np.full((self.count, columns, nv), np.nan)
+        for state in range(self.count):
+            number = ROADS[quantity][road]
+            place = out[state].ctypes.data_as(ctypes.c_void_p)
+            self._library.robot_result(self._robot, number, ctypes.c_long(state), place)
+        return out
+
+    def __del__(self) -> None:
+        if getattr(self, "_robot", None):
+            self._library.robot_close(self._robot)
+
+
+def main() -> None:
+    """Compile, and print nanoseconds per call for the three robots of the issue of speed."""
+    import kinetree as kt
+    from benchmarks import timing
+    from benchmarks.contenders import CALL_STATES, Task
+    from benchmarks.verify import verify
+
+    for robot in ("panda", "anymal_b", "talos_reduced"):
+        task = Task(kt, robot, CALL_STATES)
+        for quantity in ROADS:
+            verify(task, quantity)
+            times = timing.interleaved(task.cpp.roads(quantity), CALL_STATES)
+            shown = ", ".join(f"{road.strip() or 'call'} {1e9 * min(each):.0f} ns" for road, each in times.items())
+            print(f"{robot:14} {quantity:17} {shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
