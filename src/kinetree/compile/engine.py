@@ -21,7 +21,7 @@ LIBM = ("exp", "log", "tanh", "atan2", "fma")
 """Functions of the C library that objects may call; with the suffix ``f`` in single precision."""
 
 LONG = 4_000_000
-"""Characters of IR, some 12 000 operations, from which level 1 is taken: the same speed, compiled in 6/7 of the time."""
+"""Characters of IR, some 12 000 operations, from which level 1 is taken: the same speed, in 6/7 of the time."""
 
 
 @dataclass(frozen=True, slots=True)
