@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from .graph import Graph
 
 LEAVES = frozenset(("const", "input", "param", "true", "false"))
+SUMS = ("add", "sub")
 
 
 def live(graph: Graph, roots: Sequence[int]) -> list[int]:
@@ -26,13 +27,16 @@ def live(graph: Graph, roots: Sequence[int]) -> list[int]:
     alive = bytearray(end)
     for k in roots:
         alive[k] = True
+    order = []
     for k in range(end - 1, -1, -1):
         if alive[k]:
-            op, *args = nodes[k]
-            if op not in LEAVES:
-                for a in args:
+            order.append(k)
+            node = nodes[k]
+            if node[0] not in LEAVES:
+                for a in node[1:]:
                     alive[a] = True
-    return [k for k in range(end) if alive[k]]
+    order.reverse()
+    return order
 
 
 def purity(graph: Graph, order: Sequence[int]) -> set[int]:
@@ -65,21 +69,34 @@ class Survey:
         self.nodes = nodes = graph.nodes
         self.roots = list(roots)
         self.order = live(graph, roots)
-        self.pure = purity(graph, self.order)
         self.uses = uses = [0] * len(nodes)
-        self.user: dict[int, str] = {}
+        self.user = user = {}
+        self.pure = pure = set()
         for k in roots:
             uses[k] += 1
-        for k in self.order:
-            op, *args = nodes[k]
-            if op not in LEAVES:
-                for a in args:
-                    uses[a] += 1
-                    self.user[a] = op
+        for k in self.order:  # as `purity` finds it, in the same sweep
+            node = nodes[k]
+            op = node[0]
+            if op in LEAVES:
+                if op != "input":
+                    pure.add(k)
+                continue
+            free = True
+            for a in node[1:]:
+                uses[a] += 1
+                user[a] = op
+                free = free and a in pure
+            if free:
+                pure.add(k)
 
     def single(self, k: int, *ops: str) -> bool:
         """Whether node k is one of these operations and used once."""
         return self.nodes[k][0] in ops and self.uses[k] == 1
+
+    def chained(self, k: int, *ops: str) -> bool:
+        """Whether an operand of k is one of these operations and used once."""
+        nodes, uses = self.nodes, self.uses
+        return any(uses[a] == 1 and nodes[a][0] in ops for a in nodes[k][1:])
 
     def factors(self, k: int) -> list[int]:
         """The factors of product k, products used once multiplied out."""
@@ -109,20 +126,22 @@ class Survey:
         if not edits:
             return self
         nodes, target, new = self.nodes, Graph(), {}
+        known, apply = target.index.get, target.node if plain else lambda node: target.apply(*node)
         for k in self.order:
-            edit = edits.get(k)
-            if edit is not None:
-                new[k] = edit(target, new)
+            if k in edits:
+                new[k] = edits[k](target, new)
                 continue
-            op, *args = nodes[k]
+            node = nodes[k]
+            op = node[0]
             if op in LEAVES:
-                new[k] = target.apply(op, *args)
+                new[k] = target.apply(*node)
                 continue
-            node = (op, *[new[a] for a in args])
-            known = target.index.get(node)
-            if known is None:
-                known = target.node(node) if plain else target.apply(*node)
-            new[k] = known
+            if len(node) == 3:
+                node = op, new[node[1]], new[node[2]]
+            else:
+                node = (op, *[new[a] for a in node[1:]])
+            made = known(node)
+            new[k] = apply(node) if made is None else made
         return Survey(target, [new[k] for k in self.roots])
 
 
@@ -182,12 +201,13 @@ def group_pure(survey: Survey) -> Survey:
         op = nodes[k][0]
         if k in pure:
             continue
-        if op == "mul" and not (uses[k] == 1 and user.get(k) == "mul"):
+        # Two pure operands can only meet in a chain.
+        if op == "mul" and not (uses[k] == 1 and user.get(k) == "mul") and survey.chained(k, "mul"):
             factors = survey.factors(k)
             fixed = [f for f in factors if f in pure]
             if len(fixed) > 1:
                 edits[k] = edit_product(fixed, [f for f in factors if f not in pure])
-        elif (op == "add" or op == "sub") and not (uses[k] == 1 and user.get(k) in ("add", "sub")):
+        elif op in SUMS and not (uses[k] == 1 and user.get(k) in SUMS) and survey.chained(k, *SUMS):
             terms = survey.terms(k)
             fixed = [(s, t) for s, t in terms if t in pure]
             if len(fixed) > 1:
@@ -205,17 +225,21 @@ def factor(survey: Survey) -> Survey:
     The factor that most terms share is taken out first, with all that those terms have in common; brackets are looked
     at in the same way. Each term more that a bracket holds saves a multiplication.
     """
-    edits = {}
+    edits, nodes, uses, user = {}, survey.nodes, survey.uses, survey.user
     for k in survey.order:
-        op = survey.nodes[k][0]
-        if (op == "add" or op == "sub") and not (survey.uses[k] == 1 and survey.user.get(k) in ("add", "sub")):
-            terms = [
-                (sign, Counter(survey.factors(t)) if survey.single(t, "mul") else Counter((t,)))
-                for sign, t in survey.terms(k)
-            ]
-            if len(_brackets(terms)[0]):
-                edits[k] = _edit_factored(terms)
+        if nodes[k][0] in SUMS and not (uses[k] == 1 and user.get(k) in SUMS):
+            terms = [(sign, survey.factors(t) if survey.single(t, "mul") else (t,)) for sign, t in survey.terms(k)]
+            if _may_share(terms):
+                counted = [(sign, Counter(factors)) for sign, factors in terms]
+                if _brackets(counted)[0]:
+                    edits[k] = _edit_factored(counted)
     return survey.rebuild(edits)
+
+
+def _may_share(terms: Sequence[tuple[int, Sequence[int]]]) -> bool:
+    """Whether a factor occurs in two products; most sums have none."""
+    first: dict[int, int] = {}
+    return any(first.setdefault(f, n) != n for n, (_, factors) in enumerate(terms) if len(factors) > 1 for f in factors)
 
 
 def _brackets(terms: Sequence[Term]) -> tuple[list[list[Term]], list[Term]]:
