@@ -36,8 +36,8 @@ class Spec:
     body_frames : bool or "cheaper"
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
         "cheaper" if they may, but the algorithm costs less in the user's own frames.
-    parts : tuple of (text, field, outputs)
-        The quantities of a fused function: as asked for, the field of the result, the algorithm's outputs.
+    parts : tuple
+        The quantities of a fused function (`kinetree.compile.fused`).
     """
 
     name: str
@@ -48,7 +48,7 @@ class Spec:
     static: tuple[str, ...] = ()
     domains: tuple[Domain, ...] = ()
     body_frames: bool | str = False
-    parts: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    parts: tuple = ()
 
     def shape(self, name: str, model) -> tuple[int, ...]:
         """The shape of an input or output for this model."""

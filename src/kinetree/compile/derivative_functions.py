@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
-from kinetree.algorithms.spec import ALGORITHMS, Shape, Spec
+from kinetree.algorithms.spec import Shape, Spec
 from kinetree.compile.differentiate import adjoints, tangents
 from kinetree.compile.evaluate import evaluate
 from kinetree.compile.expr import Expr
 from kinetree.compile.function import Function, check_static
+from kinetree.compile.fused import resolved
 from kinetree.compile.graph import Graph
 from kinetree.errors import UnknownNameError, unknown_name
 from kinetree.model.numbers import entries, is_free, rebuilt
@@ -49,7 +50,7 @@ def _differentiated(model, request, checks, static) -> DerivativeFunction:
 
 def differentiate(
     model,
-    name: str,
+    name: str | Sequence[str],
     mode: str = "jacobian",
     *,
     wrt: str | Sequence[str],
@@ -66,8 +67,8 @@ def differentiate(
     Parameters
     ----------
     model : Model
-    name : str
-        The algorithm y = f(x): "rnea", "forward_dynamics", "frame_pose" and so on.
+    name : str or list of str
+        The algorithm y = f(x): "rnea", "forward_dynamics", "frame_pose" and so on; several as for `compile`.
     mode : {"jacobian", "jvp", "vjp", "hvp"}
         "jacobian": the matrices ``dy_dx``. "jvp": the product ``dy/dx x_tangent``, forward. "vjp": the product
         ``y_cotangent^T dy/dx``, reverse, at a few times the cost of f whatever the number of variables. "hvp": the
@@ -128,10 +129,9 @@ def differentiate(
     >>> bool(np.allclose(f([0.0]).dg_dq, 3.0 * 9.81 * 2.0))
     True
     """
-    base = ALGORITHMS.get(name)
-    if base is None:
-        raise unknown_name("algorithm", name, sorted(ALGORITHMS), "kinetree")
+    base, static = resolved(model, name, static)
     check_static(base, model, static)
+    name = base.parts or base.name
     wrt, of, optional = _names(wrt), _names(of if of is not None else base.outputs), _names(optional)
     for kind, found, known in (
         ("mode", (mode,), MODES),
@@ -142,10 +142,10 @@ def differentiate(
     ):
         for entry in found:
             if entry not in known:
-                raise unknown_name(kind, entry, known, f"the derivatives of {name!r}")
+                raise unknown_name(kind, entry, known, f"the derivatives of {base.name!r}")
     chosen = _chosen(model, numbers) if NUMBERS in wrt else ()
     present = tuple(x for x in base.optional if x in optional or x in wrt)
-    spec = _derived(name, base.function, mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
+    spec = _derived(_Base(base), mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
     request = {
         "name": name, "mode": mode, "wrt": wrt, "of": of, "optional": present, "numbers": tuple(numbers),
         "tangent": tangent, "method": method,
@@ -171,10 +171,25 @@ def _chosen(model, patterns: Sequence[str]) -> tuple[int, ...]:
     return tuple(j for j, name in enumerate(names) if any(fnmatchcase(name, p) for p in _names(patterns)))
 
 
+class _Base:
+    """The Spec that is differentiated, as a key: equal for the same name and function."""
+
+    __slots__ = ("key", "spec")
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec, self.key = spec, (spec.name, spec.function)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Base) and self.key == other.key
+
+
 @functools.lru_cache(maxsize=256)
-def _derived(name, function, mode, wrt, of, present, chosen, total, tangent, method) -> Spec:
+def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, method) -> Spec:
     """The Spec of a derivative; the same object for the same request, so that machine code is shared."""
-    base = ALGORITHMS[name]
+    base = of_spec.spec
     shapes = dict(base.inputs) | {x: base.optional[x] for x in present}
     variables = {x: _variable_shape(shapes[x], tangent) if x != NUMBERS else (len(chosen),) for x in wrt}
     inputs = dict(shapes)
@@ -194,9 +209,9 @@ def _derived(name, function, mode, wrt, of, present, chosen, total, tangent, met
     def differentiated(model, *arrays, **static):
         return derivative(model, dict(zip(inputs, arrays, strict=False)) | static)
 
-    differentiated.__module__ = function.__module__  # a function of a user's own is not known to the cache
+    differentiated.__module__ = base.function.__module__  # a function of a user's own is not known to the cache
     return Spec(
-        name=f"{name}_{mode}_{hashlib.sha256(request.encode()).hexdigest()[:12]}",
+        name=f"{base.name}_{mode}_{hashlib.sha256(request.encode()).hexdigest()[:12]}",
         function=differentiated,
         inputs=MappingProxyType(inputs),
         optional=MappingProxyType({}),

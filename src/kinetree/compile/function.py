@@ -14,7 +14,8 @@ import numpy as np
 
 from kinetree.algorithms.spec import Spec
 from kinetree.compile.arrays import as_arrays, explain
-from kinetree.compile.fused import CHOICES, Packing, flattened, fused_spec, parsed, quantities
+from kinetree.compile.c_names import identifier
+from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.interpret import interpret
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import NonFiniteError, ShapeError, unknown_name
@@ -445,7 +446,7 @@ class Function:
 
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
-        name = [text for text, _, _ in self.spec.parts] or self.name
+        name = self.spec.parts or self.name
         parts = self.model, name, self._present, self.checks, self.threads, self.static
         if self.structure_model is self.model:
             return _function_of, parts
@@ -468,15 +469,15 @@ def _with_parameters(parts, model) -> Function:
 def _result_kind(spec: Spec):
     """What makes the result of a call out of its arrays; None for a single array as it is."""
     if spec.parts:
-        named = [(text.partition(":")[0], outputs) for text, _, outputs in spec.parts]
-        return Packing(spec.parts, [_result_type(*each) if len(each[1]) > 1 else None for each in named])
+        named = [(part.name, tuple(part.spec.outputs)) for part in spec.parts]
+        return Packing(spec, [_result_type(*each) if len(each[1]) > 1 else None for each in named])
     return _result_type(spec.name, tuple(spec.outputs)) if len(spec.outputs) > 1 else None
 
 
 @functools.cache
 def _result_type(algorithm: str, fields: tuple[str, ...]):
     """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
-    kind = namedtuple(f"{algorithm}_result", fields)
+    kind = namedtuple(f"{identifier(algorithm)}_result", fields)
     kind.__reduce__ = lambda self: (_result_of, (algorithm, fields, *self))
     return kind
 
@@ -544,14 +545,8 @@ def compile(
     >>> result.crba.shape, result.jacobian_lower.shape
     ((2, 2), (6, 2))
     """
-    if isinstance(name, str):
-        spec, own = parsed(model, name)
-        if twice := [entry for entry in own if entry in static]:
-            raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
-        static = own | static
-        check_static(spec, model, static)
-    else:
-        spec, static = fused_spec(quantities(model, name, static)), {}
+    spec, static = resolved(model, name, static)
+    check_static(spec, model, static)
     for entry in optional:
         if entry not in spec.optional:
             raise unknown_name("optional input", entry, spec.optional, f"algorithm {spec.name!r}")

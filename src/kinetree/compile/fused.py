@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kinetree.algorithms.companions import COMPANIONS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.c_names import identifiers
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
@@ -58,6 +59,29 @@ class Quantity:
         return f"{self.name}({shown})" if shown else self.name
 
 
+def resolved(model, name: str | Sequence, static: Mapping[str, object]) -> tuple[Spec, dict[str, object]]:
+    """The declaration that a request names, and its static arguments.
+
+    Parameters
+    ----------
+    model : Model
+    name : str, or list of str
+        One algorithm, perhaps with choices behind its name, or several quantities that become one function.
+    static : mapping
+        Static choices given as keywords.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError, TypeError
+    """
+    if not isinstance(name, str):
+        return fused_spec(quantities(model, name, static)), {}
+    spec, own = parsed(model, name)
+    if twice := [entry for entry in own if entry in static]:
+        raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
+    return spec, {**own, **static}
+
+
 def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tuple[Quantity, ...]:
     """Read a list of quantities; static choices that an entry does not name are those given for all.
 
@@ -65,7 +89,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     ----------
     model : Model
     names : sequence of str
-        Each an algorithm's name, or one with choices: "jacobian:hand", "jacobian:hand:world".
+        Each an algorithm's name, or one with choices: "jacobian:hand", "jacobian:hand:world". Or what this gives.
     static : mapping
         Static choices of all quantities that take them.
 
@@ -78,6 +102,8 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     TypeError
         A choice is missing, or one is given that no quantity takes.
     """
+    if isinstance(names, tuple) and names and all(isinstance(part, Quantity) for part in names):
+        return names  # read before: of a function that is built anew
     if not isinstance(names, list | tuple) or not all(isinstance(text, str) for text in names):
         raise TypeError(f"the quantities to compile are a list of names, such as ['rnea', 'crba'], found {names!r}")
     if not names:
@@ -181,21 +207,27 @@ def _fused_spec(parts: tuple[Quantity, ...], functions: tuple) -> Spec:
     inputs = _united([spec.inputs for spec in specs])
     optional = {name: shape for name, shape in _united([spec.optional for spec in specs]).items() if name not in inputs}
     _united([inputs, *(spec.optional for spec in specs)])  # one shape for every name
-    fields = identifiers([part.text for part in parts], set(inputs) | set(optional))
+    fields = _fields(parts, {*inputs, *optional})
     labels = [
         field if len(spec.outputs) == 1 else f"{field}_{output}"
         for field, spec in zip(fields, specs, strict=True)
         for output in spec.outputs
     ]
-    labels = identifiers(labels, set(inputs) | set(optional))
+    labels = identifiers(labels, {*inputs, *optional})
     shapes = [shape for spec in specs for shape in spec.outputs.values()]
+    hosts = _hosts(parts)
 
     def fused(model, **arrays):
+        found = {}
+        for part, spec in zip(parts, specs, strict=True):
+            if part not in hosts:
+                given = {name: arrays[name] for name in (*spec.inputs, *spec.optional) if name in arrays}
+                found[part] = spec.function(model, **given, **dict(part.static))
+        for part, host in hosts.items():
+            found[part] = COMPANIONS[part.name].value(model, arrays, found[host])
         results = []
         for part, spec in zip(parts, specs, strict=True):
-            given = {name: arrays[name] for name in (*spec.inputs, *spec.optional) if name in arrays}
-            result = spec.function(model, **given, **dict(part.static))
-            results += [result] if len(spec.outputs) == 1 else result
+            results += [found[part]] if len(spec.outputs) == 1 else found[part]
         return results if len(results) > 1 else results[0]
 
     # A function of a user's own is not known to the cache.
@@ -210,8 +242,23 @@ def _fused_spec(parts: tuple[Quantity, ...], functions: tuple) -> Spec:
         outputs=MappingProxyType(dict(zip(labels, shapes, strict=True))),
         domains=tuple(dict.fromkeys(domain for spec in specs for domain in spec.domains)),
         body_frames=_frames([spec.body_frames for spec in specs]),
-        parts=tuple((part.text, field, tuple(part.spec.outputs)) for part, field in zip(parts, fields, strict=True)),
+        parts=parts,
     )
+
+
+def _fields(parts: Sequence[Quantity], inputs: set[str]) -> list[str]:
+    """The names of the quantities in results: what was asked for, as identifiers that are not those of inputs."""
+    return identifiers([part.text for part in parts], inputs)
+
+
+def _hosts(parts: Sequence[Quantity]) -> dict[Quantity, Quantity]:
+    """The quantities that another one of the list has at hand, and which one."""
+    own = {part.name: part for part in parts if part.spec.function.__module__.startswith("kinetree.")}
+    return {
+        own[name]: own[companion.host]
+        for name, companion in COMPANIONS.items()
+        if name in own and companion.host in own
+    }
 
 
 def _united(tables: Sequence[Mapping]) -> dict:
@@ -279,20 +326,21 @@ class Packing:
 
     Parameters
     ----------
-    parts : tuple of (text, field, outputs)
-        Those of the Spec.
+    spec : Spec
+        Of a fused function.
     kinds : sequence of type or None
         The named tuple of each quantity, None for those with one output.
     """
 
     __slots__ = ("_make", "_slices", "kind")
 
-    def __init__(self, parts: tuple, kinds: Sequence[type | None]) -> None:
-        self.kind = result_type(tuple(field for _, field, _ in parts))
+    def __init__(self, spec: Spec, kinds: Sequence[type | None]) -> None:
+        self.kind = result_type(tuple(_fields(spec.parts, {*spec.inputs, *spec.optional})))
         self._slices, at = [], 0
-        for (_, _, outputs), kind in zip(parts, kinds, strict=True):
-            self._slices.append((kind, at, at + len(outputs)))
-            at += len(outputs)
+        for part, kind in zip(spec.parts, kinds, strict=True):
+            count = len(part.spec.outputs)
+            self._slices.append((kind, at, at + count))
+            at += count
         nested = any(kind is not None for kind in kinds)
         # Called with every result: without nesting nothing but the tuple is made.
         self._make = self._nested if nested else functools.partial(tuple.__new__, self.kind)

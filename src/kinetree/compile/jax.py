@@ -24,6 +24,7 @@ from math import prod
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compile.fused import flattened
 from kinetree.compile.program import SIGNATURES, Program
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError, unknown_name
@@ -134,7 +135,7 @@ def jax(function, *, derivatives: str = "any") -> Callable:
 
 def _with_gradient(jax, function, evaluate) -> Callable:
     """The function with the library's reverse mode as its gradient."""
-    if function.name not in ALGORITHMS:
+    if function.name not in ALGORITHMS and not function.spec.parts:
         raise UnsupportedError(f'{function.name} is a derivative itself: derivatives="any" differentiates it.')
     names, product = function.input_names, []
 
@@ -142,12 +143,12 @@ def _with_gradient(jax, function, evaluate) -> Callable:
         if not product:
             from kinetree.compile.derivative_functions import differentiate
 
+            name = function.spec.parts or function.name
             product.append(globals()["jax"](differentiate(
-                function.model, function.name, "vjp", wrt=names, optional=names[len(function.spec.inputs) :],
+                function.model, name, "vjp", wrt=names, optional=names[len(function.spec.inputs) :],
                 tangent=False, checks=False, **function.static,
             )))  # fmt: skip
-        cotangents = cotangents if isinstance(cotangents, tuple) else (cotangents,)
-        found = product[0](*arrays, *cotangents)
+        found = product[0](*arrays, *flattened(cotangents))
         found = found if isinstance(found, tuple) else (found,)
         return tuple(_summed(y, jax.numpy.shape(x)).astype(x.dtype) for x, y in zip(arrays, found, strict=True))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compile.fused import flattened
 from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError
 
 
@@ -26,7 +27,7 @@ def torch(function) -> Callable:
     callable
         ``g(*tensors)`` with the inputs of the function: float64 or float32, all of one type and device, of shape
         ``(..., *shape)`` with leading axes that broadcast (on CUDA devices: that are equal or absent). One tensor, or a
-        tuple of them. Gradients flow to every input that requires one.
+        tuple of them, or the named tuple of several quantities. Gradients flow to every input that requires one.
 
     Raises
     ------
@@ -76,7 +77,8 @@ def torch(function) -> Callable:
         if len(tensors) != len(names):
             raise TypeError(f"{function.name} takes the tensors {', '.join(names)}")
         runner.check(tensors)
-        return KinetreeFunction.apply(*tensors)
+        results = KinetreeFunction.apply(*tensors)
+        return function._result(*results) if function.spec.parts else results
 
     call.__name__ = call.__qualname__ = function.name
     call.__doc__ = f"{function.name}({', '.join(names)}) for model {function.model.name!r}, in PyTorch."
@@ -114,16 +116,16 @@ class _Runner:
         wrt = tuple(name for name, need in zip(f.input_names, needed, strict=True) if need)
         product = self._products.get(wrt)
         if product is None:
-            if f.name not in ALGORITHMS:
+            if f.name not in ALGORITHMS and not f.spec.parts:
                 raise UnsupportedError(
                     f"{f.name} has no gradient in PyTorch: it is a derivative itself. For second derivatives use "
                     'kinetree.differentiate(..., mode="hvp").'
                 )
             from kinetree.compile.derivative_functions import differentiate
 
+            name, optional = f.spec.parts or f.name, f.input_names[len(f.spec.inputs) :]
             product = self._products[wrt] = differentiate(
-                f.model, f.name, "vjp", wrt=wrt, optional=f.input_names[len(f.spec.inputs) :], tangent=False,
-                checks=False, **f.static,
+                f.model, name, "vjp", wrt=wrt, optional=optional, tangent=False, checks=False, **f.static,
             )  # fmt: skip
         shapes = [f.spec.shape(name, f.model) for name in f.input_names]
         splits = [x.ndim - len(shape) for x, shape in zip(tensors, shapes, strict=True)]
@@ -160,5 +162,5 @@ class _Runner:
                 return torch.as_tensor(x, dtype=dtype)
 
         if isinstance(results, tuple):
-            return tuple(to_tensor(x) for x in results)
+            return tuple(to_tensor(x) for x in flattened(results))
         return to_tensor(results)
