@@ -348,9 +348,9 @@ def rollout(
 
     Returns
     -------
-    q : (..., T / every + 1, nq) array
-        Positions [rad or m], those of the start in row 0.
-    v : (..., T / every + 1, nv) array
+    q : (..., rows, nq) array
+        Positions [rad or m], those of the start in row 0; T / every + 1 rows.
+    v : (..., rows, nv) array
         Velocities [rad/s or m/s].
 
     Raises
