@@ -244,3 +244,16 @@ class Bridge:
                 q[..., here] = rng.uniform(-span, span, size + (joint.nq,))
         v, a, tau = rng.standard_normal((3, *size, self.model.nv))
         return q, v, a, tau
+
+
+def all_frames_of(bridge: Bridge):
+    """The kinetree model of a bridge with a frame for every frame of Pinocchio's, which counts joints among them."""
+    from kinetree import ModelBuilder
+
+    body_of = {j: i for i, j in bridge._joint_of_body.items()} | {0: 0}
+    builder, known = ModelBuilder.of(bridge.model), {frame.name for frame in bridge.model.frames}
+    for frame in bridge.pin_model.frames:
+        if frame.name not in known and frame.name != "universe":
+            body = bridge.model.body_names[body_of[frame.parentJoint]]
+            builder.add_frame(frame.name, body, (frame.placement.rotation, frame.placement.translation))
+    return builder.build()
