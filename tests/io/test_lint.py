@@ -40,8 +40,9 @@ def test_the_page_holds_the_table_of_the_codes():
 
 
 def test_every_code_is_used_and_every_used_code_is_known():
-    """The URDF reader and lint use the codes of the table, and all of them."""
-    files = [path for path in PACKAGE.glob("io/*.py") if path.name.startswith(("urdf", "lint", "xml", "inertia"))]
+    """The readers and lint use the codes of the table, and all of them."""
+    kinds = ("urdf", "sdf", "mjcf", "lint", "xml", "inertia")
+    files = [path for path in PACKAGE.glob("io/*.py") if path.name.startswith(kinds)]
     text = "".join(path.read_text() for path in files if path.name != "lint_codes.py")
     used = set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', text))
     assert not set(CODES) - used

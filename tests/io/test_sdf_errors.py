@@ -40,7 +40,7 @@ MALFORMED = {
     "no joint type": (model(A, B, "<joint name='j'/>"), ":5: .*joint.j. has no attribute 'type'", "missing-attribute"),
     "unknown joint type": (
         model(A, B, joint("j", "Ball", "a", "b", "")),
-        ":5: joint 'j' has type 'Ball'. Known types: revolute.*Write 'ball'",
+        ":5: joint 'j' has type 'Ball'. Known types: revolute.*Did you mean 'ball'",
         "unknown-joint-type",
     ),
     "no parent": (
@@ -131,7 +131,7 @@ MALFORMED = {
     "mimic of nothing": (
         model(A, joint("j", "revolute", "world", "a", '<axis><xyz>0 0 1</xyz><mimic joint="k"/></axis>')),
         "mimics 'k', and there is no such joint",
-        "unknown-name",
+        "mimic-unknown",
     ),
 }  # fmt: skip
 

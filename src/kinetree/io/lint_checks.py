@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import GeometryError, MissingDependencyError
-from kinetree.io.lint_facts import BodyFacts, Facts, JointFacts, Place
+from kinetree.io.lint_facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
 from kinetree.io.lint_result import Finding, finding
 
 MASS_RATIO = 1e4
@@ -49,7 +49,7 @@ def check(facts: Facts, *, meshes: bool = False) -> list[Finding]:
 
 
 def _at(facts: Facts, code: str, place: Place, message: str, repair: str = "") -> Finding:
-    return finding(code, facts.file, place.line, place.element, message, repair)
+    return finding(code, place.file or facts.file, place.line, place.element, message, repair)
 
 
 def _masses(facts: Facts) -> Iterator[Finding]:
@@ -156,6 +156,8 @@ def _box(body: BodyFacts, meshes: bool, unread: list[str]) -> tuple[np.ndarray, 
 
 
 def _joints(facts: Facts) -> Iterator[Finding]:
+    for message, place in facts.idle:
+        yield _at(facts, "zero-effort", place, message, "write what the drive has; programs differ on 0")
     for joint in facts.joints.values():
         far = math.sqrt(sum(x * x for x in joint.offset))
         if far > FAR and joint.parent is not None:
@@ -182,20 +184,24 @@ def _joints(facts: Facts) -> Iterator[Finding]:
 
 
 def _angles(facts: Facts) -> Iterator[Finding]:
-    """One finding per rounded angle, with all its joints."""
-    rounded: dict[float, list[JointFacts]] = {}
-    for joint in facts.joints.values():
-        for angle in dict.fromkeys(map(abs, joint.angles)):
+    """One finding per rounded angle, with all that it turns."""
+    rounded: dict[tuple[float, bool], list[AngleFacts]] = {}
+    for turned in facts.angles:
+        for angle in dict.fromkeys(map(abs, turned.values)):
             if rounded_multiple(angle) is not None:
-                rounded.setdefault(angle, []).append(joint)
-    for angle, joints in rounded.items():
+                rounded.setdefault((angle, turned.degrees), []).append(turned)
+    for (angle, degrees), turned in rounded.items():
         name, exact = rounded_multiple(angle)
         error = abs(angle - exact)
-        more = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
+        where = turned[0].what + (f" and {len(turned) - 1} more" if len(turned) > 1 else "")
+        if degrees:
+            message = f"{where}: angle {angle!r} is {name}, but the file counts in degrees"
+            yield _at(facts, "radians", turned[0].place, message, "is it meant in radians?")
+            continue
         yield _at(
-            facts, "rounded-angle" if error > ANGLE_SHOWS else "truncated-angle", joints[0].place,
-            f"joint '{joints[0].name}'{more}: angle {angle!r} is {name} but for {error:.2g} rad, which moves a point "
-            f"1 m away by {_length(error)}",
+            facts, "rounded-angle" if error > ANGLE_SHOWS else "truncated-angle", turned[0].place,
+            f"{where}: angle {angle!r} is {name} but for {error:.2g} rad, which moves a point 1 m away by "
+            f"{_length(error)}",
             f"write {exact!r}",
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,10 +15,11 @@ from kinetree.model.validation import central_inertia
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Line (None where the source has none) and path of an element."""
+    """Line (None where the source has none) and path of an element; ``file`` where that is not the robot's own."""
 
     line: int | None
     element: str
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +43,6 @@ class JointFacts:
     """A joint from body ``parent`` (None: the world) to ``child``, with ``freedoms`` velocity variables.
 
     ``turns``: its variable is an angle. Limits are None where none is stated or the joint has several variables.
-    ``angles``: the numbers in the file that place it, if they are angles in radians.
     """
 
     name: str
@@ -50,7 +51,6 @@ class JointFacts:
     freedoms: int
     turns: bool
     offset: tuple[float, float, float]
-    angles: tuple[float, ...]
     lower: float | None
     upper: float | None
     effort: float | None
@@ -60,11 +60,21 @@ class JointFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class AngleFacts:
+    """The numbers in a file that turn something ("joint 'knee'"), in radians, or in degrees where the file says so."""
+
+    what: str
+    values: tuple[float, ...]
+    place: Place
+    degrees: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """All bodies and joints of a robot by name, and what only the file knows.
 
     ``joints`` stand parents first. ``names``: groups (kind, name, place) whose names must differ clearly.
-    ``materials``: defined name to (place, whether it is used).
+    ``materials``: defined name to (place, whether it is used). ``idle``: drives that can do nothing, in words.
     """
 
     file: str
@@ -72,28 +82,39 @@ class Facts:
     joints: dict[str, JointFacts]
     names: tuple[tuple[str, str, Place], ...] = ()
     materials: dict[str, tuple[Place, bool]] = field(default_factory=dict)
+    angles: tuple[AngleFacts, ...] = ()
+    idle: tuple[tuple[str, Place], ...] = ()
 
 
-def facts_of_model(model: Model, file: str) -> Facts:
-    """The facts of any model; its elements have names but no lines."""
+def facts_of_model(model: Model, file: str, place: Callable[[str, str], Place], unjudged: Collection[str]) -> Facts:
+    """The facts of any model.
+
+    Parameters
+    ----------
+    model : Model
+    file : str
+    place : callable
+        From kind ("body", "joint") and name to the place of an element.
+    unjudged : collection of str
+        Bodies whose mass nothing can be said about.
+    """
     bodies, joints = {}, {}
     for i in model.outward():
         name, I = model.body_names[i], model.I[i]
         mass = float(I.m)
         com = np.array(list(I.h), dtype=float) / mass if mass > 0.0 else np.zeros(3)
-        place = Place(None, f"body '{name}'")
-        shapes = tuple(model.geometry[i])
-        bodies[name] = BodyFacts(name, mass, com, central_inertia(I), mass > 0.0, shapes, place)
-        joints[model.joint_names[i]] = _joint(model, i)
+        shapes, known = tuple(model.geometry[i]), None if name in unjudged else mass
+        bodies[name] = BodyFacts(name, known, com, central_inertia(I), mass > 0.0, shapes, place("body", name))
+        joints[model.joint_names[i]] = _joint(model, i, place)
     names = tuple(
-        (kind, name, Place(None, f"{kind} '{name}'"))
+        (kind, name, place(kind, name))
         for kind, all_names in (("body", model.body_names[1:]), ("joint", model.joint_names[1:]))
         for name in all_names
     )
     return Facts(file, bodies, joints, names)
 
 
-def _joint(model: Model, i: int) -> JointFacts:
+def _joint(model: Model, i: int, place: Callable[[str, str], Place]) -> JointFacts:
     joint, name = model.joints[i], model.joint_names[i]
     one = joint.nq == joint.nv == 1
     k = model.v_slice[i].start
@@ -101,7 +122,7 @@ def _joint(model: Model, i: int) -> JointFacts:
     def limit(values) -> float | None:
         return float(values[k]) if one and math.isfinite(values[k]) else None
 
-    place = Place(None, f"joint '{name}'")
+    here = place("joint", name)
     _, p = pose_of_transform(model.X_T[i])
     return JointFacts(
         name,
@@ -110,11 +131,10 @@ def _joint(model: Model, i: int) -> JointFacts:
         joint.nv,
         one and joint.position_units[0] == "rad",
         tuple(p.tolist()),
-        (),
         limit(model.lower),
         limit(model.upper),
         limit(model.effort_limit),
         limit(model.velocity_limit),
-        place,
-        place,
+        here,
+        here,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kinetree.errors import KinetreeError
-from kinetree.io.lint_facts import BodyFacts, Facts, JointFacts, Place
+from kinetree.io.lint_facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
 from kinetree.io.lint_result import Finding, finding, finding_of
 from kinetree.io.urdf_model import build
 from kinetree.io.urdf_notes import Notes
@@ -62,7 +62,12 @@ def _facts(planned: Plan) -> Facts:
         for node in robot.document.root.children("material")
         if node.has("name")
     }
-    return Facts(robot.document.file, bodies, joints, names, materials)
+    angles = tuple(
+        AngleFacts(f"joint '{joint.name}'", joint.origin.rpy, _place(joint.node.child("origin") or joint.node))
+        for joint in (reached | robot.joints).values()
+        if joint.is_known
+    )
+    return Facts(robot.document.file, bodies, joints, names, materials, angles)
 
 
 def _body(link: LinkRecord, planned: Plan) -> BodyFacts:
@@ -80,7 +85,7 @@ def _joint(joint: JointRecord) -> JointFacts:
     origin = joint.node.child("origin") or joint.node
     return JointFacts(
         joint.name, joint.parent, joint.child, JOINT_TYPES[joint.type], joint.type in ("revolute", "continuous"),
-        joint.origin.xyz, joint.origin.rpy, lower if ranged else None, upper if ranged else None, effort, velocity,
+        joint.origin.xyz, lower if ranged else None, upper if ranged else None, effort, velocity,
         _place(origin), _place(limit),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
@@ -109,18 +110,37 @@ def load_mjcf(
     compiled = compile_sources(
         source, notes, package_dirs=as_folders(package_dirs), inertia=inertia, massless=massless
     )
-    report = notes.report
+    options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)
+    return model_of(compiled, notes, options)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of `load_mjcf` beside those of compiling."""
+
+    name: str | None = None
+    floating_base: bool | None = None
+    base_joint: str = "root_joint"
+    merge_fixed: bool = True
+    inertia: str = "raise"
+    massless: str = "raise"
+
+
+def model_of(compiled: Compiled, notes: Notes, options: Options):
+    """The Model of a compiled one; errors are those of `load_mjcf`."""
+    sources, report = notes.sources, notes.report
     locked: set[str] = set()
     while True:
         notes.report = report
         for joint in sorted(locked):
-            notes.warning(sources.where("joint", joint), f"joint '{joint}' moves no inertia: made fixed")
+            message = f"joint '{joint}' moves no inertia: made fixed"
+            notes.warning(sources.where("joint", joint), message, "massless-leaf")
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
-                return _build(compiled, notes, name, floating_base, base_joint, merge_fixed, inertia, locked)
+                return _build(compiled, notes, options, locked)
         except (ModelError, NonFiniteError) as error:
             joint = getattr(error, "joint", None)
-            if massless == "lock" and joint is not None and hasattr(error, "bodies") and joint not in locked:
+            if options.massless == "lock" and joint is not None and hasattr(error, "bodies") and joint not in locked:
                 locked.add(joint)
             elif hasattr(error, "file"):
                 raise
@@ -128,16 +148,18 @@ def load_mjcf(
                 raise _with_place(error, sources) from error
 
 
-def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, merge_fixed, inertia, locked):
+def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str]):
     mj, sources = compiled.model, notes.sources
     if mj.nbody == 1 and not mj.ngeom and not mj.nsite:
         message = "the file holds no body and no shape"
-        raise sources.main.root.fail(message, ModelError, code="empty", repair="is it a part that others include?")
-    place = layout(mj, floating_base, base_joint, locked, notes)
+        raise sources.main.root.fail(message, ModelError, code="no-model", repair="is it a part that others include?")
+    place = layout(mj, options.floating_base, options.base_joint, locked, notes)
     physics = physics_of(place, notes)
     check_supported(place, physics, notes)
     builder = ModelBuilder(
-        name or _name(sources), gravity=physics.gravity, accept_impossible_inertia=inertia == "accept"
+        options.name or _name(sources),
+        gravity=physics.gravity,
+        accept_impossible_inertia=options.inertia == "accept",
     )
     builder.source = sources.main.file
     add_tree(builder, place, physics, compiled.inertias, notes)
@@ -150,7 +172,7 @@ def _build(compiled: Compiled, notes: Notes, name, floating_base, base_joint, me
     report_ignored(mj, notes)
     notes.raise_refused()
     builder.report = notes.report
-    return builder.build(merge_fixed=merge_fixed)
+    return builder.build(merge_fixed=options.merge_fixed)
 
 
 def _with_place(error: KinetreeError, sources: Sources) -> Exception:
@@ -158,7 +180,9 @@ def _with_place(error: KinetreeError, sources: Sources) -> Exception:
     if isinstance(error, NonFiniteError) and (infinite := sources.number_error("inf", "this number must be finite")):
         return infinite
     values = {name: value for name, value in vars(error).items() if name != "message"}
-    values.setdefault("code", "massless-leaf" if hasattr(error, "bodies") else "model")
+    negative = "is negative, expected >= 0" in error.message
+    code = "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
+    values.setdefault("code", code)
     named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages open with the thing
     kind, name = named.groups() if named else ("", "")
     return sources.fail(kind, name, error.message, type(error), **values)

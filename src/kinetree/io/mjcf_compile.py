@@ -66,7 +66,7 @@ def require_mujoco():
 
 
 def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: str, massless: str) -> Compiled:
-    """Compile a file or text, parsed as ``notes.sources``; the options are those of `load_mjcf`.
+    """Compile a file or text, parsed as ``notes.sources``, or the text that these have printed; see `load_mjcf`.
 
     Raises
     ------
@@ -94,9 +94,9 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
 def _parse(mujoco, source, sources: Sources):
     """The specification of a file or text. MuJoCo opens files only by the name .xml, so others are given as text."""
     path = sources.main.path
-    if path is not None and path.suffix.lower() == ".xml":
+    if sources.printed is None and path is not None and path.suffix.lower() == ".xml":
         return mujoco.MjSpec.from_file(str(path))
-    text = source if path is None else path.read_text(encoding="utf-8-sig")
+    text = source if path is None or sources.printed is not None else path.read_text(encoding="utf-8-sig")
     parts = {name: part.read_bytes() for name, part in sources.includes.items()}
     spec = mujoco.MjSpec.from_string(_without_declaration(text), include=parts)
     if path is not None:
@@ -152,7 +152,7 @@ def _remember_lines(spec, sources: Sources) -> None:
         for k, part in enumerate(parts):  # in the order of the compiled model
             line = re.match(r"line (\d+)", getattr(part, "info", "") or "")
             if not part.name and line and int(line[1]):
-                sources.lines[kind, f"{kind}_{k}"] = int(line[1])
+                sources.remember(kind, f"{kind}_{k}", int(line[1]))
 
 
 def _mend_length_ranges(spec, said: str, notes: Notes) -> bool:
@@ -176,7 +176,7 @@ def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], no
             placeholders.add(name)
             _make_placeholder(mesh)
             where = notes.sources.where("mesh", name)
-            notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it")
+            notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it", "mesh-missing")
     return mended
 
 

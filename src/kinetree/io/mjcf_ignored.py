@@ -134,7 +134,7 @@ def report_ignored(mj, notes: Notes) -> None:
         pairs = f", {mj.npair} pairs" if mj.npair else ""
         apart = f", {mj.nexclude} exclusions" if mj.nexclude else ""
         message = f"{colliding} geoms{pairs}{apart} for contacts: kept as shapes; the dynamics have no contacts yet"
-        notes.info(notes.sources.main.file, message)
+        notes.info(notes.sources.main.file, message, "ignored")
     kinds: dict[tuple[str, str], _Kind] = {}
     for document in notes.sources.documents:
         for node, tag, attribute, reason in _ignored(document.root, _section_of_root(document.root)):
@@ -146,9 +146,10 @@ def report_ignored(mj, notes: Notes) -> None:
     for (tag, reason), kind in kinds.items():
         where = kind.first.document.where(kind.first.line)
         if kind.attributes:
-            notes.info(where, f"<{tag}>: {', '.join(kind.attributes)} ignored: {reason}")
+            notes.info(where, f"<{tag}>: {', '.join(kind.attributes)} ignored: {reason}", "ignored")
         else:
-            notes.info(where, f"<{tag}> ignored{f' ({kind.count} elements)' if kind.count > 1 else ''}: {reason}")
+            count = f" ({kind.count} elements)" if kind.count > 1 else ""
+            notes.info(where, f"<{tag}> ignored{count}: {reason}", "ignored")
 
 
 def _section_of_root(root: Node) -> str | None:

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.errors import InertiaError, ModelError
 from kinetree.io.inertia_rules import settle
 from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_said import understood
 from kinetree.model.builder import rotation_of_quaternion
 
 _IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
@@ -55,6 +56,8 @@ class InertiaRepairs:
             return False
         body = bodies[k]
         name = body.name or f"body_{k}"
+        if not body.name and (line := understood(said).line):
+            self._notes.sources.remember("body", name, line)
         where = self._notes.sources.where("body", name)
         mass, I, full = _given(body)
         if impossible:
@@ -70,11 +73,10 @@ class InertiaRepairs:
             if infinite := self._notes.sources.number_error("inf", "this number must be finite"):
                 raise infinite
             return False
-        if mass < 0.0:
-            self._settled(where, name, mass, I, said)  # no choice mends it
+        if mass < 0.0 or (self._inertia == "raise" and np.diag(I).min() < 0.0):
+            self._settled(where, name, mass, I, said)  # no choice mends a negative mass
         if self._massless == "raise":
-            raise self._notes.sources.fail(
-                "body",
+            raise self._fail(
                 name,
                 f"body '{name}' moves with mass {mass:g} kg and a moment of inertia of {np.abs(np.diag(I)).min():g} "
                 "kg m^2, which MuJoCo refuses",
@@ -99,8 +101,7 @@ class InertiaRepairs:
             if self._inertia == "raise":
                 settle(mass, I, "raise", "")
                 rule = said.partition("\n")[0].removeprefix("Error: ")
-                raise self._notes.sources.fail(
-                    "body",
+                raise self._fail(
                     name,
                     f"body '{name}': MuJoCo: {rule}",
                     ModelError,
@@ -112,9 +113,19 @@ class InertiaRepairs:
         except InertiaError as error:
             values = {value: getattr(error, value) for value in ("mass", "inertia", "rule", "code", "repair")}
             message = f"body '{name}': {error.rule}"
-            raise self._notes.sources.fail("body", name, message, InertiaError, body=name, **values) from None
-        self._notes.warning(where, f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}")
+            raise self._fail(name, message, InertiaError, body=name, **values) from None
+        message = f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}"
+        self._notes.warning(where, message, "impossible-inertia")
         return I
+
+    def _fail(self, name: str, message: str, error: type, **values: object) -> Exception:
+        """The error about a body, with the line of its ``<inertial>`` if it has one."""
+        sources = self._notes.sources
+        body = sources.find("body", name)
+        inertial = None if body is None else next((c for c in body.all_children() if c.tag == "inertial"), None)
+        if inertial is None:
+            return sources.fail("body", name, message, error, **values)
+        return inertial.fail(message, error, **values)
 
     def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
         """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""

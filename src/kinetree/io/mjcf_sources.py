@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
+from kinetree.io.mjcf_said import understood
 from kinetree.io.xml_numbers import KNOWN
 from kinetree.io.xml_reader import Document, Node, shown
 
@@ -26,6 +27,8 @@ class Sources:
     ----------
     source : str or Path
         A file, or text that begins with ``<``.
+    collect : bool
+        Keep errors of included files in ``main.problems`` and go on, instead of raising the first.
 
     Attributes
     ----------
@@ -34,17 +37,23 @@ class Sources:
         The main file first, then what it includes or attaches, as far as it is found.
     includes : dict of str to Path
         Files by the names under which they are included.
+    parts : dict of Node to Document
+        What each ``<include>`` stands for, as far as it is found; a file that is included again is not parsed again.
     lines : dict of (kind, name) to int
         Lines in the main file of elements whose names are invented, as MuJoCo counts them.
+    printed : list of Node, or None
+        The element on each line of the text that MuJoCo was given, where that is not the main file.
     """
 
-    __slots__ = ("main", "documents", "includes", "lines", "_named")
+    __slots__ = ("main", "documents", "includes", "parts", "lines", "printed", "_named")
 
-    def __init__(self, source: str | Path) -> None:
-        self.main = Document(source, MJCFError)
+    def __init__(self, source: str | Path, *, collect: bool = False) -> None:
+        self.main = Document(source, MJCFError, collect=collect)
         self.documents = [self.main]
         self.includes: dict[str, Path] = {}
+        self.parts: dict[Node, Document] = {}
         self.lines: dict[tuple[str, str], int] = {}
+        self.printed: list[Node] | None = None
         self._named: dict[tuple[str, str], Node] | None = None
         self._check_root()
         self._follow(self.main, {self._key(self.main)})
@@ -77,7 +86,7 @@ class Sources:
             name = node.element.get("file")
             if name is None or not (node.tag == "include" or node.tag == "model"):
                 continue
-            path = self._included(document, name)
+            path = self.included(document, name)
             if path is not None and node.tag == "include":
                 self.includes[name] = path
             if path is None or os.path.realpath(path) in seen:
@@ -86,15 +95,19 @@ class Sources:
                 raise node.fail(f"more than {_MOST_FILES} files are included", code="too-large")
             seen.add(os.path.realpath(path))
             try:
-                part = Document(path, MJCFError)
-            except FileFormatError:
+                part = document.part(path)
+            except FileFormatError as error:
                 if node.tag == "model":
                     continue  # may be of another format that MuJoCo reads
-                raise
+                document.reject(error)
+                continue
             self.documents.append(part)
+            if node.tag == "include":
+                self.parts[node] = part
             self._follow(part, seen)
 
-    def _included(self, document: Document, name: str) -> Path | None:
+    def included(self, document: Document, name: str) -> Path | None:
+        """The file that a document includes or attaches by a name, if it is there."""
         folders = [self.base or Path()]
         if document.path is not None:
             folders.insert(0, document.path.parent)
@@ -110,13 +123,31 @@ class Sources:
 
     def find(self, kind: str, name: str) -> Node | None:
         """The element that gives a name of a kind ("body", "joint", ...), if it stands in a file under that name."""
+        return self._names().get((kind, name))
+
+    def named(self) -> Iterator[tuple[tuple[str, str], Node]]:
+        """All (kind, name) with their elements, invented names too as far as they are known."""
+        yield from self._names().items()
+
+    def blamed(self, error: Exception) -> Node | None:
+        """The element that an error of a collecting document points to."""
+        return next((d.latest[1] for d in self.documents if d.latest is not None and d.latest[0] is error), None)
+
+    def _names(self) -> dict[tuple[str, str], Node]:
         if self._named is None:
             self._named = {}
             for node in self.nodes():
                 given = node.element.get("name")
                 if given is not None:
-                    self._named.setdefault((_kind(node), given), node)
-        return self._named.get((kind, name))
+                    self._named.setdefault((kind_of(node), given), node)
+        return self._named
+
+    def remember(self, kind: str, name: str, line: int) -> None:
+        """Note where an element stands that has no name in the file, by the line that MuJoCo gives."""
+        if self.printed is None:
+            self.lines[kind, name] = line
+        elif line <= len(self.printed):
+            self._names().setdefault((kind, name), self.printed[line - 1])
 
     def where(self, kind: str, name: str) -> str:
         """File and line of a named thing; the file alone where the name is not written there."""
@@ -149,22 +180,25 @@ class Sources:
 
     def compiler_error(self, said: str) -> Exception:
         """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""
-        first, _, second = said.strip().partition("\n")
-        message = re.sub(r"^(XML )?Error:\s*", "", first).strip()
-        place = re.search(r"Element(?: '([^']*)'| name '([^']*)', id (-?\d+)), line (\d+)", second)
-        node, line = None, None
-        if place:
-            line = int(place[4]) or None
-            node = self._blamed(message, place[1], place[2], line)
-            if place[1]:
-                message += f" (element <{place[1]}>)"
-            elif place[2]:
-                message += f" (element '{place[2]}')"
-        else:
+        told = understood(said)
+        message, code = told.message, told.code
+        if told.tag is None and told.name is None and told.line is None:
             node = self._with_file(message)
-            message += f" ({' '.join(second.split())})" if second.strip() else ""
+            message += f" ({told.rest})" if told.rest else ""
+        else:
+            node = self._blamed(message, told.tag, told.name, told.line)
+            if told.tag:
+                message += f" (element <{told.tag}>)"
+            elif told.name:
+                message += f" (element '{told.name}')"
+        tag, kind = ("", "") if node is None else (node.tag, node.element.get("type"))
+        if code == "file-not-found" and tag == "include":
+            code = "include-not-found"
+        if code == "bad-choice" and tag == "joint" and f"'{kind}'" in message:
+            code = "unknown-joint-type"
         document = node.document if node is not None else self.main
-        return document.fail(node if node is not None else line, f"MuJoCo: {message}", code="mujoco", said=said)
+        place = node if node is not None else told.line
+        return document.fail(place, f"MuJoCo: {message}", code=code, repair=told.repair, said=said)
 
     def _with_file(self, message: str) -> Node | None:
         """The element of a file that cannot be opened, about which MuJoCo gives no line."""
@@ -177,6 +211,8 @@ class Sources:
 
     def _blamed(self, message: str, tag: str | None, name: str | None, line: int | None) -> Node | None:
         """MuJoCo gives lines of included files as 0; their elements are found by name, or by the bad attribute."""
+        if self.printed is not None and line is not None:
+            return self.printed[line - 1] if line <= len(self.printed) else None
         if line is not None:
             there = (node for node in _all(self.main.root) if node.line == line)
             return next((node for node in there if tag == node.tag or name == node.element.get("name")), None)
@@ -195,7 +231,8 @@ def _all(root: Node) -> Iterator[Node]:
             yield root.document.node(element)
 
 
-def _kind(node: Node) -> str:
+def kind_of(node: Node) -> str:
+    """What MuJoCo calls an element: names of one kind differ."""
     parent = node.element.getparent()
     section = parent.tag if parent is not None else ""
     if section in _SECTIONS:

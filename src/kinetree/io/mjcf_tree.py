@@ -142,7 +142,7 @@ def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[s
         elif mj.jnt_range[j][0] > mj.jnt_range[j][1]:
             name, (low, high) = place.joints[j], mj.jnt_range[j]
             message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
-            notes.warning(notes.sources.where("joint", name), message)
+            notes.warning(notes.sources.where("joint", name), message, "limit-order")
         if mj.jnt_actfrclimited[j]:
             low, high = map(float, mj.jnt_actfrcrange[j])
             data["effort_limit"] = max(-low, high, 0.0)

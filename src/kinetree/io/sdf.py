@@ -9,7 +9,7 @@ from pathlib import Path
 from kinetree.errors import SDFError
 from kinetree.io.mesh_paths import as_folders
 from kinetree.io.options import check_options
-from kinetree.io.sdf_model import Options, build
+from kinetree.io.sdf_model import Assembly, Options
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_scopes import Reader
 from kinetree.io.xml_reader import Document
@@ -106,4 +106,4 @@ def load_sdf(
     notes = Notes(unsupported == "drop")
     reader = Reader(document, as_folders(package_dirs), notes, model)
     options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)
-    return build(reader.world(), reader, notes, options)
+    return Assembly(reader.world(), reader, notes, options).model()

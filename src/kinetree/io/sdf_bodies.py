@@ -32,6 +32,10 @@ class Mass:
         return Mass(self.mass, place.R @ self.com + place.p, 0.5 * (I + I.T))
 
 
+# Stands for mass properties that could not be read: enough to resist any joint.
+UNKNOWN_MASS = Mass(1.0, np.zeros(3), np.eye(3))
+
+
 def mass_of(
     link: LinkRecord, name: str, scope: Scope, choice: str, still: bool, reader: Reader, notes: Notes
 ) -> Mass:
@@ -46,10 +50,13 @@ def mass_of(
     if record is None:
         if still:
             return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
-        notes.warning(link.node, f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says")
+        message = f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says"
+        notes.warning(link.node, message, "missing-inertial")
         return Mass(1.0, np.zeros(3), np.eye(3))
     if record.density is not None:
         return _mass_of_shapes(link, name, scope, reader, notes)
+    if not record.is_known:  # in a collecting document, which has said so
+        return UNKNOWN_MASS
     rule = violation(record.mass, record.tensor) if still else None
     if rule is not None:
         notes.info(record.tensor_node, f"static link '{name}': {rule}; its mass is left out, since it does not move")
@@ -62,8 +69,10 @@ def mass_of(
             f"link '{name}': {error.rule}", InertiaError, code=error.code, repair=error.repair, link=name, **values
         ) from None
     if change is not None:
-        notes.warning(record.tensor_node, f"link '{name}': {change}")
-    return Mass(record.mass, np.zeros(3), I).seen_from(Placed(record.pose.R, record.pose.p))
+        notes.warning(record.tensor_node, f"link '{name}': {change}", "impossible-inertia")
+    mass = Mass(record.mass, np.zeros(3), I).seen_from(Placed(record.pose.R, record.pose.p))
+    # Where a link stands tells whether it resists its joint.
+    return mass if link.pose.is_known and link.name not in scope.uncertain else UNKNOWN_MASS
 
 
 def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, reader: Reader, notes: Notes) -> Mass:

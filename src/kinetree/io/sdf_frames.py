@@ -51,6 +51,7 @@ class Scope:
         self.record, self.prefix, self.static = record, prefix, static or record.static
         self.inner = {name: Scope(model, f"{prefix}{name}::", self.static) for name, model in record.models.items()}
         self.place = HERE
+        self.uncertain: set[str] = set()  # names that a collecting document cannot place
         self._known: dict[str, Placed] = {OWN: HERE}
         if record.is_world:
             self._known[WORLD] = HERE
@@ -84,28 +85,38 @@ class Scope:
         Raises
         ------
         SDFError
-            If there is no such name, or poses are relative to each other in a circle.
+            If there is no such name, or poses are relative to each other in a circle. A collecting document keeps it,
+            and the frame is taken to be here.
         """
+        attempt = asked_by.document.attempt
         chain: list[tuple[str, Placed]] = []
         seen: dict[str, Node] = {}
         base = name
         while base not in self._known:
             if base in seen:
                 circle = [*seen][[*seen].index(base) :]
-                raise seen[base].fail(
+                seen[base].reject(
                     f"poses are relative to each other in a circle: {' -> '.join([*circle, base])}",
                     code="pose-cycle",
                     repair="give one of them relative to another frame",
                     frames=tuple(circle),
                 )
+                self.uncertain.add(base)
+                break
             current = base
-            base, local, asked_by = self._step(base, asked_by)
+            base, local, asked_by = attempt(self._step, base, asked_by, default=(None, HERE, asked_by))
+            if base is None:
+                self.uncertain.add(current)
+                break
             seen[current] = asked_by
             chain.append((current, local))
-        placed = self._known[base]
+        placed = self._known.get(base, HERE)
+        unsure = base is None or base in self.uncertain
         for current, local in reversed(chain):
             placed = placed @ local
             self._known[current] = placed
+            if unsure:
+                self.uncertain.add(current)
         return placed
 
     def _step(self, name: str, asked_by: Node) -> tuple[str, Placed, Node]:
@@ -137,8 +148,10 @@ class Scope:
             if name[:start] in self.inner:
                 return name[:start], name[start + 2 :]
             start = name.find("::", start + 2)
+        # One that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
+        follows = bool({name.partition("::")[0], None} & record.lost)
         hint = unknown_name("frame", name, self.names(), str(self))
-        raise asked_by.fail(hint.message, code="unknown-name", name=name, valid=self.names())
+        raise asked_by.fail(hint.message, code="unknown-name", name=name, valid=self.names(), follows=follows)
 
     def in_world(self, pose: Pose, default: str, asked_by: Node) -> Placed:
         """Where a pose of this scope is in the world."""
@@ -157,11 +170,15 @@ class Scope:
             key = (scope, name)
             if key in seen:
                 circle = " -> ".join([*seen.values(), scope.prefix + name])
+                follows = scope.uncertain >= {name}
+                for inner, each in seen:
+                    inner.uncertain.add(each)
                 raise asked_by.fail(
                     f"frames are attached to each other in a circle: {circle}",
                     code="frame-cycle",
                     repair="attach one of them to a link",
                     frames=tuple(seen.values()),
+                    follows=follows,
                 )
             seen[key] = scope.prefix + name
             if name == OWN:
@@ -188,4 +205,7 @@ class Scope:
             return next(iter(record.links))
         for name, scope in self.inner.items():
             return f"{name}::{scope.canonical(asked_by)}"
-        raise asked_by.fail(f"{self} has no link", code="no-links", repair="a model holds at least one <link>")
+        raise asked_by.fail(
+            f"{self} has no link", code="no-links", repair="a model holds at least one <link>",
+            follows=bool(record.lost),
+        )  # fmt: skip

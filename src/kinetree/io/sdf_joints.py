@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.io.sdf_frames import WORLD, Placed, Scope
 from kinetree.io.sdf_notes import Notes
-from kinetree.io.sdf_records import AxisRecord, JointRecord
+from kinetree.io.sdf_records import UNKNOWN, AxisRecord, JointRecord, MimicRecord
 from kinetree.io.xml_reader import Node
 from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
 
@@ -61,6 +61,7 @@ class Connection:
     cut: bool
     node: Node
     scope: Scope
+    is_known: bool = True
 
     def orientation(self, link: Placed) -> np.ndarray:
         """The axes in which the joint is written: those of a link, unless its own axes are to be x and y."""
@@ -73,7 +74,7 @@ class Connection:
 
     def joint(self, R: np.ndarray) -> Joint:
         """The joint, written in axes that stand at R in the world."""
-        if self.kind == "fixed":
+        if self.kind in ("fixed", UNKNOWN):
             return Fixed()
         if self.kind == "ball":
             return Spherical()
@@ -102,10 +103,11 @@ class Connection:
 
 @dataclass(slots=True, eq=False)
 class Mechanism:
-    """Everything that joints say: connections, gears between them, and followers."""
+    """Everything that joints say: connections, gears between them, and followers; ``lost``: what could not be read."""
 
     connections: list[Connection] = field(default_factory=list)
     gears: list[tuple[JointRecord, Scope]] = field(default_factory=list)
+    lost: set[str] = field(default_factory=set)
     between: list[str] = field(default_factory=list)  # massless bodies that joints of two axes need
 
 
@@ -122,25 +124,40 @@ def mechanism(world: Scope, still: set[str], notes: Notes) -> Mechanism:
     found = Mechanism()
     for scope in world.all_scopes():
         for record in scope.record.joints.values():
-            parent = _end(scope, record.parent, "parent", record)
-            child = _end(scope, record.child, "child", record)
-            if parent == child:
-                raise record.node.fail(
-                    f"joint '{record.name}' connects '{parent}' with itself", code="self-joint", joint=record.name
-                )
-            if {parent, child} <= still | {WORLD}:
-                notes.info(record.node, f"joint '{scope.prefix}{record.name}' is between static links: without effect")
-                continue
-            if record.type == "gearbox":
-                found.gears.append((record, scope))
-                continue
-            found.connections += _connections(record, scope, parent, child, found, notes)
+            if not record.node.document.attempt(_join, record, scope, still, found, notes, default=False):
+                found.lost.add(scope.prefix + record.name)
     return found
 
 
+def _join(record: JointRecord, scope: Scope, still: set[str], found: Mechanism, notes: Notes) -> bool:
+    attempt = record.node.document.attempt
+    parent = attempt(_end, scope, record.parent, "parent", record, default="")
+    child = attempt(_end, scope, record.child, "child", record, default="")
+    if not (parent and child):  # in a collecting document, which has said so: what is there stands still
+        held = parent or child
+        if held not in ("", WORLD):
+            fixed = Connection(scope.prefix + record.name, WORLD, held, "fixed", scope.place, (), (), None, False,
+                               record.node, scope, is_known=False)  # fmt: skip
+            found.connections.append(fixed)
+        return False
+    if parent == child:
+        raise record.node.fail(
+            f"joint '{record.name}' connects '{parent}' with itself", code="self-joint", joint=record.name
+        )
+    if {parent, child} <= still | {WORLD}:
+        message = f"joint '{scope.prefix}{record.name}' is between static links: without effect"
+        notes.info(record.node, message, "idle-joint")
+    elif record.type == "gearbox":
+        if record.gear is not None:
+            found.gears.append((record, scope))
+    else:
+        found.connections += _connections(record, scope, parent, child, found, notes)
+    return True
+
+
 def _end(scope: Scope, name: str, tag: str, record: JointRecord) -> str:
-    if name == WORLD:
-        return WORLD
+    if name in (WORLD, ""):  # empty where a collecting document could not read it
+        return name
     node = record.node.child(tag)
     link = scope.link_of(name, node)
     if link == WORLD and tag == "child":
@@ -153,7 +170,8 @@ def _connections(
 ) -> list[Connection]:
     place = scope.in_world(record.pose, record.child, record.node)
     axes = tuple(direction(record, axis, scope) for axis in record.axes)
-    common = (record.lead, record.cut, record.node, scope)
+    unsure = record.name in scope.uncertain or any(axis.expressed_in in scope.uncertain for axis in record.axes)
+    common = (record.lead, record.cut, record.node, scope, record.is_known and not unsure)
     name = scope.prefix + record.name
     if len(axes) == 2 and abs(axes[0] @ axes[1]) > _PERPENDICULAR:
         if abs(axes[0] @ axes[1]) > 1.0 - _PARALLEL:
@@ -199,27 +217,34 @@ def couplings(mechanism: Mechanism, in_tree: set[str], notes: Notes) -> list[tup
         Names of the joints that carry bodies and have one freedom.
     notes : Notes
     """
+    known = {c.name: c for c in mechanism.connections}
     found = []
     for c in mechanism.connections:
         for axis in c.records:
-            mimic = axis.mimic
-            if mimic is None:
-                continue
-            leader = c.scope.prefix + mimic.leader
-            if leader not in {other.name for other in mechanism.connections}:
-                raise mimic.node.fail(
-                    f"joint '{c.name}' mimics '{mimic.leader}', and there is no such joint", code="unknown-name"
-                )
-            if c.name not in in_tree or leader not in in_tree:
-                message = f"joint '{c.name}' mimics '{leader}': one of them closes a loop, or has not one freedom"
-                notes.unsupported(mimic.node, message)
-                continue
-            found.append((c.name, leader, mimic.multiplier, mimic.offset - mimic.multiplier * mimic.reference))
+            if axis.mimic is not None:
+                found.append(c.node.document.attempt(_follow, axis.mimic, c, known, mechanism.lost, in_tree, notes))
     for record, scope in mechanism.gears:
-        gear = _gear(record, scope, mechanism, in_tree, notes)
-        if gear is not None:
-            found.append(gear)
-    return found
+        found.append(record.node.document.attempt(_gear, record, scope, mechanism, in_tree, notes))
+    return [coupling for coupling in found if coupling is not None]
+
+
+def _follow(
+    mimic: MimicRecord, c: Connection, known: dict[str, Connection], lost: set[str], in_tree: set[str], notes: Notes
+) -> tuple[str, str, float, float] | None:
+    leader = c.scope.prefix + mimic.leader
+    if leader not in known:
+        raise mimic.node.fail(
+            f"joint '{c.name}' mimics '{mimic.leader}', and there is no such joint",
+            code="mimic-unknown",
+            repair=f"joints with one axis: {', '.join(sorted(in_tree)[:12])}",
+            follows=bool({mimic.leader, None} & c.scope.record.lost) or leader in lost,
+        )
+    if c.name not in in_tree or leader not in in_tree:
+        if c.is_known and known[leader].is_known:
+            message = f"joint '{c.name}' mimics '{leader}': one of them closes a loop, or has not one freedom"
+            notes.unsupported(mimic.node, message, "mimic-unsupported")
+        return None
+    return c.name, leader, mimic.multiplier, mimic.offset - mimic.multiplier * mimic.reference
 
 
 def _gear(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import CouplingError, KinetreeError, ModelError
-from kinetree.io.sdf_bodies import Mass, mass_of, shapes_of
+from kinetree.io.sdf_bodies import UNKNOWN_MASS, Mass, mass_of, shapes_of
 from kinetree.io.sdf_frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf_joints import Connection, Mechanism, couplings, mechanism
 from kinetree.io.sdf_notes import Notes
@@ -44,16 +44,15 @@ class Link:
     place: Placed
 
 
-def build(world: ModelRecord, reader: Reader, notes: Notes, options: Options) -> Model:
-    """The model of everything in a world scope."""
-    return _Builder(world, reader, notes, options).model()
+class Assembly:
+    """One run from scopes to a model: links, joints, tree and masses first, then `model`.
 
-
-class _Builder:
-    """One run from scopes to a model."""
+    A collecting document gets every error; what cannot be read is replaced by what breaks no further rule.
+    """
 
     def __init__(self, world: ModelRecord, reader: Reader, notes: Notes, options: Options) -> None:
         self.reader, self.notes, self.options = reader, notes, options
+        self.uncoupled = False  # whether couplings are left out, because the model refused one
         self.root = Scope(world)
         alone = list(world.models.values())[0] if len(world.models) == 1 else None
         self.record = alone or world
@@ -64,28 +63,43 @@ class _Builder:
         self.root.settle()
         self.links: dict[str, Link] = {}
         for scope in self.root.all_scopes():
+            attempt = scope.record.node.document.attempt
             for record in scope.record.links.values():
-                full = scope.prefix + record.name
-                if full in self.links:
-                    other = self.links[full].record.node
-                    message = f"two links have the full name '{full}' (the other is on line {other.line})"
-                    raise record.node.fail(message, code="duplicate-name")
-                self.links[full] = Link(record, scope, scope.place @ scope.pose(record.name, record.node))
+                attempt(self._place, record, scope)
             # Also frames, canonical links and poses that nothing uses must be right.
             for name in scope.names():
-                scope.pose(name, scope.record.node)
+                attempt(scope.pose, name, scope.record.node)
             if not scope.record.is_world:
-                scope.link_of(OWN, scope.record.node)
+                attempt(scope.link_of, OWN, scope.record.node)
         self.still = {name for name, link in self.links.items() if link.scope.static}
         self.mechanism: Mechanism = mechanism(self.root, self.still, notes)
         self.tree = self._tree()
-        self.masses = {
-            name: mass_of(link.record, name, link.scope, options.inertia, name in self.still, reader, notes)
-            for name, link in self.links.items()
-        }
+        self.masses = {name: self._mass(name, link) for name, link in self.links.items()}
+        for c in self.mechanism.connections:
+            if not c.is_known:  # nothing can be said about what resists it
+                self.masses |= {end: UNKNOWN_MASS for end in (c.parent, c.child) if end in self.links}
         # Where the body of each link is: in the axes of its joint, at the joint's origin.
         self.at: dict[str, Placed] = {WORLD: HERE}
         self.key: dict[str, tuple[float, ...]] = {}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything in the file could be read; only a collecting document has less."""
+        return not self.mechanism.lost and not any(scope.record.lost for scope in self.root.all_scopes())
+
+    def _place(self, record: LinkRecord, scope: Scope) -> None:
+        full = scope.prefix + record.name
+        if full in self.links:
+            other = self.links[full].record.node
+            message = f"two links have the full name '{full}' (the other is on line {other.line})"
+            raise record.node.fail(message, code="duplicate-name")
+        self.links[full] = Link(record, scope, scope.place @ scope.pose(record.name, record.node))
+
+    def _mass(self, name: str, link: Link) -> Mass:
+        return link.record.node.document.attempt(
+            mass_of, link.record, name, link.scope, self.options.inertia, name in self.still, self.reader, self.notes,
+            default=UNKNOWN_MASS,
+        )  # fmt: skip
 
     def _unfreeze(self, scope: Scope) -> None:
         message = f"model '{scope.record.name}' is static; floating_base=True lets it move"
@@ -95,7 +109,9 @@ class _Builder:
 
     def _tree(self) -> SpanningTree:
         canonical = [
-            scope.link_of(OWN, scope.record.node) for scope in self.root.all_scopes() if not scope.record.is_world
+            scope.record.node.document.attempt(scope.link_of, OWN, scope.record.node, default="")
+            for scope in self.root.all_scopes()
+            if not scope.record.is_world
         ]
         welds = [
             Connection(f"{name}_to_world", WORLD, name, "weld", HERE, (), (), None, False, link.record.node, link.scope)
@@ -105,8 +121,9 @@ class _Builder:
         links = [*self.links, *self.mechanism.between]
         return spanning_tree(links, [*welds, *self.mechanism.connections], canonical)
 
-    def model(self) -> Model:
-        locked: set[str] = set()
+    def model(self) -> Model | None:
+        """The model; None where a collecting document has an error that nothing can be put in the place of."""
+        document, locked = self.reader.document, set()
         while True:
             mark = self.notes.mark()
             builder = self._filled(locked)
@@ -118,16 +135,24 @@ class _Builder:
                 joint = getattr(error, "joint", None) or next(iter(getattr(error, "joints", ())), None)
                 c = next((c for c in self.mechanism.connections if c.name == joint), None)
                 massless = hasattr(error, "bodies")
-                if massless and c is not None and self.options.massless == "lock" and joint not in locked:
+                fixable = massless and c is not None and joint not in locked
+                if fixable and self.options.massless == "lock":
                     locked.add(joint)
                     self.notes.rewind(mark)
-                    self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed")
+                    self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed", "massless-leaf")
                     continue
                 repair = "massless='lock' makes such joints fixed" if massless and c is not None else ""
                 values = _values(error)
                 values.setdefault("code", _code(error))
                 node = self.record.node if c is None else c.node
-                raise node.fail(error.message, type(error), repair=repair, **values) from error
+                document.reject(node.fail(error.message, type(error), repair=repair, **values))
+                if fixable:
+                    locked.add(joint)
+                elif isinstance(error, CouplingError) and not self.uncoupled:
+                    self.uncoupled = True
+                else:
+                    return None
+                self.notes.rewind(mark)
 
     def _filled(self, locked: set[str]) -> ModelBuilder:
         record, options, document = self.record, self.options, self.reader.document
@@ -159,7 +184,8 @@ class _Builder:
                 code="floating-base",
                 repair="load the file without floating_base",
             )
-        for follower, leader, ratio, offset in couplings(self.mechanism, in_tree, self.notes):
+        coupled = couplings(self.mechanism, in_tree, self.notes)
+        for follower, leader, ratio, offset in coupled if not self.uncoupled else ():
             builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
         self._frames(builder)
         keys = (Keyframe("initial", self.key),) if self.key else ()
@@ -183,16 +209,17 @@ class _Builder:
 
     def _add_root(self, builder: ModelBuilder, name: str, count: int) -> None:
         link = self.links[name]
-        if self.options.floating_base is False:
+        if self.options.floating_base is False or not self.is_complete:
             self._add(builder, name, WORLD, Fixed(), f"{name}_to_world", link.place)
-            if self.masses[name].mass > 0.0 and self.options.merge_fixed:
+            if self.masses[name].mass > 0.0 and self.options.merge_fixed and self.is_complete:
                 message = f"link '{name}' is welded to the world (floating_base=False) and does not count in total_mass"
                 self.notes.info(link.record.node, message)
             return
         joint = self.options.base_joint if count == 1 else f"{self.options.base_joint}_{count}"
         held = any(edge is not None and edge.carrier == WORLD for _, edge in self.tree.order)
         if count > 1 or held:  # beside other parts, one that floats may be an oversight
-            self.notes.info(link.record.node, f"link '{name}' hangs on no joint: its own free joint is '{joint}'")
+            message = f"link '{name}' hangs on no joint: its own free joint is '{joint}'"
+            self.notes.info(link.record.node, message, "free-link")
         self.at[name] = link.place
         self._add(builder, name, WORLD, Free(), joint, link.place, placement=HERE)
         if not (np.array_equal(link.place.R, np.eye(3)) and not link.place.p.any()):
@@ -244,9 +271,10 @@ class _Builder:
         for scope in self.root.all_scopes():
             for record in scope.record.frames.values():
                 full = scope.prefix + record.name
-                link = scope.link_of(record.name, record.node)
-                seen = _between(self.at[link], scope.place @ scope.pose(record.name, record.node))
-                builder.add_frame(full, link, transform_of_pose(seen.R, seen.p))
+                link = record.node.document.attempt(scope.link_of, record.name, record.node)
+                if link in self.at:
+                    seen = _between(self.at[link], scope.place @ scope.pose(record.name, record.node))
+                    builder.add_frame(full, link, transform_of_pose(seen.R, seen.p))
 
     # Loops ------------------------------------------------------------------------------------------------------
 
@@ -270,6 +298,7 @@ class _Builder:
             c.node,
             f"joint '{c.name}' closes a loop between '{c.parent}' and '{c.child}', which other joints connect: it is a "
             "loop joint of the model",
+            "loop",
         )
         return LoopJoint(c.name, c.joint(R), c.parent, c.child, X_P, X_S, **settings)
 
@@ -291,7 +320,8 @@ def _code(error: KinetreeError) -> str:
     """The rule of docs/lint.md that the whole mechanism breaks."""
     if isinstance(error, CouplingError):
         return "mimic-cycle" if hasattr(error, "joints") else "mimic-unsupported"
-    return "massless-leaf" if hasattr(error, "bodies") else "model"
+    negative = "is negative, expected >= 0" in error.message
+    return "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
 
 
 def _values(error: KinetreeError) -> dict[str, object]:

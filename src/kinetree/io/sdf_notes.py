@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kinetree.errors import UnsupportedError
 from kinetree.io.xml_reader import Document, Node
 from kinetree.model.parts import Report, ReportEntry
@@ -50,11 +52,23 @@ _EXTENSIONS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry before it is text: its file and line, the element's path, and the rule's short name."""
+
+    document: Document
+    line: int
+    element: str
+    level: str
+    message: str
+    code: str
+
+
 class Notes:
     """Collects the entries of a report while files become a model.
 
     The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out.
+    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
 
     Parameters
     ----------
@@ -62,25 +76,28 @@ class Notes:
         Leave physics out that the model cannot hold, instead of refusing it.
     """
 
-    __slots__ = ("drop", "documents", "_entries", "_skipped")
+    __slots__ = ("drop", "documents", "entries", "_skipped")
 
     def __init__(self, drop: bool) -> None:
         self.drop = drop
         self.documents: list[Document] = []
-        self._entries: list[tuple[Document, int, str, str]] = []
+        self.entries: list[Note] = []
         self._skipped: set = set()
 
     def add_document(self, document: Document) -> None:
         """Let the report speak of a file."""
         self.documents.append(document)
         for line, message in document.remarks:
-            self._entries.append((document, line, "info", message))
+            self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
 
-    def info(self, node: Node, message: str) -> None:
-        self._entries.append((node.document, node.line, "info", message))
+    def _add(self, node: Node, level: str, message: str, code: str) -> None:
+        self.entries.append(Note(node.document, node.line, node.path, level, message, code))
 
-    def warning(self, node: Node, message: str) -> None:
-        self._entries.append((node.document, node.line, "warning", message))
+    def info(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "info", message, code)
+
+    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "warning", message, code)
 
     def unsupported(self, node: Node, message: str, code: str = "unsupported") -> None:
         """Refuse physics that the model cannot hold, or report that it was left out.
@@ -88,26 +105,27 @@ class Notes:
         Raises
         ------
         UnsupportedError
+            A collecting document keeps it.
         """
-        if not self.drop:
-            raise node.fail(
-                message, UnsupportedError, code=code, repair="unsupported='drop' leaves it out"
-            )
-        self._entries.append((node.document, node.line, "dropped", message))
+        if self.drop:
+            self._add(node, "dropped", message, code)
+            return
+        repair = "unsupported='drop' leaves it out"
+        node.reject(message, error=UnsupportedError, code=code, repair=repair)
 
     def skip(self, node: Node, message: str | None = None) -> None:
         """Say of a whole element that it was left out, instead of listing all that is in it."""
         if message:
-            self.info(node, message)
+            self.info(node, message, "ignored")
         self._skipped.add(node.element)
 
     def mark(self) -> int:
         """A place to which `rewind` goes back."""
-        return len(self._entries)
+        return len(self.entries)
 
     def rewind(self, mark: int) -> None:
         """Forget what was said since."""
-        del self._entries[mark:]
+        del self.entries[mark:]
 
     def ignored(self) -> None:
         """Add each element and attribute that no reader asked for.
@@ -130,7 +148,7 @@ class Notes:
                 message = f"{node.path}: attribute '{attribute}' is no part of the format; did you mean '{meant}'?"
                 self.unsupported(node, message, "misspelled")
             elif not attribute.startswith("{"):
-                self.info(node, f"{node.path} ignored: attribute '{attribute}' is not read")
+                self.info(node, f"{node.path} ignored: attribute '{attribute}' is not read", "ignored")
             return
         parent = node.document.node(node.element.getparent())
         known = node.tag in _REASONS
@@ -141,10 +159,10 @@ class Notes:
             self.unsupported(node, f"{node.path} is no part of the format; did you mean <{meant}>?", "misspelled")
         else:
             reason = _REASONS.get(node.tag, "no part of the SDF format")
-            self.info(node, f"{node.path} ignored{': ' * bool(reason)}{reason}")
+            self.info(node, f"{node.path} ignored{': ' * bool(reason)}{reason}", "ignored")
 
     def report(self) -> Report:
         """Return the entries file by file, in the order of their lines."""
         order = {id(document): k for k, document in enumerate(self.documents)}
-        entries = sorted(self._entries, key=lambda entry: (order[id(entry[0])], entry[1]))
-        return Report(tuple(ReportEntry(level, doc.where(line), message) for doc, line, level, message in entries))
+        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
+        return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))

@@ -5,6 +5,7 @@ Nothing here knows of trees or of poses in other frames: names are those of the 
 
 from __future__ import annotations
 
+import difflib
 import math
 from dataclasses import dataclass, field
 
@@ -27,9 +28,10 @@ from kinetree.io.sdf_values import (
     text,
     truth,
 )
-from kinetree.io.xml_reader import Node, shown
+from kinetree.io.xml_reader import LONGEST_NAME, Node, shown
 
 Version = tuple[int, int]
+UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
 # Axes of each joint type.
 JOINT_TYPES = {
@@ -51,6 +53,11 @@ class InertialRecord:
     density: float | None
     node: Node
     tensor_node: Node
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return self.pose.is_known and math.isfinite(self.mass) and bool(np.isfinite(self.tensor).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +91,10 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class AxisRecord:
-    """``<axis>``: a direction in the joint's frame or a named one, and what acts along it [SI]."""
+    """``<axis>``: a direction in the joint's frame or a named one, and what acts along it [SI].
+
+    ``is_known``: whether the direction could be read; z stands for it in a collecting document.
+    """
 
     xyz: tuple[float, float, float]
     expressed_in: str | None
@@ -100,6 +110,7 @@ class AxisRecord:
     initial: float
     mimic: MimicRecord | None
     node: Node
+    is_known: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,10 +128,18 @@ class JointRecord:
     cut: bool
     node: Node
 
+    @property
+    def is_known(self) -> bool:
+        """Whether its type, place and axes could be read; only a collecting document has others."""
+        return self.type != UNKNOWN and self.pose.is_known and all(axis.is_known for axis in self.axes)
+
 
 @dataclass(slots=True, eq=False)
 class ModelRecord:
-    """``<model>`` or ``<world>``: a scope of names."""
+    """``<model>`` or ``<world>``: a scope of names.
+
+    ``lost``: names of what a collecting document could not read in it, None where that is the name itself.
+    """
 
     name: str
     pose: Pose
@@ -135,6 +154,7 @@ class ModelRecord:
     joints: dict[str, JointRecord] = field(default_factory=dict)
     frames: dict[str, FrameRecord] = field(default_factory=dict)
     models: dict[str, ModelRecord] = field(default_factory=dict)
+    lost: set[str | None] = field(default_factory=set)
 
 
 def read_pose(node: Node, version: Version, notes: Notes) -> Pose:
@@ -143,7 +163,7 @@ def read_pose(node: Node, version: Version, notes: Notes) -> Pose:
     if found.node is None:
         return found
     if found.relative_to is not None and version < (1, 7):
-        raise _too_new(found.node, "attribute 'relative_to'", version)
+        node.document.reject(_too_new(found.node, "attribute 'relative_to'", version))
     if version < (1, 7) and found.node.text("frame"):
         notes.unsupported(
             found.node,
@@ -162,7 +182,7 @@ def _too_new(node: Node, what: str, version: Version) -> Exception:
 
 
 def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
-    name = node.name()
+    name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
     if not boolean(node, "gravity", True):
         notes.unsupported(node.child("gravity"), f"link '{name}' is free of gravity")
@@ -174,11 +194,17 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
     return LinkRecord(
         name,
         read_pose(node, version, notes),
-        None if inertial is None else read_inertial(inertial, version, notes),
+        None if inertial is None else attempt(read_inertial, inertial, version, notes, default=_unread(inertial)),
         tuple(read_shapes(node, lambda shape: read_pose(shape, version, notes))),
         node.child("enable_wind") if boolean(node, "enable_wind") else None,
         node,
     )
+
+
+def _unread(node: Node) -> InertialRecord:
+    """What stands for an ``<inertial>`` that a collecting document cannot read."""
+    here = Pose(np.eye(3), np.zeros(3), None, None, is_known=False)
+    return InertialRecord(math.nan, here, np.full((3, 3), math.nan), None, node, node)
 
 
 def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
@@ -193,7 +219,7 @@ def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
     frame = read_pose(node, version, notes)
     if frame.relative_to:
         message = f"{frame.node.path}: the pose of <inertial> is relative to its link; relative_to is not allowed"
-        raise frame.node.fail(message, code="bad-frame")
+        frame.node.reject(message, code="bad-frame")
     if node.child("frame") is not None:
         notes.unsupported(node.child("frame"), f"{node.path}: a <frame> inside <inertial> is ignored by programs")
     mass = number(node, "mass")
@@ -212,7 +238,7 @@ def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
         below = {name: number(tensor, name) for name in MIRRORED.values() if tensor.child(name) is not None}
         if rule := asymmetry(stated, below):
             message = f"{tensor.path}: {rule}"
-            raise tensor.fail(message, InertiaError, code="impossible-inertia", repair=ONE_TRIANGLE)
+            tensor.reject(message, error=InertiaError, code="impossible-inertia", repair=ONE_TRIANGLE)
         moments = stated.values()
     ixx, ixy, ixz, iyy, iyz, izz = moments
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
@@ -223,7 +249,7 @@ def _automatic(node: Node) -> InertialRecord:
     """Mass properties that the collision shapes have by their densities (since SDF 1.11)."""
     for tag in ("mass", "pose", "inertia"):
         if node.child(tag) is not None:
-            raise node.child(tag).fail(
+            node.child(tag).reject(
                 f"{node.path} is auto='true', so that its <{tag}> is computed, and states one, which versions read "
                 "differently",
                 code="auto-inertia",
@@ -239,37 +265,48 @@ def read_frame(node: Node, version: Version, notes: Notes) -> FrameRecord:
 
 
 def read_joint(node: Node, version: Version, notes: Notes) -> JointRecord:
-    name = node.name()
-    kind = node.text("type", required=True).strip()
-    if kind not in JOINT_TYPES:
-        known = ", ".join(JOINT_TYPES)
-        raise node.fail(
-            f"joint '{name}' has type {shown(kind)}. Known types: {known}",
-            code="unknown-joint-type",
-            repair="" if kind.lower() not in JOINT_TYPES else f"write '{kind.lower()}'",
-            joint=name,
-        )
-    ends = []
-    for tag in ("parent", "child"):
-        end = node.child(tag, required=True)
-        inner = end.child("link_name") if version < (1, 3) else None
-        ends.append(text(node, tag, required=True) if inner is None else content(inner))
-        if ends[-1] == name and version >= (1, 7):
-            raise end.fail(f"joint '{name}': its {tag} is the joint itself", code="self-joint", joint=name)
-    if ends[1] == "world":
-        message = f"joint '{name}': the child is the world"
-        raise node.child("child").fail(message, code="bad-child", repair="exchange parent and child", joint=name)
+    name, attempt = node.name(), node.document.attempt
+    kind = attempt(_type, node, name, default=UNKNOWN)
+    ends = [attempt(_end, node, tag, name, version, default="") for tag in ("parent", "child")]
+    gear = attempt(_gear, node) if kind == "gearbox" else None
+    if kind == UNKNOWN:
+        node.document.lose(node)
     return JointRecord(
         name,
         kind,
         *ends,
         read_pose(node, version, notes),
         _axes(node, kind, version, notes),
-        _lead(node) if kind == "screw" else None,
-        _gear(node) if kind == "gearbox" else None,
-        _must_be_cut(node),
+        attempt(_lead, node, default=1.0) if kind == "screw" else None,
+        gear,
+        attempt(_must_be_cut, node, default=False),
         node,
     )
+
+
+def _type(node: Node, joint: str) -> str:
+    kind = node.text("type", required=True).strip()
+    if kind not in JOINT_TYPES:
+        likely = difflib.get_close_matches(kind[:LONGEST_NAME].lower(), JOINT_TYPES, n=1)
+        raise node.fail(
+            f"joint '{joint}' has type {shown(kind)}. Known types: {', '.join(JOINT_TYPES)}",
+            code="unknown-joint-type",
+            repair=f"did you mean '{likely[0]}'?" if likely else "",
+            joint=joint,
+        )
+    return kind
+
+
+def _end(node: Node, tag: str, joint: str, version: Version) -> str:
+    end = node.child(tag, required=True)
+    inner = end.child("link_name") if version < (1, 3) else None
+    name = text(node, tag, required=True) if inner is None else content(inner)
+    if name == joint and version >= (1, 7):
+        raise end.fail(f"joint '{joint}': its {tag} is the joint itself", code="self-joint", joint=joint)
+    if name == "world" and tag == "child":
+        message = f"joint '{joint}': the child is the world"
+        raise end.fail(message, code="bad-child", repair="exchange parent and child", joint=joint)
+    return name
 
 
 def _must_be_cut(node: Node) -> bool:
@@ -287,7 +324,7 @@ def _lead(node: Node) -> float:
     """
     new, old = number(node, "screw_thread_pitch"), number(node, "thread_pitch")
     if new is not None:
-        return new / (2.0 * math.pi)
+        return 1.0 if math.isnan(new) else new / (2.0 * math.pi)
     if old is None:
         raise node.fail(
             f"{node.path} is a screw without a thread",
@@ -300,7 +337,7 @@ def _lead(node: Node) -> float:
             code="bad-number",
             repair="is it meant in meters? Those are stated by <screw_thread_pitch>",
         )
-    return -1.0 / old
+    return 1.0 if math.isnan(old) else -1.0 / old
 
 
 def _gear(node: Node) -> tuple[str, float]:
@@ -308,28 +345,38 @@ def _gear(node: Node) -> tuple[str, float]:
 
 
 def _axes(node: Node, kind: str, version: Version, notes: Notes) -> tuple[AxisRecord, ...]:
-    tags = ("axis", "axis2")
+    if kind == UNKNOWN:
+        return ()
+    tags, attempt = ("axis", "axis2"), node.document.attempt
     count = JOINT_TYPES[kind]
-    axes = []
-    for tag in tags[:count]:
-        axis = node.child(tag)
-        if axis is None:
-            raise node.fail(
-                f"{node.path} is of type {kind} and has no <{tag}>",
-                code="missing-element",
-                repair=f"state <{tag}><xyz>0 0 1</xyz></{tag}>",
-            )
-        axes.append(_axis(axis, kind, version, notes))
+    axes = [attempt(_required_axis, node, tag, kind, version, notes, default=_idle_axis(node)) for tag in tags[:count]]
     for tag in tags[count:]:
         extra = node.child(tag)
         if extra is not None:
-            idle = _axis(extra, "ball", version, notes)
+            idle = attempt(_axis, extra, "ball", version, notes, default=_idle_axis(extra))
             message = f"joint '{node.element.get('name')}' is {kind}: its <{tag}> has no meaning"
             acting = idle.damping or idle.friction or idle.stiffness
             (notes.warning if acting else notes.info)(
-                extra, f"{message}, with the damping, friction or spring in it" if acting else message
+                extra, f"{message}, with the damping, friction or spring in it" if acting else message, "idle-dynamics"
             )
     return tuple(axes)
+
+
+def _required_axis(node: Node, tag: str, kind: str, version: Version, notes: Notes) -> AxisRecord:
+    axis = node.child(tag)
+    if axis is None:
+        raise node.fail(
+            f"{node.path} is of type {kind} and has no <{tag}>",
+            code="missing-element",
+            repair=f"state <{tag}><xyz>0 0 1</xyz></{tag}>",
+        )
+    return _axis(axis, kind, version, notes)
+
+
+def _idle_axis(node: Node) -> AxisRecord:
+    """What stands for an axis that a collecting document cannot read."""
+    acting, free = (0.0,) * 4, (-math.inf, math.inf, math.inf, math.inf)
+    return AxisRecord((0.0, 0.0, 1.0), None, *acting, *free, None, 0.0, None, node, is_known=False)
 
 
 def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
@@ -340,10 +387,10 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
     else:
         direction, frame = numbers(xyz, 3), xyz.text("expressed_in") or None
         if frame is not None and version < (1, 7):
-            raise _too_new(xyz, "attribute 'expressed_in'", version)
+            node.document.reject(_too_new(xyz, "attribute 'expressed_in'", version))
     in_model = boolean(node, "use_parent_model_frame")
     if version >= (1, 7) and node.child("use_parent_model_frame") is not None:
-        raise node.child("use_parent_model_frame").fail(
+        node.child("use_parent_model_frame").reject(
             f"{node.path}: <use_parent_model_frame> left the format with SDF 1.7",
             code="version",
             repair="write <xyz expressed_in='__model__'>" if in_model else "remove it",
@@ -351,10 +398,14 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
     if in_model or version < (1, 5):
         frame = "__model__"
     if not any(direction) and kind != "ball":
-        raise (xyz or node).fail(f"{node.path}: the axis is (0, 0, 0), which has no direction", code="zero-axis")
+        message = f"{node.path}: the axis is (0, 0, 0), which has no direction"
+        repair = "give the direction in which it turns or slides, or make the joint fixed"
+        (xyz or node).reject(message, code="zero-axis", repair=repair)
     length = math.hypot(*direction)
-    if kind != "ball" and abs(length - 1.0) > 1e-6:
-        notes.info(xyz or node, f"{node.path}: axis {direction} normalized, its length is {length:g}")
+    is_known = 0.0 < length < math.inf or kind == "ball"
+    if kind != "ball" and abs(length - 1.0) > 1e-6 and is_known:
+        message = f"{node.path}: axis {direction} normalized, its length is {length:g}"
+        notes.info(xyz or node, message, "axis-length")
     dynamics, limit = node.child("dynamics"), node.child("limit")
     acting = {
         tag: 0.0 if dynamics is None else number(dynamics, tag, 0.0)
@@ -364,9 +415,10 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
         if acting[tag] < 0.0:
             entry = dynamics.child(tag)
             message = f"{entry.path} is {acting[tag]:g}, expected 0 or more"
-            raise entry.fail(message, code="negative-dissipation", value=acting[tag])
+            entry.reject(message, code="negative-dissipation", repair="is the sign wrong?", value=acting[tag])
+            acting[tag] = 0.0
     return AxisRecord(
-        direction,
+        direction if is_known else (0.0, 0.0, 1.0),
         frame,
         acting["damping"],
         acting["friction"],
@@ -374,8 +426,9 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
         acting["spring_reference"],
         *_limits(limit, kind, notes),
         number(node, "initial_position", 0.0),
-        _mimic(node, kind),
+        node.document.attempt(_mimic, node, kind),
         node,
+        is_known,
     )
 
 
@@ -388,23 +441,25 @@ def _limits(node: Node | None, kind: str, notes: Notes) -> tuple:
     lower = -math.inf if lower <= -UNLIMITED else lower
     upper = math.inf if upper >= UNLIMITED else upper
     if lower > upper:
-        raise node.fail(
+        node.reject(
             f"{node.path}: the lower limit {lower:g} is above the upper limit {upper:g}",
             code="limit-order",
             repair="were they exchanged, or given in degrees with a wrong sign?",
         )
+        lower, upper = -math.inf, math.inf
     if kind == "continuous" and (math.isfinite(lower) or math.isfinite(upper)):
-        notes.info(node, f"{node.path}: a continuous joint has no limits; lower and upper have no meaning")
+        message = f"{node.path}: a continuous joint has no limits; lower and upper have no meaning"
+        notes.info(node, message, "idle-limit")
         lower, upper = -math.inf, math.inf
     bounds = [number(node, tag, math.inf, infinite=True) for tag in ("effort", "velocity")]
     bounds = [math.inf if bound < 0.0 or bound >= UNLIMITED else bound for bound in bounds]
     stiffness, dissipation = number(node, "stiffness"), number(node, "dissipation")
     stop = None
-    if stiffness is not None or dissipation is not None:
+    if (stiffness is not None or dissipation is not None) and not any(x != x for x in (stiffness, dissipation)):
         stop = (1e8 if stiffness is None else stiffness, 1.0 if dissipation is None else dissipation)
         if min(stop) < 0.0:
             message = f"{node.path}: stiffness and dissipation of a stop are {stop}, expected 0 or more"
-            raise node.fail(message, code="negative-dissipation")
+            stop = node.reject(message, code="negative-dissipation")
     return lower, upper, *bounds, stop
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import SDFError, UnsupportedError, unknown_name
+from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.sdf_frames import Placed, Scope
 from kinetree.io.sdf_notes import Notes
@@ -62,28 +63,28 @@ class Reader:
         worlds, models = root.children("world"), root.children("model")
         scope = ModelRecord(WORLD, Pose(np.eye(3), np.zeros(3), None, None), root, is_world=True)
         if len(worlds) > 1:
-            raise worlds[1].fail(
-                f"the file holds {len(worlds)} worlds; one is read", UnsupportedError, code="unsupported",
+            worlds[1].reject(
+                f"the file holds {len(worlds)} worlds; one is read", error=UnsupportedError, code="unsupported",
                 repair="keep one of them",
             )  # fmt: skip
         if worlds and models:
-            raise models[0].fail("the file holds a world and a model beside it; models stand inside the world")
+            models[0].reject("the file holds a world and a model beside it; models stand inside the world")
         if worlds:
             scope.node = worlds[0]
             worlds[0].text("name")
-            scope.gravity = self._gravity(worlds[0])
+            scope.gravity = self.document.attempt(self._gravity, worlds[0])
         self._fill(scope, version, ())
         self._wind(scope)
         if self.model is not None and self.model not in scope.models:
             names = self._names_of_models(scope.node)
             raise unknown_name("model", self.model, names, f"file {self.document.file}")
-        if not scope.models and not scope.links:
-            raise scope.node.fail(
+        if not scope.models and not scope.links and not scope.lost:
+            scope.node.reject(
                 "the file holds no model", code="no-model", repair="<sdf> holds <model>, or <world> with models"
             )
         if not worlds and len(scope.models) > 1:
             names = ", ".join(map(repr, scope.models))
-            raise list(scope.models.values())[1].node.fail(
+            list(scope.models.values())[1].node.reject(
                 f"the file holds {len(scope.models)} models outside a world ({names})", code="several-models",
                 repair=f"choose one: model={next(iter(scope.models))!r}",
             )  # fmt: skip
@@ -119,13 +120,14 @@ class Reader:
         if node is None:
             self.notes.info(world, f"the world states no gravity: {GRAVITY} m/s^2, the format's default")
             return GRAVITY
-        return numbers(node, 3)
+        gravity = numbers(node, 3)
+        return gravity if all(map(math.isfinite, gravity)) else None
 
     def _wind(self, world: ModelRecord) -> None:
         """Refuse wind where something feels it; elements that ask for wind are without effect in still air."""
         wind = world.node.child("wind") if world.node.tag == "world" else None
         velocity = None if wind is None else wind.child("linear_velocity")
-        blows = velocity is not None and any(numbers(velocity, 3))
+        blows = velocity is not None and any(abs(speed) > 0.0 for speed in numbers(velocity, 3))
         felt = _windy(world)
         if blows and felt:
             self.notes.unsupported(wind, f"{felt[0].path}: the wind is not modeled")
@@ -158,9 +160,14 @@ class Reader:
             readers = ()
         elif scope.is_world:
             readers = readers[1:]
+        attempt = node.document.attempt
         for tag, records, read in readers:
             for child in node.children(tag):
-                self._add(scope, records, read(child, version, notes), version)
+                record = attempt(read, child, version, notes, whole=child)
+                if record is None:
+                    _lose(scope, child)
+                else:
+                    attempt(self._add, scope, records, record, version)
         if node.tag in ("world", "sdf") and node.child("population") is not None:
             notes.skip(node.child("population"))
             notes.unsupported(node.child("population"), f"{node.child('population').path}: populations are not placed")
@@ -172,18 +179,17 @@ class Reader:
             if scope.is_world and self.model is not None and self._other(child):
                 notes.skip(child, f"{child.path} left out: model={self.model!r} was asked for")
             elif child.tag == "model":
-                self._add(scope, scope.models, self._model(child, version, including), version)
-            else:
-                self._include(scope, child, version, including)
+                model = attempt(self._model, child, version, including, whole=child)
+                if model is None:
+                    _lose(scope, child)
+                else:
+                    attempt(self._add, scope, scope.models, model, version)
+            elif not attempt(self._include, scope, child, version, including, default=False, whole=child):
+                scope.lost.add(_name_of(child))
 
     def _other(self, node: Node) -> bool:
         """Whether an element of the world is certainly another model than the one asked for."""
-        if node.tag == "model":
-            return node.element.get("name") != self.model
-        named = [child for child in node.all_children() if child.tag == "name"]
-        uri = [child for child in node.all_children() if child.tag == "uri"]
-        name = content(named[0]) if named else content(uri[0]).rstrip("/").split("/")[-1] if uri else None
-        return name != self.model
+        return _name_of(node) != self.model
 
     def _add(self, scope: ModelRecord, records: dict, record, version: Version) -> None:
         name = record.name
@@ -214,7 +220,8 @@ class Reader:
 
     # Includes ---------------------------------------------------------------------------------------------------
 
-    def _include(self, scope: ModelRecord, node: Node, version: Version, including: tuple[Path, ...]) -> None:
+    def _include(self, scope: ModelRecord, node: Node, version: Version, including: tuple[Path, ...]) -> bool:
+        """Read an included model; False if it was left out."""
         notes = self.notes
         uri = content(node.child("uri", required=True))
         path, reason = self._find(uri, node.document)
@@ -222,7 +229,7 @@ class Reader:
             if notes.drop:
                 notes.unsupported(node, f"{node.path}: '{uri}' not found: {reason}")
                 notes.skip(node)
-                return
+                return False
             raise node.fail(
                 f"{node.path}: '{uri}' not found: {reason}",
                 code="include-not-found",
@@ -236,11 +243,11 @@ class Reader:
         self._includes += 1
         if self._includes > MOST_INCLUDES:
             raise node.fail(f"{node.path}: more than {MOST_INCLUDES} includes", code="include-cycle", uri=uri)
-        document = Document(path, SDFError)
+        document = node.document.part(path)
         if document.root.tag == "robot":
             notes.unsupported(node, f"{node.path}: '{uri}' is a URDF file, which is not read inside SDF")
             notes.skip(node)
-            return
+            return False
         inner = self._open(document)
         models = document.root.children("model")
         if len(models) != 1:
@@ -258,6 +265,7 @@ class Reader:
             self._merge(scope, model, version)
         else:
             self._add(scope, scope.models, model, version)
+        return True
 
     def _find(self, uri: str, document: Document) -> tuple[Path | None, str]:
         """The SDF file that a URI stands for: a file, or the newest one of a model's folder."""
@@ -268,7 +276,7 @@ class Reader:
         folder = uri.rstrip("/")
         manifest = finder.find(f"{folder}/model.config")
         if manifest.path is not None:
-            name = _newest(Document(manifest.path, SDFError))
+            name = _newest(document.part(manifest.path))
             inner = finder.find(f"{folder}/{name}")
             return inner.path, inner.reason
         plain = finder.find(f"{folder}/model.sdf")
@@ -277,6 +285,7 @@ class Reader:
     def _merge(self, scope: ModelRecord, model: ModelRecord, version: Version) -> None:
         """Put what an included model holds into the scope itself; a frame stands for the model's own."""
         proxy = f"_merged__{model.name}__model__"
+        scope.lost |= model.lost
         canonical = model.canonical_link or next(iter(model.links), None)
         own = replace(model.pose, relative_to=model.pose.relative_to or "__model__")
         if model.placement_frame is not None:
@@ -307,6 +316,21 @@ class Reader:
         for inner in model.models.values():
             inner.pose = placed(inner.pose)
             self._add(scope, scope.models, inner, version)
+
+
+def _name_of(node: Node) -> str | None:
+    """The name that a ``<model>`` or ``<include>`` certainly gives."""
+    if node.tag == "model":
+        return node.element.get("name")
+    named = [child for child in node.all_children() if child.tag == "name"]
+    uri = [child for child in node.all_children() if child.tag == "uri"]
+    return content(named[0]) if named else content(uri[0]).rstrip("/").split("/")[-1] if uri else None
+
+
+def _lose(scope: ModelRecord, node: Node) -> None:
+    """Remember what could not be read: who refers to its name is not at fault."""
+    name = node.element.get("name")
+    scope.lost.add(name if name and name.isprintable() else None)
 
 
 def _windy(scope: ModelRecord) -> list[Node]:

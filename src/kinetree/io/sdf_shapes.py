@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -34,16 +35,24 @@ class ShapeRecord:
     density: float | None
     node: Node
 
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return self.pose.is_known and all(map(math.isfinite, (*self.size, *self.normal, *self.scale)))
+
 
 def read_shapes(link: Node, pose_of: Callable[[Node], Pose]) -> Iterator[ShapeRecord]:
     """Yield the shapes of a link in the order of the file, collisions first."""
     for role in ("collision", "visual"):
         for node in link.children(role):
-            geometry = node.child("geometry", required=True)
-            yield _shape(role, node, geometry, pose_of(node))
+            shape = node.document.attempt(_shape, role, node, pose_of, whole=node)
+            if shape is not None and shape.is_known:
+                yield shape
 
 
-def _shape(role: str, node: Node, geometry: Node, pose: Pose) -> ShapeRecord:
+def _shape(role: str, node: Node, pose_of: Callable[[Node], Pose]) -> ShapeRecord:
+    geometry = node.child("geometry", required=True)
+    pose = pose_of(node)
     found = [child for child in geometry.all_children() if child.tag in _KNOWN | _UNKNOWN | {"empty"}]
     if len(found) > 1:
         raise found[1].fail(
@@ -83,6 +92,8 @@ def _color(node: Node) -> tuple[float, ...] | None:
         return None
     words = len((entry.element.text or "").split())
     values = numbers(entry, 3 if words == 3 else 4)
+    if not all(map(math.isfinite, values)):
+        return None
     red, green, blue, alpha = (min(max(value, 0.0), 1.0) for value in (*values, 1.0)[:4])
     return red, green, blue, alpha * min(max(opacity, 0.0), 1.0)
 
@@ -98,15 +109,15 @@ def geometry_of(shape: ShapeRecord, R: np.ndarray, p: np.ndarray, finder: MeshFi
     if shape.kind == "mesh":
         found = finder.find(shape.uri)
         if found.path is None:
-            notes.info(shape.node, f"mesh '{shape.uri}' not found: {found.reason}")
+            notes.info(shape.node, f"mesh '{shape.uri}' not found: {found.reason}", "mesh-missing")
         elif found.note:
-            notes.info(shape.node, f"mesh '{shape.uri}': {found.note}")
+            notes.info(shape.node, f"mesh '{shape.uri}': {found.note}", "mesh-found")
         if shape.submesh is not None:
             notes.skip(shape.submesh, f"{shape.submesh.path} ignored: the whole mesh is taken")
         mesh = shape.uri if found.path is None else str(found.path)
         return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.scale, **common)
     if min(shape.size) <= 0.0:
-        notes.info(shape.node, f"{shape.node.path} ignored: a {shape.kind} of size {shape.size}")
+        notes.info(shape.node, f"{shape.node.path} ignored: a {shape.kind} of size {shape.size}", "empty-shape")
         return None
     return Geometry(shape.kind, shape.size, R, p, **common)
 

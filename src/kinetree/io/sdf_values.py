@@ -19,12 +19,18 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pose:
-    """``<pose>``: orientation and position of a frame in another one, whose name may be left to the format."""
+    """``<pose>``: orientation and position of a frame in another one, whose name may be left to the format.
+
+    ``rpy``: roll, pitch and yaw [rad] where the file states them as such. ``is_known``: whether it could be read; only
+    a collecting document has others, and the identity stands for them.
+    """
 
     R: np.ndarray
     p: np.ndarray
     relative_to: str | None
     node: Node | None
+    rpy: tuple[float, ...] = ()
+    is_known: bool = True
 
 
 def content(node: Node) -> str:
@@ -45,9 +51,15 @@ def text(node: Node, tag: str, default: str | None = None, required: bool = Fals
 
 
 def number(node: Node, tag: str, default: float | None = None, infinite: bool = False) -> float | None:
-    """The number in the only child of this tag; infinite ones only where they mean "no limit"."""
+    """The number in the only child of this tag; infinite ones only where they mean "no limit".
+
+    In a collecting document the default stands for one that cannot be read, or NaN where there is none.
+    """
     child = node.child(tag)
-    return default if child is None else numbers(child, 1, infinite)[0]
+    if child is None:
+        return default
+    value = numbers(child, 1, infinite)[0]
+    return default if math.isnan(value) and default is not None else value
 
 
 def positive(node: Node, tag: str, default: float | None = None) -> float | None:
@@ -55,21 +67,18 @@ def positive(node: Node, tag: str, default: float | None = None) -> float | None
     value = number(node, tag, default)
     if value is not None and value <= 0.0:
         child = node.child(tag)
-        raise child.fail(f"{child.path} is {value:g}, expected more than 0", code="bad-number", value=value)
-    return value
+        return child.reject(f"{child.path} is {value:g}, expected more than 0", default, code="bad-number", value=value)
+    return default if value is not None and math.isnan(value) else value
 
 
 def numbers(node: Node, size: int, infinite: bool = False) -> tuple[float, ...]:
-    """The text of an element as so many numbers."""
+    """The text of an element as so many numbers; NaN where a collecting document cannot read one."""
     value = content(node)
     words = value.split()
     if len(words) != size:
         comma = " (numbers are separated by spaces, not by commas)" if "," in value else ""
-        raise node.fail(
-            f"{node.path} is {shown(value)}: {len(words)} number{'s' * (len(words) != 1)}, expected {size}{comma}",
-            code="bad-number",
-            value=value,
-        )
+        message = f"{node.path} is {shown(value)}: {len(words)} number{'s' * (len(words) != 1)}, expected {size}{comma}"
+        return node.reject(message, (math.nan,) * size, code="bad-number", value=value)
     return tuple(_number(node, word, infinite) for word in words)
 
 
@@ -78,20 +87,21 @@ def _number(node: Node, word: str, infinite: bool) -> float:
         return parse_number(word, infinite)
     except BadNumber as bad:
         message = f"{node.path}: {shown(word)} {bad.fault}"
-        raise node.fail(message, code="bad-number", repair=bad.repair, value=word) from None
+        return node.reject(message, math.nan, code="bad-number", repair=bad.repair, value=word)
 
 
 def boolean(node: Node, tag: str, default: bool = False) -> bool:
     """The truth in the only child of this tag: true, false, 1 or 0."""
     child = node.child(tag)
-    return default if child is None else truth(child, content(child))
+    return default if child is None else truth(child, content(child), default)
 
 
-def truth(node: Node, value: str) -> bool:
-    """A word as a truth."""
+def truth(node: Node, value: str, instead: bool = False) -> bool:
+    """A word as a truth; ``instead`` stands for one that a collecting document cannot read."""
     found = _BOOLEANS.get(value.lower())
     if found is None:
-        raise node.fail(f"{node.path} is {shown(value)}, expected true or false", code="bad-boolean", value=value)
+        message = f"{node.path} is {shown(value)}, expected true or false"
+        return node.reject(message, instead, code="bad-boolean", value=value)
     return found
 
 
@@ -111,24 +121,29 @@ def pose(node: Node) -> Pose:
     degrees = child.has("degrees") and truth(child, child.text("degrees"))
     if form not in ("euler_rpy", "quat_xyzw"):
         message = f"{child.path}: rotation_format is {shown(form)}; known: euler_rpy, quat_xyzw"
-        raise child.fail(message, code="bad-choice", value=form)
+        return child.reject(message, _unknown(relative_to, child), code="bad-choice", value=form)
     if not content(child):
         return Pose(np.eye(3), np.zeros(3), relative_to, child)
     if form == "quat_xyzw":
         if degrees:
-            raise child.fail(f"{child.path}: degrees are for euler_rpy, not for a quaternion", code="bad-choice")
+            child.reject(f"{child.path}: degrees are for euler_rpy, not for a quaternion", code="bad-choice")
         values = numbers(child, 7)
         x, y, z, w = values[3:]
         size = math.hypot(w, x, y, z)
         if abs(size - 1.0) > 1e-3:
-            raise child.fail(
-                f"{child.path}: the quaternion {values[3:]} (x, y, z, w) has length {size:g}, expected 1",
-                code="bad-quaternion",
-                value=content(child),
-            )
-        R = rotation_of_quaternion((w, x, y, z))
+            message = f"{child.path}: the quaternion {values[3:]} (x, y, z, w) has length {size:g}, expected 1"
+            unknown = _unknown(relative_to, child)
+            return child.reject(message, unknown, code="bad-quaternion", value=content(child))
+        rpy, R = (), rotation_of_quaternion((w, x, y, z))
     else:
         values = numbers(child, 6)
         angles = [math.radians(angle) for angle in values[3:]] if degrees else values[3:]
-        R = rotation_of_rpy(*angles)
-    return Pose(R, np.array(values[:3]), relative_to, child)
+        rpy, R = () if degrees else tuple(angles), rotation_of_rpy(*angles)
+    if not all(map(math.isfinite, values)):
+        return _unknown(relative_to, child)
+    return Pose(R, np.array(values[:3]), relative_to, child, rpy)
+
+
+def _unknown(relative_to: str | None, node: Node) -> Pose:
+    """What stands for a pose that a collecting document cannot read."""
+    return Pose(np.eye(3), np.zeros(3), relative_to, node, is_known=False)

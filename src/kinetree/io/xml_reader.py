@@ -68,14 +68,19 @@ class Document:
         The errors that were kept; None where the first one raises.
     remarks : list of (line, message)
         What the text needed to be read at all.
+    latest : (error, Node or None), or None
+        The last error that a collecting document built, and the element that it points to.
     """
 
-    __slots__ = ("file", "path", "root", "problems", "remarks", "_broken", "_error", "_lines_before", "_nodes")
+    __slots__ = ("file", "path", "root", "problems", "remarks", "latest", "_broken", "_error", "_kept", "_lines_before",
+                 "_nodes")  # fmt: skip
 
     def __init__(self, source: str | Path, error: type[FileFormatError], *, collect: bool = False) -> None:
         self._error = error
         self._nodes: dict = {}
+        self.latest: tuple[Exception, Node | None] | None = None
         self._broken: set[Node] = set()
+        self._kept: set[str] = set()
         self.problems: list[KinetreeError] | None = [] if collect else None
         self.remarks: list[tuple[int, str]] = []
         self._lines_before = 0
@@ -195,14 +200,29 @@ class Document:
         text = f"{message}{ended} {opening}{repair[1:]}" if repair else message
         place = {"element": None if node is None else node.path, "summary": message}
         values = {"code": code, "repair": repair, **place, **values}
-        return (error or self._error)(f"{self.where(line)}: {text}", file=self.file, line=line, **values)
+        made = (error or self._error)(f"{self.where(line)}: {text}", file=self.file, line=line, **values)
+        if self.problems is not None:
+            self.latest = made, node
+        return made
+
+    def part(self, path: Path) -> Document:
+        """Parse another file that belongs to this one; what is kept of its errors joins this one's."""
+        part = Document(path, self._error, collect=self.problems is not None)
+        part.problems, part._kept = self.problems, self._kept
+        return part
 
     def reject(self, error: KinetreeError, instead: object = None) -> object:
         """Raise an error; a collecting document keeps it and returns what stands in."""
         if self.problems is None:
             raise error
-        self.problems.append(error)
+        self._keep(error)
         return instead
+
+    def _keep(self, error: KinetreeError) -> None:
+        """Keep an error, once; one that ``follows`` from another is none of the file's."""
+        if str(error) not in self._kept and not getattr(error, "follows", False):
+            self._kept.add(str(error))
+            self.problems.append(error)
 
     def attempt(self, read: Callable, *arguments: object, default: object = None, whole: Node | None = None) -> object:
         """Read one part that others do not depend on: ``read(*arguments)``.
@@ -215,10 +235,14 @@ class Document:
         try:
             return read(*arguments)
         except KinetreeError as error:
-            self.problems.append(error)
+            self._keep(error)
             if whole is not None:
-                self._broken.add(whole)
+                self.lose(whole)
             return default
+
+    def lose(self, node: Node) -> None:
+        """Nothing in an element counts as unread, because it could not be read as a whole."""
+        self._broken.add(node)
 
     def unread(self) -> Iterator[tuple[Node, str | None]]:
         """Yield ``(node, None)`` for each element and ``(node, attribute)`` for each attribute that nobody asked for.

@@ -1,0 +1,82 @@
+"""What MuJoCo's parser and compiler say, by the rules of docs/lint.md."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Pattern, rule, what to do about it. The first that is found counts; what none of them knows is "mujoco".
+_RULES = tuple(
+    (re.compile(pattern), code, repair)
+    for pattern, code, repair in (
+        (r"repeated name|repeated default class", "duplicate-name", "rename one of them"),
+        (r"unknown default c", "unknown-name", "define the class in <default>, before it is used"),
+        (r"not found in|unknown (element|transmission target)|unrecognized name", "unknown-name", ""),
+        (r"axis too small", "zero-axis", "give the direction in which it turns or slides"),
+        (r"range\[?0?\]? (should be smaller|must be smaller)|range\[0\] ?<|invalid \w+ range", "limit-order",
+         "the lower limit comes first; limited='true' needs a range"),
+        (r"bad format in attribute|have enough data|too much data|invalid \w+ size", "bad-number", ""),
+        (r"invalid keyword", "bad-choice", ""),
+        (r"required attribute missing|empty class name|missing transmission", "missing-attribute", ""),
+        (r"unrecognized (attribute|element)", "not-in-format", ""),
+        (r"unique element '\w+' found", "repeated-element", "remove one of them"),
+        (r"mass, inertia or density are negative", "negative-mass", "is the sign wrong?"),
+        (r"size \d must be positive|fromto points too close|must have valid meshid|vertices required|fromto requires",
+         "bad-geometry", ""),
+        (r"zero quaternion", "bad-quaternion", ""),
+        (r"multiple orientation|cannot both be specified", "format", "state one of them"),
+        (r"already included", "include-cycle", "a file is included once"),
+        (r"rror opening file|resource '|file .* not found", "file-not-found", ""),
+    )
+)  # fmt: skip
+_PLACE = re.compile(r"Element(?: '(?P<tag>[^']*)'| name '(?P<name>[^']*)', id (?P<id>-?\d+))(?:, line (?P<line>\d+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """An error of MuJoCo in parts.
+
+    Parameters
+    ----------
+    message : str
+        Without the place.
+    code, repair : str
+        The rule that is broken, and what to do about it.
+    tag, name : str or None
+        Of the element concerned, as far as they are told.
+    number : int or None
+        Of the element among those of its kind, in the order of the compiled model.
+    line : int or None
+        In the text that MuJoCo was given; None for what it includes.
+    rest : str
+        What follows the message and is no place.
+    """
+
+    message: str
+    code: str
+    repair: str
+    tag: str | None = None
+    name: str | None = None
+    number: int | None = None
+    line: int | None = None
+    rest: str = ""
+
+
+def understood(said: str) -> Said:
+    """Take an error of MuJoCo apart.
+
+    Examples
+    --------
+    >>> found = understood("Error: axis too small in joint\\nElement name 'j', id 0, line 7")
+    >>> found.code, found.message, found.name, found.line
+    ('zero-axis', 'axis too small in joint', 'j', 7)
+    """
+    first, _, second = said.strip().partition("\n")
+    message = re.sub(r"^((XML )?Error:\s*)+", "", first).strip()
+    rule = next((rule for rule in _RULES if rule[0].search(message)), None)
+    code, repair = rule[1:] if rule else ("mujoco", "")
+    place = _PLACE.search(second)
+    if place is None:
+        return Said(message, code, repair, rest=" ".join(second.split()))
+    number, line = place["id"], int(place["line"] or 0) or None
+    return Said(message, code, repair, place["tag"], place["name"], None if number is None else int(number), line)
