@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from kinetree.compile.program import Program
+from kinetree.compile.program import FORMAT, Program
 from kinetree.errors import CompilationError, ShapeError
 
 X = ("x", (2,))
@@ -196,6 +196,24 @@ def test_corrupt_bytes_are_an_error(data):
         Program.from_bytes(data)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        ["input add", [0, 0, 0, 0, 1], []],
+        ["input add", [0, 0, 0], []],
+        ["input root", [0, 0, 0], []],
+        ["input const", [0, 0], []],
+        ["input", [0, 0], ["0x1p-1"]],
+        ["input add", [0, 0, 0, 1], []],
+    ],
+)
+def test_corrupt_code_is_an_error(code):
+    """Too many or too few arguments or constants, an unknown operation, a value that does not come before."""
+    packed = [[["x", [2]]], [["y", [1]]], code, [[0]], [], None, []]
+    with pytest.raises(CompilationError):
+        Program.from_bytes(json.dumps([FORMAT, packed]).encode())
+
+
 def test_bytes_of_another_version_are_refused():
     """A program written by another version of the format is not read."""
     _, packed = json.loads(program().to_bytes())
@@ -224,5 +242,6 @@ def test_digest_covers_everything(change):
 def test_digest_is_the_same_everywhere():
     """The digest does not depend on the process: it is the SHA-256 of these bytes."""
     assert program(("const", 0.5), ("mul", 0, 2)).to_bytes() == (
-        b'[2,[[["x",[2]]],[["y",[1]]],[["input",0,0],["input",0,1],["const","0x1.0000000000000p-1"],["mul",0,2]],[[3]],[],null,[]]]'
+        b'[3,[[["x",[2]]],[["y",[1]]],["input input const mul",[0,0,0,1,0,2],["0x1.0000000000000p-1"]],'
+        b"[[3]],[],null,[]]]"
     )

@@ -36,8 +36,8 @@ import numpy as np
 from ..errors import CompilationError, ShapeError
 from .operations import Operations
 
-FORMAT = 2
-"""Version of the serialized form; raise it when the meaning of any operation changes."""
+FORMAT = 3
+"""Version of the serialized form; raise it when that or the meaning of any operation changes."""
 
 # Operation -> (types of the arguments, type of the value): f float, b boolean.
 SIGNATURES: dict[str, tuple[str, str]] = {
@@ -50,6 +50,8 @@ SIGNATURES: dict[str, tuple[str, str]] = {
     "where": ("bff", "f"),
 }
 LEAVES = ("const", "input", "param")
+ARGUMENTS = {"const": 0, "input": 2, "param": 1, **{op: len(expected) for op, (expected, _) in SIGNATURES.items()}}
+"""How many integers an operation holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,15 @@ class Program:
         return json.dumps([FORMAT, _pack(self)], separators=(",", ":")).encode()
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Program:
+    def from_bytes(cls, data: bytes, trusted: bool = False) -> Program:
         """Read what `to_bytes` wrote.
+
+        Parameters
+        ----------
+        data : bytes
+        trusted : bool
+            Whether the bytes are known to be what was written, by a checksum: then the parts are not examined, which
+            takes half of the time.
 
         Raises
         ------
@@ -208,7 +217,7 @@ class Program:
             version, packed = json.loads(data)
             if version != FORMAT:
                 raise CompilationError(f"serialized program has format {version}, expected {FORMAT}: compile it again.")
-            return _unpack(packed)
+            return _unpack(packed, trusted)
         except (ValueError, TypeError, KeyError, IndexError) as error:
             raise CompilationError(f"not a serialized program: {error}. Delete the file and compile again.") from error
 
@@ -298,19 +307,40 @@ def _validate(program: Program) -> None:
 
 
 def _pack(program: Program) -> list:
-    code = [("const", operation[1].hex()) if operation[0] == "const" else operation for operation in program.code]
+    """The parts as JSON takes them; the code in three long lists, which are read much faster than many short ones."""
+    operations = " ".join([operation[0] for operation in program.code])
+    arguments = [x for operation in program.code if operation[0] != "const" for x in operation[1:]]
+    constants = [operation[1].hex() for operation in program.code if operation[0] == "const"]
+    code = operations, arguments, constants
     prologue = program.prologue and _pack(program.prologue)
     return [program.inputs, program.outputs, code, program.results, program.checks, prologue, program.cuts]
 
 
-def _unpack(packed: list) -> Program:
-    inputs, outputs, code, results, checks, prologue, cuts = packed
-    return Program(
-        inputs=tuple((name, tuple(shape)) for name, shape in inputs),
-        outputs=tuple((name, tuple(shape)) for name, shape in outputs),
-        code=tuple((op, float.fromhex(args[0])) if op == "const" else (op, *args) for op, *args in code),
-        results=tuple(tuple(result) for result in results),
-        checks=tuple((label, value) for label, value in checks),
-        prologue=prologue and _unpack(prologue),
-        cuts=tuple(cuts),
-    )
+def _unpack(packed: list, trusted: bool) -> Program:
+    inputs, outputs, (operations, arguments, constants), results, checks, prologue, cuts = packed
+    code, place, found = [], 0, 0
+    for op in operations.split():
+        end = place + ARGUMENTS[op]
+        if op == "const":
+            code.append(("const", float.fromhex(constants[found])))
+            found += 1
+        else:
+            code.append((op, *arguments[place:end]))
+        place = end
+    if (place, found) != (len(arguments), len(constants)):
+        raise ValueError("operations and arguments differ in number")
+    parts = {
+        "inputs": tuple((name, tuple(shape)) for name, shape in inputs),
+        "outputs": tuple((name, tuple(shape)) for name, shape in outputs),
+        "code": tuple(code),
+        "results": tuple(map(tuple, results)),
+        "checks": tuple((label, value) for label, value in checks),
+        "prologue": prologue and _unpack(prologue, trusted),
+        "cuts": tuple(cuts),
+    }
+    if not trusted:
+        return Program(**parts)
+    program = object.__new__(Program)
+    for name, part in parts.items():
+        object.__setattr__(program, name, part)
+    return program

@@ -16,13 +16,16 @@ import numpy as np
 from kinetree.joints.axes import alignment
 from kinetree.joints.revolute import Revolute
 from kinetree.joints.turned import QUARTER, TurnedRevolute
-from kinetree.spatial import Rotation, Transform, Vector3, rotation_from_matrix
+from kinetree.model.numbers import radius_of_gyration
+from kinetree.spatial import IdentityRotation, Rotation, Transform, Vector3, rotation_from_matrix
 
 NEGLIGIBLE = 1e-13
 """Entries of rotations below this are zero, those of other quantities relative to the largest one."""
 
 REACH = 2.0
-"""How far an origin may be moved along its axis, in lengths of the link: further would cost digits."""
+"""How far an origin may be moved along its axis, in lengths of the body, from its joint to its mass and to the joints
+that it carries, or of the link before if that is not much longer: further would cost digits, and robots may stand far
+from the world's origin."""
 
 MANY = 64
 """Bodies from which origins stay where they are: the code of large models is shared between links of one form, and
@@ -70,7 +73,7 @@ def cheapest_links(model, forms) -> Links | None:
         None if no link between revolute joints has a general rotation: then there is nothing to gain.
     """
     free = [type(joint) is Revolute for joint in model.joints]
-    R = [_array(alignment(joint.axis) if free[i] else forms[i][0]) for i, joint in enumerate(model.joints)]
+    R = [_array(_along_z(joint) if free[i] else forms[i][0]) for i, joint in enumerate(model.joints)]
     E = [_array(X.E) for X in model.X_T]
     for i in model.outward():
         E[i] = R[i] @ E[i] @ R[model.parent[i]].T
@@ -97,6 +100,11 @@ def cheapest_links(model, forms) -> Links | None:
         Transform(rotation_from_matrix(links[i].tolist()), Vector3(*r[i].tolist())) for i in model.outward()
     ))  # fmt: skip
     return Links(turn, tuple(joints), X_T)
+
+
+def _along_z(joint: Revolute) -> Rotation:
+    """The rotation that takes the joint's axis to z."""
+    return IdentityRotation() if joint.axis == (0.0, 0.0, 1.0) else alignment(joint.axis)
 
 
 def _array(E: Rotation) -> np.ndarray:
@@ -171,6 +179,8 @@ def _shifts(model, free, R, links) -> tuple[list[float], list[np.ndarray]]:
             continue
         size, axis = float(np.abs(r[i]).max()), links[i][2]
         children = list(model.children(i))
+        own = max(radius_of_gyration(model.I[i]), *(float(np.abs(r[k]).max()) for k in children), 0.0)
+        reach = REACH * max(own, min(size, REACH * own))
 
         def price(move: float, i=i, size=size, axis=axis, children=children) -> float:
             total = COMPONENT * _count(r[i] + move * axis, size)
@@ -184,7 +194,7 @@ def _shifts(model, free, R, links) -> tuple[list[float], list[np.ndarray]]:
 
         moves = [0.0]
         for k in range(3) if model.nb < MANY else ():
-            if abs(axis[k]) * REACH * size >= abs(r[i][k]) > NEGLIGIBLE * size:
+            if abs(axis[k]) * reach >= abs(r[i][k]) > NEGLIGIBLE * size:
                 moves.append(-r[i][k] / axis[k])
         shift[i] = min(moves, key=price)
         r[i] = r[i] + shift[i] * axis
