@@ -241,7 +241,9 @@ def convert(
 @app.command()
 def codegen(
     robot: Robot,
-    function: Annotated[list[str], _option("An algorithm, such as aba; repeatable.", "--function", "-f")],
+    function: Annotated[
+        list[str], _option("An algorithm, such as aba; several as one: rnea,crba; repeatable.", "--function", "-f")
+    ],
     output: Annotated[Path, _option("Folder of the files; it is made if need be.", "--output", "-o")],
     lang: Annotated[str, _option("The language: c.", default=True)] = "c",
     single: Annotated[bool, _option("float instead of double.", "--float")] = False,
@@ -266,9 +268,6 @@ def codegen(
 ) -> None:
     """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
     with _Errors(debug):
-        import kinetree as kt
-        from kinetree.algorithms.spec import ALGORITHMS
-
         if lang != "c":
             raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
@@ -276,14 +275,8 @@ def codegen(
         rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
         sources = []
-        for name in function:
-            spec = ALGORITHMS.get(name)
-            static = {key: value for key, value in given.items() if spec and key in spec.static}
-            missing = [key for key, value in static.items() if value is None]
-            if missing:
-                raise KinetreeError(f"{name} needs --{' and --'.join(missing)}.", missing=missing)
-            inputs = tuple(entry for entry in optional or () if spec and entry in spec.optional)
-            f = kt.compile(model, name, optional=inputs, checks=checks, **static)
+        for names in function:
+            f = _function(model, names, given, optional or (), checks)
             sources.append(f.c_source(dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
         for source in sources:
             n = source.operations
@@ -297,6 +290,28 @@ def codegen(
             rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
         if not quiet:
             _print_rows(rows)
+
+
+def _function(model, names: str, given: dict[str, str | None], optional: Iterable[str], checks: bool):
+    """The function of one --function: an algorithm, or several with commas between them; options where they apply."""
+    import kinetree as kt
+    from kinetree.compile.fused import parsed
+
+    texts = names.split(",")
+    choices = {text: parsed(model, text) for text in texts}
+    missing = {key: text for text, (spec, own) in choices.items() for key in spec.static
+               if key not in own and given.get(key) is None}  # fmt: skip
+    if missing:
+        raise KinetreeError(
+            f"{' and '.join(dict.fromkeys(missing.values()))} needs --{' and --'.join(missing)}.", missing=list(missing)
+        )
+    static = {
+        key: value
+        for key, value in given.items()
+        if any(key in spec.static and key not in own for spec, own in choices.values())
+    }
+    inputs = tuple(entry for entry in optional if any(entry in spec.optional for spec, _ in choices.values()))
+    return kt.compile(model, texts if len(texts) > 1 else names, optional=inputs, checks=checks, **static)
 
 
 @app.command()

@@ -61,7 +61,7 @@ def potential_energy(model, q):
     return -model.gravity.dot(composite_inertia(model, link_transforms(model, q)).h)
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,), body_frames=None)
 def elastic_energy(model, q):
     """Energy stored in the joint springs and in soft stops beyond their limits.
 

@@ -15,7 +15,7 @@ def _each_joint(model, method, *arrays):
     return result
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_dot": "nq"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_dot": "nq"}, domains=(UNIT_QUATERNIONS,), body_frames=None)
 def q_dot(model, q, v):
     """Time derivative of the positions, which differs from v for quaternions and free bodies.
 
@@ -39,7 +39,7 @@ def q_dot(model, q, v):
     return _each_joint(model, "q_dot", ("q", q), ("v", v))
 
 
-@algorithm(inputs={"q": "nq", "dv": "nv"}, outputs={"q_next": "nq"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs={"q": "nq", "dv": "nv"}, outputs={"q_next": "nq"}, domains=(UNIT_QUATERNIONS,), body_frames=None)
 def integrate(model, q, dv):
     """Positions after a finite step along the manifold, exact for a constant velocity ``dv / time``.
 
@@ -68,6 +68,7 @@ def integrate(model, q, dv):
     inputs={"q0": "nq", "q1": "nq"},
     outputs={"dv": "nv"},
     domains=(unit_quaternions("q0"), unit_quaternions("q1")),
+    body_frames=None,
 )
 def difference(model, q0, q1):
     """The shortest step that leads from one position to another.
@@ -90,7 +91,7 @@ def difference(model, q0, q1):
     return _each_joint(model, "difference", ("q", q0), ("q", q1))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"})
+@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"}, body_frames=None)
 def normalize(model, q):
     """The same positions with quaternions of unit length.
 
@@ -113,7 +114,7 @@ def normalize(model, q):
     return _each_joint(model, "normalize", ("q", q))
 
 
-@algorithm(inputs={"xi": "nv", "v": "nv"}, outputs={"xi_dot": "nv"})
+@algorithm(inputs={"xi": "nv", "v": "nv"}, outputs={"xi_dot": "nv"}, body_frames=None)
 def tangent_rate(model, xi, v):
     """Rate of the step xi while the position ``integrate(q0, xi)`` moves with velocity v.
 
@@ -138,7 +139,7 @@ def tangent_rate(model, xi, v):
     return _each_joint(model, "tangent_rate", ("v", xi), ("v", v))
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_coupled": "nq", "v_coupled": "nv"})
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_coupled": "nq", "v_coupled": "nv"}, body_frames=None)
 def apply_couplings(model, q, v):
     """Positions and velocities in which every coupled joint follows its master.
 

@@ -71,7 +71,7 @@ def passive_terms(model, q, v):
     return elastic, damping, stiffness
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS))
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS), body_frames=None)
 def passive_joint_forces(model, q, v):
     """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 

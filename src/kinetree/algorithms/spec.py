@@ -33,9 +33,9 @@ class Spec:
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain
         Conditions on the inputs beyond shape and finiteness (unit quaternions, limits, couplings).
-    body_frames : bool or "cheaper"
+    body_frames : bool, "cheaper" or None
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
-        "cheaper" if they may, but the algorithm costs less in the user's own frames.
+        "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part.
     parts : tuple
         The quantities of a fused function (`kinetree.compile.fused`).
     """
@@ -47,7 +47,7 @@ class Spec:
     outputs: Mapping[str, Shape]
     static: tuple[str, ...] = ()
     domains: tuple[Domain, ...] = ()
-    body_frames: bool | str = False
+    body_frames: bool | str | None = False
     parts: tuple = ()
 
     def shape(self, name: str, model) -> tuple[int, ...]:
@@ -84,7 +84,7 @@ def algorithm(
     optional: Mapping[str, str | Shape] | None = None,
     static: tuple[str, ...] = (),
     domains: tuple[Domain, ...] = (),
-    body_frames: bool | str = False,
+    body_frames: bool | str | None = False,
 ) -> Callable[[Callable], Callable]:
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged."""
 

@@ -274,11 +274,12 @@ def _united(tables: Sequence[Mapping]) -> dict:
     return found
 
 
-def _frames(choices: Sequence[bool | str]) -> bool | str:
-    """The body frames for all: the user's own if one needs them or all are cheaper there."""
+def _frames(choices: Sequence[bool | str | None]) -> bool | str | None:
+    """The body frames for all: the user's own if one needs them, or if all that have bodies are cheaper there."""
     if True in choices:
         return True
-    return "cheaper" if all(choices) else False
+    choices = [choice for choice in choices if choice is not None]
+    return "cheaper" if choices and all(choices) else False
 
 
 def _name(parts: Sequence[Quantity]) -> str:
