@@ -1,7 +1,7 @@
 """The tables of ``docs/benchmarks.md`` and of the README, made from ``benchmarks/results``.
 
-``python -m benchmarks.table`` writes them anew. Every table stands between two markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``; the text around is written by
-hand.
+``python -m benchmarks.table`` writes them anew. Every table stands between two markers, ``<!-- NAME:begin -->`` and
+``<!-- NAME:end -->``; the text around is written by hand.
 """
 
 from __future__ import annotations

@@ -22,7 +22,10 @@ import numpy as np
 
 SOURCE = pathlib.Path(__file__).with_name("pinocchio_loop.cpp")
 BUILD = pathlib.Path(__file__).parents[2] / "build" / "benchmarks"
-FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-shared", "-w")
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-shared", "-w", "-fno-gnu-unique")
+EXPORTS = "{ global: robot_*; local: *; };"
+"""What the library shows. The Python package has the same templates in this process, compiled for other alignments:
+were any of them shared, memory would be allocated by one and freed by the other."""
 DEFINITIONS = (  # those of the package's own CMake files
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -66,15 +69,17 @@ def library() -> tuple[ctypes.CDLL, dict[str, object]]:
     command = [compiler, *FLAGS, *DEFINITIONS, *[f"-I{folder}" for folder in folders], str(SOURCE)]
     command += [f"-L{libraries}", "-lboost_serialization", f"-Wl,-rpath,{libraries}"]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    about = "\n".join([*command, version, SOURCE.read_text(), importlib.metadata.version("pin"), _processor()])
+    about = "\n".join([*command, EXPORTS, version, SOURCE.read_text(), importlib.metadata.version("pin"), _processor()])
     path = BUILD / f"pinocchio-{hashlib.sha256(about.encode()).hexdigest()[:16]}.so"
     seconds = 0.0
     if not path.is_file():
         BUILD.mkdir(parents=True, exist_ok=True)
         print("compiling Pinocchio's headers; this takes minutes, once", flush=True)
         start = time.perf_counter()
-        scratch = path.with_suffix(".tmp")
-        done = subprocess.run([*command, "-o", str(scratch)], capture_output=True, text=True, check=False)
+        scratch, exports = path.with_suffix(".tmp"), path.with_suffix(".exports")
+        exports.write_text(EXPORTS)
+        command += [f"-Wl,--version-script={exports}", "-o", str(scratch)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise NoCompiler(f"{compiler} failed:\n{done.stderr[-2000:]}")
         scratch.rename(path)
