@@ -186,8 +186,8 @@ def tables(result) -> str:
     """The tables of the page."""
     text = [
         "| robot (nv) | derivatives of | operations | call [us] | Pinocchio's Python / ours | batch [ns] | "
-        "Pinocchio's C++ / ours | packed [ns] | ratio | in the cache [ns] | ratio | float64 / float32 | "
-        "first: compile, cached [s] |",
+        "Pinocchio / ours | packed [ns] | ratio | in the cache [ns] | ratio | float64 / float32 | "
+        "CPU until the first result: compiled, cached [s] |",
         "| --- | --- |" + " --- |" * 11,
     ]
     first = {(row["robot"], row["algorithm"]): row for row in result["first_results"]}
@@ -199,7 +199,10 @@ def tables(result) -> str:
             cells += [f"{1e9 * batch['seconds'][name]['median']:.0f}", f"{batch['ratios'][name]['median']:.1f}"]
         ratio = batch["seconds"]["kinetree out="]["median"] / batch["seconds"]["kinetree float32 out="]["median"]
         cells.append(f"{ratio:.2f}")
-        cells.append(f"{start['cold']['callable']:.2f}, {start['cached']['callable']:.3f}" if start else "")
+        spent = (
+            [start[cache]["first result"] - start[cache]["compile"] for cache in ("cold", "cached")] if start else []
+        )
+        cells.append(", ".join(f"{seconds:.2f}" for seconds in spent))
         text.append("| " + " | ".join(cells) + " |")
     text += ["", "| inverse dynamics of | " + " | ".join(result["routes"]) + " |"]
     text.append("| --- |" + " --- |" * len(result["routes"]))
@@ -236,6 +239,11 @@ def main(arguments: list[str] | None = None) -> None:
     text = tables(result)
     print(text)
     store.write("derivatives", result)
+    update_page(text)
+
+
+def update_page(text: str) -> None:
+    """Put the tables between the marks of the page."""
     head, marker, tail = PAGE.read_text().partition("<!-- results -->")
     _, end, rest = tail.partition("<!-- end of results -->")
     PAGE.write_text(f"{head}{marker}\n\n{text}\n\n{end}{rest}")
