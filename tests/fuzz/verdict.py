@@ -9,6 +9,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.errors import KinetreeError
+from kinetree.io.lint_codes import CODES
 
 CHOICES = (
     {},
@@ -24,14 +25,16 @@ class Misbehavior(Exception):
 
 
 def judged(path: str, rng: random.Random) -> str:
-    """Load a file and say how it ended: "loaded", or the name of the error.
+    """Load a file and say how it ended: "loaded", or the name of the error. Without options lint has to agree.
 
     Raises
     ------
     Misbehavior
-        An error that is not ours, or a model with numbers that are not finite.
+        An error that is not ours, a model with numbers that are not finite, or another verdict of lint.
     """
     options = rng.choice(CHOICES)
+    if not options:
+        check_lint(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
@@ -44,6 +47,28 @@ def judged(path: str, rng: random.Random) -> str:
         raise Misbehavior(f"{type(error).__name__}: {error} ({options})") from error
     check_valid(model)
     return "loaded"
+
+
+def check_lint(path: str) -> None:
+    """Lint has an error exactly where loading raises one, and that one is among lint's."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            errors = kt.lint(path).errors
+    except Exception as error:
+        raise Misbehavior(f"lint: {type(error).__name__}: {error}") from error
+    if any(each.code not in CODES for each in errors):
+        raise Misbehavior(f"lint: unknown codes {[each.code for each in errors]}")
+    try:
+        kt.load(path)
+    except (KinetreeError, FileNotFoundError) as error:
+        line, code = getattr(error, "line", None), getattr(error, "code", None)
+        if not any(each.code == (code or each.code) and line in (each.line, None) for each in errors):
+            found = [(each.line, each.code) for each in errors]
+            raise Misbehavior(f"lint has {found}, loading {line}, {code}: {error}") from error
+        return
+    if errors:
+        raise Misbehavior(f"loads, and lint says {errors[0]}")
 
 
 def check_valid(model) -> None:

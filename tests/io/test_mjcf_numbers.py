@@ -69,7 +69,7 @@ def test_infinite_limits_mean_no_limit():
 @pytest.mark.parametrize("massless", ["raise", "lock"])
 def test_a_negative_mass_has_no_repair(massless):
     """It is refused as such, not as a body without mass."""
-    with pytest.raises(InertiaError, match="<string>:4: body 'b': mass -1 kg is negative") as caught:
+    with pytest.raises(InertiaError, match="<string>:6: body 'b': mass -1 kg is negative") as caught:
         load_mjcf(file(inertial='mass="-1" diaginertia="1 1 1"'), massless=massless, inertia="accept")
     assert caught.value.code == "negative-mass"
 
@@ -78,12 +78,12 @@ def test_rules_of_the_model_carry_the_line_and_a_code():
     """What the model itself refuses points to the element, as what the reader refuses."""
     with pytest.raises(ModelError, match="<string>:5: joint 'j': damping -1 is negative") as caught:
         load_mjcf(file(joint='<joint name="j" damping="-1"/>'))
-    assert (caught.value.line, caught.value.code) == (5, "model")
+    assert (caught.value.line, caught.value.code) == (5, "negative-dissipation")
     with pytest.raises(InertiaError, match="<string>:4: body 'b': mass is 0, but the rotational inertia is not"):
         load_mjcf(file(inertial='mass="0" diaginertia="1 1 1"'), massless="lock")
-    with pytest.raises(ModelError, match="<string>:4: body 'b' moves with mass 0 kg") as caught:
+    with pytest.raises(ModelError, match="<string>:6: body 'b' moves with mass 0 kg") as caught:
         load_mjcf(file(inertial='mass="0" diaginertia="0 0 0"'))
-    assert (caught.value.line, caught.value.code) == (4, "massless-leaf")
+    assert (caught.value.line, caught.value.code) == (6, "massless-leaf")
 
 
 def test_a_range_upside_down_is_no_limit_and_a_warning():

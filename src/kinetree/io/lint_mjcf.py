@@ -185,7 +185,7 @@ def _angles(compiled: Compiled, sources: Sources) -> Iterable[AngleFacts]:
     stated = [node.element.get("angle") for node in nodes if node.tag == "compiler" and node.element.get("angle")]
     degrees = not stated or stated[-1] != "radian"
     for node in nodes:
-        if node.element.get("euler"):
+        if node.element.get("euler") and node.tag in ("body", "frame", "geom", "site", "inertial"):
             yield AngleFacts(_what(node), tuple(_numbers(node.element.get("euler"))), _place(node), degrees)
     if not degrees:
         return

@@ -130,11 +130,11 @@ class MendedCopy:
         return True
 
     def _mended(self, code: str, message: str, node: Node, attribute: str | None) -> bool:
+        of_mass = node.tag in ("body", "inertial") and code in ("negative-mass", "bad-number", "format")
         if code in ("massless-leaf", "impossible-inertia", "inertia-without-mass") or (
-            node.tag in ("body", "inertial") and code in ("negative-mass", "bad-number", "format") and "orientation" not in message
+            of_mass and attribute is None and "attribute" not in message and "orientation" not in message
         ):
-            if attribute is None:
-                return self._with_inertia(node)
+            return self._with_inertia(node)
         if code == "bad-geometry" or (code == "file-not-found" and node.tag == "mesh"):
             return _with_shape(node)
         if code in ("bad-number", "missing-attribute"):
