@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.joints import Prismatic, Revolute
+from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from tests.derivatives.states import BALL, CAMS, LONG, TREES, assembled, close, differences, state, tree
 
 ROUTES = 1e-10  # the roads add the same terms in another order, in doubles
 DIFFERENCES = 1e-11  # finite differences in extended precision
+
+
+def cross(w):
+    """The matrix of w x."""
+    x, y, z = w
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
 
 MODELS = [*(pytest.param(tree(number), id=f"tree{number}") for number in TREES), pytest.param(CAMS, id="cams")]
 
@@ -100,6 +109,24 @@ def test_where_a_floating_robot_stands_does_not_matter():
     assert len(linear) == 3
     assert not near.dtau_dq[:, linear].any()
     assert all(np.array_equal(x, y) for x, y in zip(near, away, strict=True))
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_floating_robot_feels_neither_uniform_gravity_nor_speed(interpreted):
+    """Turned as a whole or in steady flight its joints accelerate as before, to exact zeros; the base falls elsewhere."""
+    model = assembled("floating", [Free(), Revolute((0.0, 1.0, 0.0)), Spherical(), Prismatic((1.0, 0.0, 0.0))], 7)
+    assert not model.armature[:6].any() and model.armature.any()
+    q, v, _, tau, f_ext = state(model, 11)
+    with kt.interpreted() if interpreted else contextlib.nullcontext():
+        d = kt.aba_derivatives(model, q, v, tau)
+        wrenched = kt.aba_derivatives(model, q, v, tau, f_ext)
+    assert not d.da_dq[6:, :6].any()
+    assert not d.da_dv[6:, 3:6].any()
+    assert d.da_dv[6:, :3].all()
+    R_WB = kt.frame_pose(model, q, frame="body0").R_WF
+    close(d.da_dq[3:6, :3], cross(R_WB.T @ [*model.gravity]), 1e-12)
+    close(d.da_dv[3:6, 3:6], -cross(v[:3]), 1e-14)
+    assert wrenched.da_dq[6:, :6].all()  # wrenches stay fixed in the world
 
 
 def test_a_model_of_several_trees_has_no_derivatives_across():

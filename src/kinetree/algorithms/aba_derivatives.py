@@ -11,7 +11,9 @@ negated. Because all forces on the subtree hang on two motions, its bodies need 
 * the joints of a subtree, and of other branches, answer to the acceleration of a body that carries them and to the
   patterns by rows that do not depend on the column;
 * the joints towards the root answer by reciprocity: the work of the forces on the accelerations that a unit force at
-  that joint causes.
+  that joint causes;
+* a floating base gives way to alpha as a whole: how a robot in free flight is turned, and how fast it flies, its joints
+  do not feel, and these entries are structural zeros.
 
 No M is formed and no system of equations is solved beyond the joints' own D.
 """

@@ -25,12 +25,15 @@ class Articulated:
     D : list of LDL
     R : list of list of Force
         Answer of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
+    free : list of bool
+        Whether the body floats: on a joint from the world that resists no motion, whose columns are the unit motions.
     """
 
     def __init__(self, model, S, I):
         self.model, self.S = model, S
         self.IA = [None] + [ArticulatedInertia.of(I[i]) for i in model.outward()]
         self.U, self.D, self.R = ([None] * model.nb for _ in range(3))
+        self.free = [False] + [_floats(model, i, S[i]) for i in model.outward()]
         for i in model.inward():
             U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
             lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
@@ -73,6 +76,12 @@ class Articulated:
 
 def identity(n):
     return [[1.0 if m == k else 0.0 for m in range(n)] for k in range(n)]
+
+
+def _floats(model, i, S):
+    units = all(isinstance(x, float) for S_k in S for x in S_k) and [list(S_k) for S_k in S] == identity(6)
+    armature = model.armature[model.v_slice[i]]
+    return units and not model.parent[i] and all(isinstance(x, float) and x == 0.0 for x in armature)
 
 
 def _combined(forces, weights):
@@ -176,8 +185,11 @@ class Answers:
         Rows are taken one after the other for all derivatives, so that what they share is at hand.
         """
         p, u, onward = self.model.parent[i], [], []
+        free = self.mechanism.free[i]
         for change in changes:
-            force = self.mechanism.IA[i] @ change.alpha + _combined(self.bias[i], change.weights)
+            force = _combined(self.bias[i], change.weights)
+            if not free:
+                force = self.mechanism.IA[i] @ change.alpha + force
             u.append([-S_n.dot(force) - r for S_n, r in zip(self.S[i], change.ring, strict=True)])
             onward.append(-(force + change.turned))
         # Joint i and those that carry it, by reciprocity.
@@ -190,7 +202,14 @@ class Answers:
                 change.da[j][k] = answer
         # The subtree of i: its base accelerates by A, and alpha acts like an acceleration of the base, too.
         A = [self._accelerations(self.model.support(i), change.da, k) for change in changes]
-        base = [A_c[i] + change.alpha for A_c, change in zip(A, changes, strict=True)]
+        if free:
+            # Where nothing resists, the base gives way to alpha as a whole, and nothing beyond it notices.
+            base = [A_c[i] for A_c in A]
+            for change in changes:
+                for j, alpha_j in zip(self.own[i], change.alpha, strict=True):
+                    change.da[j][k] = change.da[j][k] - alpha_j
+        else:
+            base = [A_c[i] + change.alpha for A_c, change in zip(A, changes, strict=True)]
         for l in self.model.subtree(i)[1:]:
             for R, Q, j in zip(self.R[l][i], self.Q[l][i], self.own[l], strict=True):
                 for change, moved in zip(changes, base, strict=True):
