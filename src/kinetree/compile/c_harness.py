@@ -8,6 +8,7 @@ import numpy as np
 
 from . import c_layout
 from .c_code import FLAGS, Dialect
+from .fused import flattened
 
 _FLOOR = {"float64": 1e-13, "float32": 1e-5}
 _MARGIN = 100.0  # times the difference that rounding products before sums makes in the library's own evaluation
@@ -62,7 +63,7 @@ def harness(writer, count: int) -> str:
     results = []
     for state in states:
         result = writer.function(*state)
-        results.append([np.asarray(y) for y in (result if len(program.outputs) > 1 else (result,))])
+        results.append([np.asarray(y) for y in flattened(result)])
     tolerance = _tolerance(writer, states, results)
     sizes = [prod(shape) for _, shape in (*program.inputs, *program.outputs)]
 

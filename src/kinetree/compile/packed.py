@@ -13,6 +13,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.compile.function import Function
+from kinetree.compile.fused import flattened
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model
 
@@ -92,7 +93,9 @@ class PackedFunction(Function):
         Returns
         -------
         array or tuple of arrays
+            As the function gave them before it was packed.
         """
+        vectors = flattened(vectors)
         if len(vectors) != len(self.places):
             raise TypeError(f"{self.name}: unpack takes {len(self.places)} vectors, {len(vectors)} were given")
         found = []
@@ -101,7 +104,7 @@ class PackedFunction(Function):
             here = places >= 0
             whole[..., here] = x[..., places[here]]
             found.append(whole)
-        return found[0] if len(found) == 1 else tuple(found)
+        return self.base._packed(found, given_out=True)
 
     def with_parameters(self, parameters) -> PackedFunction:
         """The same for other numbers, one set of them; see `Function.with_parameters`."""

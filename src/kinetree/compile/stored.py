@@ -22,7 +22,7 @@ _FLOORS = ("spatial", "joints", "model", "algorithms", "compile", "integrate")
 
 def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> tuple:
     """What a trace depends on besides the source, hashable: models of one structure share programs and machine code."""
-    return numbers_model(spec, model).structure(), present, tuple(sorted(static.items()))
+    return numbers_model(spec, model).structure(), present, tuple(sorted(static.items())), spec.parts
 
 
 def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, object], signature: tuple) -> Program:
