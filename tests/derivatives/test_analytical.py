@@ -113,7 +113,7 @@ def test_where_a_floating_robot_stands_does_not_matter():
 
 @pytest.mark.parametrize("interpreted", [False, True])
 def test_a_floating_robot_feels_neither_uniform_gravity_nor_speed(interpreted):
-    """Turned as a whole or in steady flight its joints accelerate as before, to exact zeros; the base falls elsewhere."""
+    """Turned as a whole or in steady flight its joints accelerate as before, to exact zeros; the base does not."""
     model = assembled("floating", [Free(), Revolute((0.0, 1.0, 0.0)), Spherical(), Prismatic((1.0, 0.0, 0.0))], 7)
     assert not model.armature[:6].any() and model.armature.any()
     q, v, _, tau, f_ext = state(model, 11)
