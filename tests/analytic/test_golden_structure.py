@@ -89,7 +89,7 @@ def test_column_of_the_mass_matrix_is_the_response_to_one_unit_acceleration(seed
     for i in model.outward():
         for n, alpha in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
             s_alpha = S[i][:, n]
-            X, S_local, f = outward_pass(model, q, None, np.eye(model.nv)[alpha], None)
+            X, S_local, f = outward_pass(model, q, None, np.eye(model.nv)[alpha], None, model.I)
             close(inward_pass(model, X, S_local, f), M[:, alpha], 1e-12)
             for j in model.outward():
                 if j in model.subtree(i):

@@ -114,3 +114,22 @@ def test_no_digits_are_lost(monkeypatch, algorithm, model):
 
     assert error(found) < 2.0 * error(plain) + np.finfo(float).eps
     assert base_inertia.base_inertias(model) != model.I
+
+
+@pytest.mark.parametrize("algorithm", ["rnea", "aba"])
+def test_nan_reaches_every_result_that_depends_on_it(algorithm):
+    """Without checks: what a small change of an input changes is NaN when that input is NaN; nothing hides it."""
+    model = chain_gu(5)
+    f = kt.compile(model, algorithm, checks=False)
+    rng = np.random.default_rng(2)
+    inputs = list(rng.normal(size=(3, model.nv)))
+    before = f(*inputs)
+    for x in inputs:
+        for k in range(model.nv):
+            kept = x[k]
+            x[k] = kept + 0.1
+            depends = np.abs(f(*inputs) - before) > 1e-9 * np.abs(before).max()
+            x[k] = np.nan
+            assert np.all(np.isnan(f(*inputs)[depends]))
+            x[k] = kept
+    assert np.array_equal(f(*inputs), before)
