@@ -381,7 +381,7 @@ def test_packed_results(arrays):
     """Distinct entries only, and back."""
     g = kt.packed(kt.compile(machine(), ["crba", "frame_transforms", "rnea_derivatives"]))
     found = g.unpack(*g(*arrays))
-    whole = g.base(*arrays)
+    whole = g.whole(*arrays)
     assert np.array_equal(found.crba, whole.crba) and np.array_equal(found.frame_transforms, whole.frame_transforms)
     assert np.array_equal(found.rnea_derivatives.dtau_dv, whole.rnea_derivatives.dtau_dv)
 

@@ -78,3 +78,9 @@ def test_derivatives_of_a_graph_can_be_packed():
     vectors = g(q)
     assert vectors.shape[-1] < TREE.nv**3 / 2
     assert np.array_equal(g.unpack(vectors), f(q))
+
+
+def test_c_source():
+    """C is written for the packed form too: its outputs are the vectors."""
+    g = kt.packed(kt.compile(kt.models.double_pendulum(), "crba"))
+    assert "double *M" in g.c_source().header

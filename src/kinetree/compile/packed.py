@@ -55,31 +55,31 @@ class PackedFunction(Function):
 
     Attributes
     ----------
-    base : Function
+    whole : Function
         What gives the whole arrays.
     places : dict of str to array of int
         For each output an array of its shape: the entry's place in the vector, -1 for a structural zero.
     """
 
-    def __init__(self, base: Function) -> None:
-        program = base.program
+    def __init__(self, whole: Function) -> None:
+        program = whole.program
         values, places = distinct(program)
-        self.base = base
-        self.places = dict(zip(base.output_names, places, strict=True))
+        self.whole = whole
+        self.places = dict(zip(whole.output_names, places, strict=True))
         self._first = [_first_places(part, len(v)) for part, v in zip(places, values, strict=True)]
-        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
+        optional = {name: whole.spec.optional[name] for name in whole.input_names[len(whole.spec.inputs) :]}
         spec = dataclasses.replace(
-            base.spec,
-            name=f"{base.spec.name}_packed",
-            inputs=MappingProxyType({**base.spec.inputs, **optional}),
+            whole.spec,
+            name=f"{whole.spec.name}_packed",
+            inputs=MappingProxyType({**whole.spec.inputs, **optional}),
             optional=MappingProxyType({}),
             outputs=MappingProxyType(
-                {name: (len(part),) for name, part in zip(base.output_names, values, strict=True)}
+                {name: (len(part),) for name, part in zip(whole.output_names, values, strict=True)}
             ),
             function=self._interpreted,
         )
-        super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
-        self.structure_model, self._numbers = base.structure_model, base._numbers
+        super().__init__(spec, whole.model, (), whole.static, whole.checks, whole.threads)
+        self.structure_model, self._numbers = whole.structure_model, whole._numbers
         self._packed_program = packed_program(program)
 
     def unpack(self, *vectors):
@@ -100,21 +100,20 @@ class PackedFunction(Function):
             raise TypeError(f"{self.name}: unpack takes {len(self.places)} vectors, {len(vectors)} were given")
         found = []
         for x, places in zip(map(np.asarray, vectors), self.places.values(), strict=True):
-            whole = np.zeros((*x.shape[:-1], *places.shape), x.dtype)
+            found.append(np.zeros((*x.shape[:-1], *places.shape), x.dtype))
             here = places >= 0
-            whole[..., here] = x[..., places[here]]
-            found.append(whole)
-        return self.base._packed(found, given_out=True)
+            found[-1][..., here] = x[..., places[here]]
+        return self.whole._packed(found, given_out=True)
 
     def with_parameters(self, parameters) -> PackedFunction:
         """The same for other numbers, one set of them; see `Function.with_parameters`."""
-        other = self.base.with_parameters(parameters)
+        other = self.whole.with_parameters(parameters)
         if np.ndim(getattr(other, "values", ())) > 1:
             raise TypeError(f"{self.name}: a packed function takes one set of numbers; pack for each, or do not pack")
         return PackedFunction(other)
 
     def _interpreted(self, model, *arrays, **named):
-        results = self.base.spec.function(model, *arrays, **named)
+        results = self.whole.spec.function(model, *arrays, **named)
         results = results if len(self.places) > 1 else (results,)
         vectors = [
             [_entry(result, index) for index in first] for result, first in zip(results, self._first, strict=True)
@@ -124,7 +123,7 @@ class PackedFunction(Function):
     def _built(self, dtype: str):
         from kinetree.compile.kernel import Kernel
 
-        basis = numbers_model(self.base.spec, self.structure_model)
+        basis = numbers_model(self.whole.spec, self.structure_model)
         numbers = basis.number_values() if self._numbers is None else self._numbers
         return Kernel(self._packed_program, dtype=dtype, checks=self.checks, numbers=numbers)
 
@@ -132,7 +131,7 @@ class PackedFunction(Function):
         return self._packed_program
 
     def __reduce__(self):
-        return PackedFunction, (self.base,)
+        return PackedFunction, (self.whole,)
 
 
 def _first_places(places: np.ndarray, count: int) -> list[tuple[int, ...]]:
