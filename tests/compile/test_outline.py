@@ -182,6 +182,49 @@ def test_numbers_of_a_large_model_can_change(pieces):
     assert not np.allclose(batch(kernel, arrays), expected)
 
 
+def test_derivatives_of_a_large_model(pieces):
+    """The forward derivative of rnea along dq is the product of rnea_derivatives with dq, where traces have marks.
+
+    Both are exact; they differ by some hundred roundings of the largest entry.
+    """
+    model, rng = kt.models.chain_gu(7, seed=70), np.random.default_rng(3)
+    q, v, a, dq = rng.uniform(-1.0, 1.0, (4, 7))
+    found = kt.differentiate(model, "rnea", "jvp", wrt="q")(q, v, a, dq)
+    expected = kt.rnea_derivatives(model, q, v, a).dtau_dq @ dq
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("largest, reason", [(20_000, "million operations or more"), (39_999, "0 million entries")])
+def test_what_would_exhaust_memory_is_refused(monkeypatch, largest, reason):
+    """A trace that grows beyond the bound, or more results than it allows: refused by name, with what to do."""
+    monkeypatch.setattr(outline_trace, "LARGEST", largest)
+    model = kt.models.chain_gu(100 if "entries" in reason else 70, seed=71)
+    with pytest.raises(CompilationError, match=reason) as raised:
+        tracing.trace(ALGORITHMS["crba"], model)
+    assert str(raised.value).startswith(f"crba of model '{model.name}'")
+    assert "interpreted" in str(raised.value) and raised.value.bodies in (70, 100)
+
+
+def test_a_refusal_comes_early(monkeypatch):
+    """What grows with the square of the bodies is refused after a tenth of its trace, of four million nodes here."""
+    monkeypatch.setattr(outline_trace, "LARGEST", 1_000_000)
+    seen = []
+    monkeypatch.setattr(outline_trace.Visits, "_refuse", lambda visits, nodes: seen.append(len(visits._graph)) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        tracing.trace(ALGORITHMS["crba"], kt.models.chain_gu(400))
+    assert seen[0] < 400_000
+
+
+def test_columns_of_the_mass_matrix_come_from_rnea():
+    """The way out that the refusal names: without gravity and velocity, rnea of unit accelerations are columns of M."""
+    model, n = kt.models.chain_gu(60).replace(gravity=(0.0, 0.0, 0.0)), 60
+    q = np.random.default_rng(4).uniform(-np.pi, np.pi, n)
+    with kt.interpreted():
+        M = kt.crba(model, q)
+    found = kt.rnea(model, q, np.zeros(n), np.eye(n))
+    np.testing.assert_allclose(found, M, rtol=0, atol=1e-13 * np.abs(M).max())
+
+
 def test_many_angles_of_one_state_are_looped_over():
     """More inputs than fit on some lines: single states equal batches, and NaN in any place is noticed."""
     model = kt.models.star(700)

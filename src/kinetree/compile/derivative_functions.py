@@ -461,6 +461,7 @@ def _varies(x) -> bool:
 
 def _over(model, numbers: Sequence, chosen: Sequence[int]) -> ScalarModel:
     """The model over other numbers; physics whose numbers are variables is present, even if it is zero now."""
+    model = getattr(model, "plain", model)  # of a large model the rotations are symbols of the outer trace
     smodel = object.__new__(ScalarModel)
     smodel._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
     smodel._set(**rebuilt(model, numbers))

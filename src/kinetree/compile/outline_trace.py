@@ -16,6 +16,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..errors import CompilationError
 from ..joints.turned import TurnedRevolute
 from ..model import ScalarModel
 from ..spatial import Transform
@@ -35,6 +36,9 @@ LARGE = 16_000
 PIECE = 1200
 """Longest piece; where no mark stands for so long, pieces of this size are cut."""
 
+LARGEST = 12_000_000
+"""Nodes of a trace, which takes a minute per six million and 400 bytes for each; beyond, compiling is refused."""
+
 REPEATED = 1.5
 """How much smaller the different pieces together must be than the trace, or it is lowered as a whole."""
 
@@ -48,27 +52,70 @@ class Visits(Sequence):
     graph : Graph
     marks : list of int
         Gets the length of the graph at each visit.
+    what : str
+        What is traced, for the error.
+
+    Raises
+    ------
+    CompilationError
+        While iterating: the trace grows beyond `LARGEST`.
     """
 
-    __slots__ = ("_bodies", "_graph", "_marks")
+    __slots__ = ("_bodies", "_graph", "_marks", "_what")
 
-    def __init__(self, bodies: range, graph: Graph, marks: list[int]) -> None:
-        self._bodies, self._graph, self._marks = bodies, graph, marks
+    def __init__(self, bodies: range, graph: Graph, marks: list[int], what: str) -> None:
+        self._bodies, self._graph, self._marks, self._what = bodies, graph, marks, what
 
     def __iter__(self):
-        count = len(self._bodies)
-        for k, i in enumerate(self._bodies, 1):
-            self._marks.append(len(self._graph))
-            if k % 64 == 0:
+        count, begin = len(self._bodies), len(self._graph)
+        for k, i in enumerate(self._bodies):
+            here = len(self._graph)
+            self._marks.append(here)
+            if k and k % 16 == 0:
+                # The deepest bodies may come first. Where visits cost as much as a body is deep, half of the
+                # expectation is right; so one that is too large by half is refused at once.
+                expected = here + (here - begin) * (count - k) // k
+                if here > LARGEST or expected > 2 * LARGEST:
+                    self._refuse(max(here, expected // 2))
+            if k and k % 64 == 0:
                 stage(f"reading the algorithm, body {k} of {count}")
             yield i
         self._marks.append(len(self._graph))
+
+    def _refuse(self, nodes: int) -> None:
+        raise _too_large(
+            f"{self._what} would be a program of {nodes / 1e6:.0f} million operations or more, beyond the "
+            f"{LARGEST / 1e6:.0f} million up to which kinetree compiles.",
+            len(self._bodies),
+            operations=nodes,
+        )
 
     def __len__(self) -> int:
         return len(self._bodies)
 
     def __getitem__(self, k):
         return self._bodies[k]
+
+
+def refuse_results(what: str, entries: int, bodies: int) -> None:
+    """Raise CompilationError if there are more entries of results than a program can have."""
+    if entries > LARGEST // 4:
+        raise _too_large(
+            f"{what} has {entries / 1e6:.0f} million entries, beyond the {LARGEST / 4e6:.0f} million up to which "
+            "kinetree compiles.",
+            bodies,
+            entries=entries,
+        )
+
+
+def _too_large(what: str, bodies: int, **values: int) -> CompilationError:
+    return CompilationError(
+        f"{what} Matrices of {bodies} bodies grow with their square: take products with vectors instead (a column of M "
+        "is rnea of a unit acceleration, a whole batch of them in one call: docs/big_models.md), or evaluate without "
+        "compiling, within 'with kinetree.interpreted():'.",
+        bodies=bodies,
+        **values,
+    )
 
 
 class MarkedModel(ScalarModel):
@@ -84,17 +131,21 @@ class MarkedModel(ScalarModel):
         The model's numbers.
     graph : Graph
         The trace.
+    what : str
+        What is traced, for errors: "crba of model 'arm'".
 
     Attributes
     ----------
     marks : Marks
+    plain : Model
+        The model, its rotations constant.
     """
 
-    __slots__ = ("_graph", "marks")
+    __slots__ = ("_graph", "_what", "marks", "plain")
 
-    def __init__(self, model, values: Sequence, graph: Graph) -> None:
+    def __init__(self, model, values: Sequence, graph: Graph, what: str) -> None:
         marks = Marks([], len(values), [])
-        self._set(_graph=graph, marks=marks)
+        self._set(_graph=graph, _what=what, marks=marks, plain=model)
         super().__init__(model, values)
         symbols = _Symbols(graph, marks)
         self._set(
@@ -103,10 +154,10 @@ class MarkedModel(ScalarModel):
         )
 
     def outward(self) -> Visits:
-        return Visits(super().outward(), self._graph, self.marks.places)
+        return Visits(super().outward(), self._graph, self.marks.places, self._what)
 
     def inward(self) -> Visits:
-        return Visits(super().inward(), self._graph, self.marks.places)
+        return Visits(super().inward(), self._graph, self.marks.places, self._what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +441,14 @@ class _Copies:
 
     def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Pieces:
         """Copy all pieces, each from the template of its shape."""
-        templates = [Template(shape) for shape in shapes]
-        for piece in pieces:
+        templates = []
+        for k, shape in enumerate(shapes):
+            if k % 64 == 0:
+                stage(f"simplifying, form {k + 1} of {len(shapes)}")
+            templates.append(Template(shape))
+        for k, piece in enumerate(pieces):
+            if k % 256 == 0:
+                stage(f"joining the code, piece {k + 1} of {len(pieces)}")
             if self.code and (not self.cuts or self.cuts[-1] < len(self.code)):
                 self.cuts.append(len(self.code))
             self._copy(templates[piece.shape], piece)

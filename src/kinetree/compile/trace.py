@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from math import prod
 
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
-from kinetree.compile.outline_trace import BODIES, MarkedModel
+from kinetree.compile.outline_trace import BODIES, MarkedModel, refuse_results
 from kinetree.compile.program import Program
 from kinetree.compile.progress import stage
 
@@ -40,7 +41,9 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     graph = Graph()
     numbers = symbolic_numbers(graph, basis)
     many = basis.nb >= BODIES
-    smodel = MarkedModel(basis, numbers, graph) if many else basis.with_numbers(numbers)
+    what = f"{spec.name} of model {model.name!r}"
+    refuse_results(what, sum(prod(spec.shape(name, model)) for name in spec.outputs), model.nb - 1)
+    smodel = MarkedModel(basis, numbers, graph, what) if many else basis.with_numbers(numbers)
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
