@@ -75,6 +75,10 @@ class Task:
         """kinetree's compiled function; one thread unless told otherwise."""
         return self.kt.compile(self.model, algorithm, **{"threads": 1, **options})
 
+    def packed(self, algorithm: str):
+        """kinetree's function that writes each distinct entry of its matrices once; None where there is no matrix."""
+        return None if algorithm in ("rnea", "aba") else self.kt.packed(self.function(algorithm))
+
     def arrays(self, algorithm: str, count: int, dtype: str = "float64"):
         """Arrays to fill with the results of a batch, poisoned: what is not written shows."""
         shapes = self._shapes(algorithm)
@@ -106,6 +110,10 @@ class Task:
             "batch": f(*arguments),
             "batch, out=": many,
         }
+        small = self.packed(algorithm)
+        if small is not None:
+            vectors = small(*arguments)
+            found["packed"] = small.unpack(*(vectors if isinstance(vectors, tuple) else (vectors,)))
         found = {road: _stacked(each) for road, each in found.items()}
         if cpp:
             for road in self._roads(algorithm):
@@ -191,7 +199,7 @@ class Task:
     # --- batches ------------------------------------------------------------------------------------------------
 
     def batches(self, algorithm: str) -> dict[str, Runner]:
-        """kinetree's contenders for all states at once: both precisions, with and without arrays to fill."""
+        """kinetree's contenders for all states at once: both precisions, new arrays and given ones, packed matrices."""
         names = ALGORITHMS[algorithm]
         arguments = tuple(np.ascontiguousarray(self.states[name]) for name in names)
         single = tuple(x.astype(np.float32) for x in arguments)
@@ -201,6 +209,11 @@ class Task:
             "kinetree": _loop(f, [arguments]),
             "kinetree float32 out=": _loop(f, [single], out=self.arrays(algorithm, count, "float32")),
         }
+        small = self.packed(algorithm)
+        if small is not None:
+            vectors = small(*arguments)
+            out = tuple(vectors) if isinstance(vectors, tuple) else vectors
+            contenders["kinetree packed out="] = _loop(small, [arguments], out=out)
         return contenders
 
     def large_batch(self, algorithm: str) -> tuple[int, Runner]:

@@ -123,12 +123,15 @@ def line(row: dict) -> str:
     seconds = batch["seconds"]
     single = seconds["kinetree out="]["median"] / seconds["kinetree float32 out="]["median"]
     plain = row["call"]["seconds"]["kinetree plain"]["median"] - row["call"]["seconds"]["kinetree"]["median"]
+    small = batch["ratios"].get("kinetree packed out=")
+    packed = f"packed {small['median']:.1f}x, " if small else ""
     return (
         f"{row['robot']:14} {row['algorithm']:16} "
         f"call {call['kinetree']['median']:5.1f}x (plain +{1e9 * plain:.0f} ns); "
         f"batch {1e9 * seconds['kinetree out=']['median']:5.0f} ns, "
         f"{batch['ratios']['kinetree out=']['median']:5.1f}x of {batch['rival']} "
-        f"{1e9 * seconds[batch['rival']]['median']:.0f} ns, fresh {batch['ratios']['kinetree']['median']:.1f}x, "
+        f"{1e9 * seconds[batch['rival']]['median']:.0f} ns, "
+        f"fresh {batch['ratios']['kinetree']['median']:.1f}x, {packed}"
         f"float32 {single:.2f}x, large {1e9 * scale['large_batch']['median']:.0f} ns, "
         f"{THREADS} threads {scale['speedup']['median']:.2f}x"
     )
