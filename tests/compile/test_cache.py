@@ -13,11 +13,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import kinetree as kt
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.cli import app
 from kinetree.compile import cache
-from kinetree.compile.engine import Target
+from kinetree.compile import kernel as kernel_module
+from kinetree.compile.engine import Target, assemble, is_object
 from kinetree.compile.kernel import Kernel
 from kinetree.compile.program import Program
+from kinetree.compile.stored import signature_of, stored_program
 
 PROGRAM = Program((("x", (2,)),), (("y", (2,)),), (("input", 0, 0), ("input", 0, 1), ("exp", 0), ("sin", 1)), ((2, 3),))
 
@@ -299,6 +303,60 @@ def test_corrupt_object_is_compiled_again_and_replaced(folder):
     assert evaluate() == reference()
     assert path.read_bytes() == good
     assert Kernel(PROGRAM).cached
+
+
+@pytest.fixture
+def stored(folder, monkeypatch):
+    """What this test stores in the cache: pairs of key and content."""
+    found = []
+    store = cache.store
+    monkeypatch.setattr(cache, "store", lambda key, content: found.append((key, content)) or store(key, content))
+    return found
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage" * 9, b"\x7fELF" + bytes(99), b"\x64\x86" + b"\xff" * 50, "half"])
+def test_an_entry_that_is_no_object_code_is_compiled_again(stored, content):
+    """With the right checksum, as another program or version may have stored it: LLVM would end the process."""
+    Kernel(PROGRAM)
+    ((key, good),) = stored
+    assert cache.store(key, good[: len(good) // 2] if content == "half" else content)
+    kernel = Kernel(PROGRAM)
+    assert not kernel.cached
+    assert kernel.entry(np.array([0.3, 0.7])).tobytes() == reference()
+    assert cache.load(key) == good and Kernel(PROGRAM).cached
+
+
+@pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "x86_64-apple-darwin", "x86_64-pc-windows-msvc"])
+def test_object_files_of_all_platforms_are_known(triple):
+    """ELF, Mach-O and COFF, as LLVM makes them; what is cut off is not taken for one."""
+    pytest.importorskip("llvmlite")
+    target = dataclasses.replace(Target.host(), triple=triple, cpu="x86-64", features="")
+    try:
+        data = assemble(f'target triple = "{triple}"\ndefine i32 @f() {{ ret i32 7 }}\n', target)
+    except RuntimeError as error:  # an LLVM of another processor
+        pytest.skip(str(error))
+    assert is_object(data)
+    assert not is_object(data[:12]) and not is_object(b"\0" + data) and not is_object(b"")
+
+
+def test_changed_code_generator_has_entries_of_its_own(folder, monkeypatch):
+    """The text of the emitting sources and LLVM's version are part of the key."""
+    Kernel(PROGRAM)
+    monkeypatch.setattr(kernel_module, "_emitter", lambda: "another")
+    assert [Kernel(PROGRAM).cached for _ in range(2)] == [False, True]
+    assert len(entries(folder)) == 2
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b"[]", b"null", b"[1, 2]", b"\xff\xfe"])
+def test_a_stored_program_that_cannot_be_read_is_traced_again(stored, content):
+    """The entry of a trace holds something else, with the right checksum: the model is traced, the entry replaced."""
+    spec, model = ALGORITHMS["gravity_forces"], kt.models.pendulum()
+    signature = signature_of(spec, model, (), {})
+    program = stored_program(spec, model, (), {}, signature)
+    ((key, good),) = stored
+    assert cache.store(key, content)
+    assert stored_program(spec, model, (), {}, signature) == program
+    assert cache.load(key) == good
 
 
 def test_another_processor_has_entries_of_its_own(folder):

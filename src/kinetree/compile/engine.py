@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import functools
+import struct
 import sys
 from dataclasses import dataclass
 
@@ -65,6 +66,25 @@ class Target:
         return f"{self.triple}/{self.cpu}/{self.features}/{self.vector_bytes}"
 
 
+def is_object(data: bytes) -> bool:
+    """Whether bytes begin like an object file (ELF, Mach-O, COFF) and are as long as its header says.
+
+    LLVM's loader does not ask: other bytes end the process.
+    """
+    size = len(data)
+    if data[:4] == b"\x7fELF" and size >= 64:
+        wide = data[4] == 2
+        sections = int.from_bytes(data[40:48] if wide else data[32:36], sys.byteorder)
+        entry, count = struct.unpack("=2H", data[58:62] if wide else data[46:50])
+        return 0 < sections <= size - entry * count
+    if data[:4] == b"\xcf\xfa\xed\xfe" and size >= 32:
+        return int.from_bytes(data[20:24], "little") <= size - 32  # the load commands
+    if data[:2] in (b"\x64\x86", b"\x64\xaa") and size >= 20:  # x86-64, AArch64
+        sections, symbols = struct.unpack("<2xH4xI", data[:12])
+        return 20 + 40 * sections <= size and symbols <= size
+    return False
+
+
 class Code:
     """An object loaded into the process, alive as long as this instance.
 
@@ -72,11 +92,18 @@ class Code:
     ----------
     data : bytes
         Object code made by `assemble` for this machine.
+
+    Raises
+    ------
+    CompilationError
+        The bytes are not an object file.
     """
 
     __slots__ = ("_engine",)
 
     def __init__(self, data: bytes) -> None:
+        if not is_object(data):
+            raise CompilationError("these bytes are not object code. Clear the cache and compile again.")
         llvm = _llvm()
         _export_libm()
         # An engine owns and frees its target machine, so each gets one of its own.
