@@ -122,7 +122,7 @@ def _finding_of(error: Exception, file: str) -> Finding:
     code = next((code for kind, code in _KINDS if isinstance(error, kind) and not getattr(error, "code", "")), None)
     if code is None and isinstance(error, OSError):
         code = "unreadable"
-    found = finding_of(error, getattr(error, "file", None) or file)
+    found = finding_of(error, file)
     return found if code is None else finding(code, found.file, found.line, found.element, found.message, found.repair)
 
 

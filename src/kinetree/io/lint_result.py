@@ -155,7 +155,8 @@ def finding(
 
 
 def finding_of(error: Exception, file: str) -> Finding:
-    """An error of a reader as a finding; readers of other formats have codes beside those of the table."""
+    """An error of a reader as a finding about its own file, or about this one if it names none."""
+    file = getattr(error, "file", None) or file
     code = getattr(error, "code", "")
     message = getattr(error, "summary", None)
     line = getattr(error, "line", None)

@@ -16,6 +16,7 @@ from kinetree.io.mjcf_sources import Sources, kind_of
 from kinetree.io.xml_reader import Node
 
 _REFERENCES = ("class", "childclass", "material", "dclass")  # attributes that an element can do without
+_CARRIERS = ("body", "worldbody", "frame", "replicate")
 _NO_CLASS = "/"  # among the lost names: that of a class, which cannot be known
 _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
 _FREEDOMS = "more than 6 dofs|followed by|free joint|freejoint|joints? in|have joints|at most one"
@@ -29,7 +30,9 @@ _TAGS = (
     "body", "joint", "freejoint", "geom", "site", "inertial", "frame", "camera", "light", "worldbody", "asset", "mesh",
     "texture", "material", "default", "compiler", "option", "size", "visual", "statistic", "contact", "exclude", "pair",
     "equality", "connect", "weld", "tendon", "fixed", "spatial", "actuator", "motor", "position", "velocity", "general",
-    "muscle", "sensor", "keyframe", "key", "custom", "include", "replicate", "attach", "flag",
+    "muscle", "sensor", "keyframe", "key", "custom", "include", "replicate", "attach", "flag", "jointpos", "jointvel",
+    "actuatorpos", "actuatorvel", "actuatorfrc", "accelerometer", "gyro", "touch", "force", "torque", "framepos",
+    "framequat", "framelinvel", "frameangvel", "subtreecom",
 )  # fmt: skip
 _ATTRIBUTES = (
     "name", "class", "childclass", "pos", "quat", "euler", "axis", "type", "range", "limited", "damping", "stiffness",
@@ -59,7 +62,7 @@ class MendedCopy:
         Bodies whose mass is a stand-in.
     """
 
-    __slots__ = ("unjudged", "_freedoms", "_lost", "_mends", "_sources", "_touched")
+    __slots__ = ("unjudged", "_freedoms", "_lost", "_made", "_mends", "_sources", "_touched")
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
@@ -67,6 +70,7 @@ class MendedCopy:
         self._lost: set[str | None] = set()  # names that are gone; None: one that cannot be known
         self._touched: set[Node] = set()  # elements that lost a part
         self._mends: dict[tuple[Node, str], int] = {}
+        self._made: set[tuple[Node, str]] = set()  # tags and attributes that were written here
         self._freedoms = False  # whether the number of positions is another one now
         for node in list(sources.nodes()):
             if node.tag == "include" and node not in sources.parts and self._is_known(node):
@@ -112,6 +116,10 @@ class MendedCopy:
             return None in self._lost or not self._lost.isdisjoint(_quoted(message))
         if re.search("invalid (qpos|qvel) size", message):
             return self._freedoms
+        if node is not None and code in ("not-in-format", "bad-number", "bad-choice"):
+            if any((node, name) in self._made for name in _quoted(message)):
+                return True
+            return "unrecognized element" in message and (node, node.tag) in self._made
         return node in self._touched and code in ("massless-leaf", "mujoco", "bad-geometry")
 
     # Mends --------------------------------------------------------------------------------------------------------
@@ -188,7 +196,7 @@ class MendedCopy:
             if isinstance(element.tag, str):
                 inner = node.document.node(element)
                 self._lost |= {element.get("name"), element.get("class") if inner.tag == "default" else None} - {None}
-                self._freedoms |= kind_of(inner) == "joint"
+                self._freedoms |= inner.tag in ("joint", "freejoint") and element.getparent().tag in _CARRIERS
         self._touched.add(node.document.node(parent))
         parent.remove(node.element)
         return True
@@ -218,6 +226,7 @@ class MendedCopy:
             body = node.element.getparent()
             self.unjudged.add(node.document.node(body))
         if attribute in _SOUND:
+            self._made.add((node, attribute))
             return _set(node, attribute, _SOUND[attribute])
         return node.element.attrib.pop(attribute, None) is not None
 
@@ -242,12 +251,13 @@ class MendedCopy:
             if not meant or meant[0] == node.tag:
                 return False
             node.element.tag = meant[0]
-            self._freedoms |= kind_of(node) == "joint"
+            self._made.add((node, meant[0]))
             return True
         value = node.element.attrib.pop(attribute[1], None)
         meant = difflib.get_close_matches(attribute[1][:50], _ATTRIBUTES, n=1, cutoff=0.75)
         if value is not None and meant and meant[0] not in node.element.attrib:
             node.element.set(meant[0], value)
+            self._made.add((node, meant[0]))
         return value is not None
 
     def _chosen(self, node: Node, message: str) -> bool:
@@ -258,7 +268,7 @@ class MendedCopy:
             del node.element.attrib[name]
             if meant and name == "type":
                 node.element.set(name, meant[0])
-            self._freedoms |= name == "type" and kind_of(node) == "joint"
+            self._freedoms |= name == "type" and kind_of(node) == "joint" and not meant
         return bool(stated)
 
 

@@ -214,8 +214,10 @@ class Sources:
         if self.printed is not None and line is not None:
             return self.printed[line - 1] if line <= len(self.printed) else None
         if line is not None:
-            there = (node for node in _all(self.main.root) if node.line == line)
-            return next((node for node in there if tag == node.tag or name == node.element.get("name")), None)
+            alike = [n for n in _all(self.main.root) if tag == n.tag or (name and name == n.element.get("name"))]
+            # Ours is the line on which a tag ends, MuJoCo's the one on which it begins.
+            there = (node for node in alike if node.line == line)
+            return next(there, None) or next((node for node in alike if node.line > line), None)
         if name:
             return next((node for node in self.nodes() if node.element.get("name") == name), None)
         attribute = re.search(r"unrecognized attribute: '([^']*)'", message)

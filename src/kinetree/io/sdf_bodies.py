@@ -65,7 +65,8 @@ def mass_of(
         I, change = settle(record.mass, record.tensor, choice, f"link '{name}'")
     except InertiaError as error:
         values = {"mass": error.mass, "inertia": error.inertia}
-        raise record.tensor_node.fail(
+        node = record.node.child("mass") if error.code == "negative-mass" else record.tensor_node
+        raise node.fail(
             f"link '{name}': {error.rule}", InertiaError, code=error.code, repair=error.repair, link=name, **values
         ) from None
     if change is not None:
