@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import threading
 import time
 from collections import namedtuple
@@ -158,7 +159,7 @@ class Function:
         kernel, n = self._kernels[dtype], prod(batch)
         if kernel.batch(args, results, n, strides, kernel.threads(n, self.threads)):
             return NotImplemented  # the general way says what is wrong
-        return results[0] if self._result is None else self._result._make(results)
+        return results[0] if self._result is None else self._result(*results)
 
     def _bound(self, args, named) -> tuple:
         """The arrays in the order of the inputs."""
@@ -261,32 +262,44 @@ class Function:
         if self._result is None and self._out_shapes != ((),):
             return entry
 
-        alone, numbers, kind = len(self._out_shapes) == 1, () in self._out_shapes, self._result
+        alone, make = len(self._out_shapes) == 1, self._maker()
+        if not alone and () not in self._out_shapes:
+
+            def packed(*args):
+                result = entry(*args)
+                return result if result is NotImplemented else make(result)
+
+            return packed
 
         def packed(*args):
             result = entry(*args)
             if result is NotImplemented:
                 return result
-            if alone:
-                result = (result,)
-            if numbers and len(args) == count:  # a number, unless it was asked to fill an array
+            result = (result,) if alone else result
+            if len(args) == count:  # a number, unless it was asked to fill an array
                 result = [x if x.ndim else x[()] for x in result]
-            return result[0] if kind is None else kind._make(result)
+            return make(result)
 
         return packed
+
+    def _maker(self):
+        """What makes the result of a call out of the arrays of the kernel, without looking at them."""
+        if self._result is None:
+            return operator.itemgetter(0)
+        return self._result.make if self.spec.parts else functools.partial(tuple.__new__, self._result)
 
     def _packed_rows(self, rows):
         """The kernel's entry for batches, its results packed."""
         if self._result is None:
             return rows
 
-        alone = len(self._out_shapes) == 1
+        alone, make = len(self._out_shapes) == 1, self._maker()
 
         def packed(*args):
             result = rows(*args)
             if result is NotImplemented:
                 return result
-            return self._result._make((result,) if alone else result)
+            return make((result,) if alone else result)
 
         return packed
 

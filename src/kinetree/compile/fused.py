@@ -331,29 +331,38 @@ class Packing:
         Of a fused function.
     kinds : sequence of type or None
         The named tuple of each quantity, None for those with one output.
+
+    Attributes
+    ----------
+    kind : type
+        The named tuple of all quantities.
+    make : callable
+        The result from the arrays in a row. It is made for the arrangement: it runs with every call.
     """
 
-    __slots__ = ("_make", "_slices", "kind")
+    __slots__ = ("kind", "make")
 
     def __init__(self, spec: Spec, kinds: Sequence[type | None]) -> None:
         self.kind = result_type(tuple(_fields(spec.parts, {*spec.inputs, *spec.optional})))
-        self._slices, at = [], 0
+        scope = {"whole": functools.partial(tuple.__new__, self.kind)}
+        fields, count = [], 0
         for part, kind in zip(spec.parts, kinds, strict=True):
-            count = len(part.spec.outputs)
-            self._slices.append((kind, at, at + count))
-            at += count
-        nested = any(kind is not None for kind in kinds)
-        # Called with every result: without nesting nothing but the tuple is made.
-        self._make = self._nested if nested else functools.partial(tuple.__new__, self.kind)
-
-    def _nested(self, results) -> tuple:
-        results = tuple(results)
-        return tuple.__new__(
-            self.kind, [results[a] if kind is None else kind._make(results[a:b]) for kind, a, b in self._slices]
-        )
+            arrays = [f"x{n}" for n in range(count, count + len(part.spec.outputs))]
+            count += len(arrays)
+            if kind is None:
+                fields += arrays
+            else:
+                scope[f"part{len(fields)}"] = functools.partial(tuple.__new__, kind)
+                fields.append(f"part{len(fields)}(({', '.join(arrays)}))")
+        if len(fields) == count:  # no quantity has several
+            self.make = scope["whole"]
+        else:
+            arrays = "".join(f"x{n}, " for n in range(count))
+            exec(f"def make(arrays):\n    {arrays}= arrays\n    return whole(({', '.join(fields)},))", scope)
+            self.make = scope["make"]
 
     def __call__(self, *results):
-        return self._make(results)
+        return self.make(results)
 
 
 @functools.cache
