@@ -249,6 +249,13 @@ def test_a_file_that_is_included_twice_is_an_error(tmp_path):
     assert [(each.line, each.code) for each in kt.lint(main).errors] == [(3, "include-cycle"), (4, "zero-axis")]
 
 
+def test_misspelled_words_of_mjcf_get_the_likely_ones():
+    """What MuJoCo does not know is compared with the format's words and with the names of the file."""
+    text = MJCF.replace('joint2="jd"', 'joint2="jdd"').replace('"box"', '"bxo"').replace("stiffness", "stifness")
+    repairs = {each.line: each.repair for each in kt.lint(text).errors}
+    assert repairs == {8: "did you mean 'box'?", 14: "did you mean 'stiffness'?", 20: "did you mean 'jd'?"}
+
+
 def test_unsupported_physics_of_mjcf_is_found_beside_errors():
     """What loading refuses for the whole model, one finding for each."""
     text = MJCF.replace('<body name="b">', '<body name="b" gravcomp="1">').replace('axis="0 0 1"', 'axis="0 0 0"')

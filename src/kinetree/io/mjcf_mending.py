@@ -7,12 +7,12 @@ copy is one text, without includes, with one element on each line, so that each 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
 from kinetree.io.mjcf_sources import Sources, kind_of
+from kinetree.io.mjcf_words import ATTRIBUTES, TAGS, WORDS, nearest
 from kinetree.io.xml_reader import Node
 
 _REFERENCES = ("class", "childclass", "material", "dclass")  # attributes that an element can do without
@@ -26,24 +26,6 @@ _SOUND = {
     "diaginertia": "1 1 1", "fullinertia": "1 1 1 0 0 0", "coef": "1", "gear": "1", "radius": "0.1",
 }  # fmt: skip
 _TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"
-_TAGS = (
-    "body", "joint", "freejoint", "geom", "site", "inertial", "frame", "camera", "light", "worldbody", "asset", "mesh",
-    "texture", "material", "default", "compiler", "option", "size", "visual", "statistic", "contact", "exclude", "pair",
-    "equality", "connect", "weld", "tendon", "fixed", "spatial", "actuator", "motor", "position", "velocity", "general",
-    "muscle", "sensor", "keyframe", "key", "custom", "include", "replicate", "attach", "flag", "jointpos", "jointvel",
-    "actuatorpos", "actuatorvel", "actuatorfrc", "accelerometer", "gyro", "touch", "force", "torque", "framepos",
-    "framequat", "framelinvel", "frameangvel", "subtreecom",
-)  # fmt: skip
-_ATTRIBUTES = (
-    "name", "class", "childclass", "pos", "quat", "euler", "axis", "type", "range", "limited", "damping", "stiffness",
-    "armature", "frictionloss", "springref", "ref", "margin", "size", "fromto", "mass", "density", "mesh", "material",
-    "rgba", "group", "contype", "conaffinity", "condim", "friction", "diaginertia", "fullinertia", "joint", "tendon",
-    "site", "body", "body1", "body2", "joint1", "joint2", "gear", "ctrlrange", "ctrllimited", "forcerange",
-    "forcelimited", "kp", "kv", "file", "scale", "vertex", "coef", "angle", "meshdir", "gravity", "timestep", "qpos",
-    "qvel", "ctrl", "actuatorfrcrange", "solref", "solimp", "mocap", "gravcomp",
-)  # fmt: skip
-_WORDS = ("free", "ball", "slide", "hinge", "plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box",
-          "mesh")  # fmt: skip
 _BY_NAME = {"dry friction": "frictionloss", "actfrcrange": "actuatorfrcrange", "force range": "forcerange",
             "control range": "ctrlrange", "activation range": "actrange"}  # fmt: skip
 
@@ -247,27 +229,27 @@ class MendedCopy:
         """Under the name that was probably meant, so that what refers to it goes on to exist."""
         attribute = re.search(r"attribute: '([^']*)'", message)
         if attribute is None:
-            meant = difflib.get_close_matches(node.tag[:50], _TAGS, n=1, cutoff=0.75)
-            if not meant or meant[0] == node.tag:
+            meant = nearest(node.tag, TAGS)
+            if meant is None:
                 return False
-            node.element.tag = meant[0]
-            self._made.add((node, meant[0]))
+            node.element.tag = meant
+            self._made.add((node, meant))
             return True
         value = node.element.attrib.pop(attribute[1], None)
-        meant = difflib.get_close_matches(attribute[1][:50], _ATTRIBUTES, n=1, cutoff=0.75)
-        if value is not None and meant and meant[0] not in node.element.attrib:
-            node.element.set(meant[0], value)
-            self._made.add((node, meant[0]))
+        meant = nearest(attribute[1], ATTRIBUTES)
+        if value is not None and meant and meant not in node.element.attrib:
+            node.element.set(meant, value)
+            self._made.add((node, meant))
         return value is not None
 
     def _chosen(self, node: Node, message: str) -> bool:
         named = _quoted(message)
         stated = [name for name, value in node.element.attrib.items() if value in named]
         for name in stated[:1]:
-            meant = difflib.get_close_matches(node.element.get(name)[:50].lower(), _WORDS, n=1)
+            meant = nearest(node.element.get(name), WORDS)
             del node.element.attrib[name]
             if meant and name == "type":
-                node.element.set(name, meant[0])
+                node.element.set(name, meant)
             self._freedoms |= name == "type" and kind_of(node) == "joint" and not meant
         return bool(stated)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
 from kinetree.io.mjcf_said import understood
+from kinetree.io.mjcf_words import likely
 from kinetree.io.xml_numbers import KNOWN
 from kinetree.io.xml_reader import Document, Node, shown
 
@@ -198,7 +199,14 @@ class Sources:
             code = "unknown-joint-type"
         document = node.document if node is not None else self.main
         place = node if node is not None else told.line
-        return document.fail(place, f"MuJoCo: {message}", code=code, repair=told.repair, said=said)
+        words = re.findall(r"'([^']*)'", told.message)
+        repair = likely(code, words, tag, self._all_names() if code == "unknown-name" else ()) or told.repair
+        return document.fail(place, f"MuJoCo: {message}", code=code, repair=repair, said=said)
+
+    def _all_names(self) -> list[str]:
+        named = [name for node in self.nodes() if (name := node.element.get("name"))]
+        classes = [node.element.get("class", "") for node in self.nodes() if node.tag == "default"]
+        return list(dict.fromkeys(named + classes))
 
     def _with_file(self, message: str) -> Node | None:
         """The element of a file that cannot be opened, about which MuJoCo gives no line."""
