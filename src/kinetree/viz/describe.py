@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 SHOWN = 8  # names of one kind in a line
+DEEPEST = 32  # levels of the tree: beyond, indentation leaves no room for what it says
 _IGNORED = re.compile(r"(?:\S*/)?([^/\[\s]+)(?:\[[^\]]*\])? ignored: (.*)", re.DOTALL)
 
 
@@ -83,7 +84,11 @@ def as_tree(model):
     tree = Tree(world, guide_style="dim")
     nodes = {0: tree}
     for i in model.outward():
+        if model.depth[i] > DEEPEST:
+            continue
         nodes[i] = nodes[model.parent[i]].add(_line(_body(model, i)))
+        if model.depth[i] == DEEPEST and model.children(i):
+            nodes[i].add(Text(f"{len(model.subtree(i)) - 1} more bodies (--json lists them)", style="dim"))
     parts = [heading, tree]
     parts += [
         Text(f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}")
