@@ -161,7 +161,9 @@ class Task:
         rows = list(zip(*([row.copy() for row in self.states[name]] for name in names), strict=True))
         model, plain, f = self.model, getattr(self.kt, algorithm), self.function(algorithm)
         out = self.arrays(algorithm, 0)
+        f(*rows[0])  # builds it: its bare entry is there from now on
         contenders = {
+            "kinetree single": _loop(f.single, rows),
             "kinetree out=": _loop(f, rows, out=out),
             "kinetree": _loop(f, rows),
             "kinetree plain": _loop(plain, rows, (model,)),

@@ -69,7 +69,8 @@ def library() -> tuple[ctypes.CDLL, dict[str, object]]:
     command = [compiler, *FLAGS, *DEFINITIONS, *[f"-I{folder}" for folder in folders], str(SOURCE)]
     command += [f"-L{libraries}", "-lboost_serialization", f"-Wl,-rpath,{libraries}"]
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
-    about = "\n".join([*command, EXPORTS, version, SOURCE.read_text(), importlib.metadata.version("pin"), _processor()])
+    versions = importlib.metadata.version("pin"), _eigen(folders[-1])
+    about = "\n".join([*FLAGS, *DEFINITIONS, EXPORTS, version, *versions, SOURCE.read_text(), _processor()])
     path = BUILD / f"pinocchio-{hashlib.sha256(about.encode()).hexdigest()[:16]}.so"
     seconds = 0.0
     if not path.is_file():
@@ -87,6 +88,15 @@ def library() -> tuple[ctypes.CDLL, dict[str, object]]:
     loaded = ctypes.CDLL(str(path))
     loaded.robot_open.restype = ctypes.c_void_p
     return loaded, {"compiler": version, "flags": " ".join(FLAGS), "seconds": seconds}
+
+
+def _eigen(folder: pathlib.Path) -> str:
+    """The lines of Eigen's headers that hold its version."""
+    for name in ("Eigen/Version", "Eigen/src/Core/util/Macros.h"):
+        if (folder / name).is_file():
+            lines = (folder / name).read_text().splitlines()
+            return "\n".join(line for line in lines if "_VERSION " in line and line.startswith("#define"))
+    return ""
 
 
 def _processor() -> str:
