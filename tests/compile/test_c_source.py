@@ -328,10 +328,22 @@ def test_codegen_writes_what_the_function_gives(tmp_path):
     assert len(list((tmp_path / "new").iterdir())) == 6
 
 
+def test_codegen_of_several_quantities_as_one(tmp_path):
+    """Commas stand between the quantities; choices behind names or as options; C gives the library's bits."""
+    result = run("codegen", "arm7", "-f", "rnea,crba,jacobian:tool", "--reference", "world", "-o", tmp_path / "new")
+    assert result.exit_code == 0, result.output
+    f = kt.compile(kt.load("arm7"), ["rnea", "crba", "jacobian:tool:world"])
+    assert f"arm7_rnea_crba_jacobian_tool_world: {f.operations.total} operations" in result.stdout
+    assert len(list((tmp_path / "new").iterdir())) == 3
+    run_harness(f.c_source(), tmp_path)
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
         (("-f", "jacobian"), "jacobian needs --frame and --reference"),
+        (("-f", "rnea,jacobian:tool"), "jacobian:tool needs --reference"),
+        (("-f", "rnea,rnea"), "the quantity 'rnea' is asked for twice"),
         (("-f", "abba"), "no algorithm named 'abba'"),
         (("-f", "aba", "--lang", "cobol"), "no such language; known: c"),
         (("-f", "aba", "--parameters", "some"), "Known: baked, input"),

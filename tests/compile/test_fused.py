@@ -377,6 +377,36 @@ def test_derivatives_of_several(arrays):
     assert_close(pulled, d(q, v).dkinetic_energy_dq - d(q, v).dpotential_energy_dq, 1e-12)
 
 
+def test_jax_has_values_and_gradients_of_all(f, arrays):
+    """The loop's own derivatives and the library's reverse mode, through a nested result."""
+    jax = pytest.importorskip("jax")
+    from kinetree.compile.jax import jax as for_jax
+
+    jax.config.update("jax_enable_x64", True)
+    q, v, a = arrays
+
+    def loss(g):
+        def total(v):
+            r = g(q, v, a)
+            return (r.rnea**2).sum() + r.frame_poses.p_WF.sum() + r.kinetic_energy.sum()
+
+        return total
+
+    by_loop, by_library = for_jax(f), for_jax(f, derivatives="reverse")
+    assert_close(by_loop(q, v, a).frame_poses, f(q, v, a).frame_poses)
+    assert_close(jax.grad(loss(by_library))(v), jax.grad(loss(by_loop))(v), 1e-12)
+
+
+def test_torch_has_values_and_gradients_of_all(f, arrays):
+    """The gradient of the kinetic energy in v is M v."""
+    torch = pytest.importorskip("torch")
+    q, v, a = (torch.tensor(x, requires_grad=True) for x in arrays)
+    result = f.torch()(q, v, a)
+    assert np.array_equal(result.frame_poses.p_WF.detach().numpy(), f(*arrays).frame_poses.p_WF)
+    (result.kinetic_energy.sum() + 0.0 * result.rnea.sum()).backward()
+    assert_close(v.grad.numpy(), np.einsum("nij,nj->ni", kt.crba(machine(), arrays[0]), arrays[1]), 1e-12)
+
+
 def test_packed_results(arrays):
     """Distinct entries only, and back."""
     g = kt.packed(kt.compile(machine(), ["crba", "frame_transforms", "rnea_derivatives"]))
