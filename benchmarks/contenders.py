@@ -220,17 +220,20 @@ class Task:
 
     def large_batch(self, algorithm: str) -> tuple[int, Runner]:
         """100 000 states, or as many as the results' memory allows; the states repeat."""
-        size = sum(8 * int(np.prod(shape)) for shape in self._shapes(algorithm))
-        count = min(LARGE_BATCH, int(MEMORY / size))
-        arguments = [np.resize(self.states[n], (count, self.states[n].shape[1])) for n in ALGORITHMS[algorithm]]
-        f = self.function(algorithm)
-        return count, _loop(f, [tuple(arguments)], out=self.arrays(algorithm, count))
+        count, arguments = self._repeated(algorithm, LARGE_BATCH, MEMORY)
+        return count, _loop(self.function(algorithm), [arguments], out=self.arrays(algorithm, count))
 
-    def threaded(self, algorithm: str, threads: int) -> Runner:
-        """The same batch shared by several threads."""
-        arguments = tuple(np.ascontiguousarray(self.states[name]) for name in ALGORITHMS[algorithm])
+    def threaded(self, algorithm: str, threads: int) -> tuple[int, Runner]:
+        """A batch shared by several threads, large enough that starting them does not show."""
+        count, arguments = self._repeated(algorithm, LARGE_BATCH // 2, MEMORY / 8)
         f = self.function(algorithm, threads=threads)
-        return _loop(f, [arguments], out=self.arrays(algorithm, len(arguments[0])))
+        return count, _loop(f, [arguments], out=self.arrays(algorithm, count))
+
+    def _repeated(self, algorithm: str, most: int, memory: float) -> tuple[int, tuple]:
+        size = sum(8 * int(np.prod(shape)) for shape in self._shapes(algorithm))
+        count = min(most, int(memory / size))
+        states = [self.states[name] for name in ALGORITHMS[algorithm]]
+        return count, tuple(np.resize(x, (count, x.shape[1])) for x in states)
 
     def pools(self, algorithm: str) -> dict[str, Runner]:
         """Pinocchio's own batch functions with one thread, where it has them."""
