@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.cli import app
-from kinetree.compile import cache
-from kinetree.compile import kernel as kernel_module
+from kinetree.compile import cache, forms
 from kinetree.compile.engine import Target, assemble, is_object
 from kinetree.compile.kernel import Kernel
 from kinetree.compile.program import Program
@@ -264,6 +263,13 @@ def test_entry_beyond_the_limit_is_not_stored(folder, monkeypatch):
 # Kernels -----------------------------------------------------------------------------------------------------------
 
 
+def built(*args, **options):
+    """A kernel whose scalar form is there."""
+    kernel = Kernel(PROGRAM, *args, **options)
+    assert kernel.entry is not None
+    return kernel
+
+
 def evaluate():
     """Bytes of the kernel's result at one state."""
     return Kernel(PROGRAM).entry(np.array([0.3, 0.7])).tobytes()
@@ -274,7 +280,7 @@ def reference():
     off = os.environ.get("KINETREE_CACHE")
     os.environ["KINETREE_CACHE"] = "0"
     try:
-        kernel = Kernel(PROGRAM)
+        kernel = built()
         assert not kernel.cached
         return kernel.entry(np.array([0.3, 0.7])).tobytes()
     finally:
@@ -283,26 +289,26 @@ def reference():
 
 def test_second_kernel_is_loaded_with_the_same_bits(folder):
     """The second kernel comes from the cache; precision and checks have entries of their own."""
-    first = Kernel(PROGRAM)
-    second = Kernel(PROGRAM)
+    first = built()
+    second = built()
     assert (first.cached, second.cached) == (False, True)
     assert evaluate() == reference()
-    assert not Kernel(PROGRAM, "float32").cached
-    assert not Kernel(PROGRAM, checks=False).cached
+    assert not built("float32").cached
+    assert not built(checks=False).cached
     assert len(entries(folder)) == 3
 
 
 def test_corrupt_object_is_compiled_again_and_replaced(folder):
     """A damaged file is neither trusted nor kept."""
-    Kernel(PROGRAM)
+    built()
     (path,) = entries(folder)
     good = path.read_bytes()
     path.write_bytes(good[: len(good) // 2])
-    kernel = Kernel(PROGRAM)
+    kernel = built()
     assert not kernel.cached
     assert evaluate() == reference()
     assert path.read_bytes() == good
-    assert Kernel(PROGRAM).cached
+    assert built().cached
 
 
 @pytest.fixture
@@ -317,13 +323,13 @@ def stored(folder, monkeypatch):
 @pytest.mark.parametrize("content", [b"", b"garbage" * 9, b"\x7fELF" + bytes(99), b"\x64\x86" + b"\xff" * 50, "half"])
 def test_an_entry_that_is_no_object_code_is_compiled_again(stored, content):
     """With the right checksum, as another program or version may have stored it: LLVM would end the process."""
-    Kernel(PROGRAM)
+    built()
     ((key, good),) = stored
     assert cache.store(key, good[: len(good) // 2] if content == "half" else content)
-    kernel = Kernel(PROGRAM)
+    kernel = built()
     assert not kernel.cached
     assert kernel.entry(np.array([0.3, 0.7])).tobytes() == reference()
-    assert cache.load(key) == good and Kernel(PROGRAM).cached
+    assert cache.load(key) == good and built().cached
 
 
 @pytest.mark.parametrize("triple", ["x86_64-unknown-linux-gnu", "x86_64-apple-darwin", "x86_64-pc-windows-msvc"])
@@ -341,9 +347,9 @@ def test_object_files_of_all_platforms_are_known(triple):
 
 def test_changed_code_generator_has_entries_of_its_own(folder, monkeypatch):
     """The text of the emitting sources and LLVM's version are part of the key."""
-    Kernel(PROGRAM)
-    monkeypatch.setattr(kernel_module, "_emitter", lambda: "another")
-    assert [Kernel(PROGRAM).cached for _ in range(2)] == [False, True]
+    built()
+    monkeypatch.setattr(forms, "_emitter", lambda: "another")
+    assert [built().cached for _ in range(2)] == [False, True]
     assert len(entries(folder)) == 2
 
 
@@ -362,11 +368,11 @@ def test_a_stored_program_that_cannot_be_read_is_traced_again(stored, content):
 def test_another_processor_has_entries_of_its_own(folder):
     """Code for a processor of another name or with other features is not taken, and its own code is found again."""
     host = Target.host()
-    Kernel(PROGRAM)
+    built()
     assert dataclasses.replace(host, features=host.features + ",+x").key != host.key
     generic = dataclasses.replace(host, cpu="generic")
-    assert [Kernel(PROGRAM, target=generic).cached for _ in range(2)] == [False, True]
-    assert Kernel(PROGRAM).cached and len(entries(folder)) == 2
+    assert [built(target=generic).cached for _ in range(2)] == [False, True]
+    assert built().cached and len(entries(folder)) == 2
 
 
 # Processes ---------------------------------------------------------------------------------------------------------
@@ -400,7 +406,7 @@ STORM = """
 import os, sys
 sys.path.insert(0, {root!r})
 from kinetree.cli import app
-from kinetree.compile import cache
+from kinetree.compile import cache, forms
 seed = int(sys.argv[1])
 wrong = 0
 for k in range(300):
@@ -432,7 +438,7 @@ KILLED = """
 import os, signal, sys
 sys.path.insert(0, {root!r})
 from kinetree.cli import app
-from kinetree.compile import cache
+from kinetree.compile import cache, forms
 cache.store("done", b"content")
 if {when!r} == "before the rename":
     cache.os.replace = lambda *args: os.kill(os.getpid(), signal.SIGKILL)

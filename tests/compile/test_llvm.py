@@ -10,7 +10,7 @@ import pytest
 
 from kinetree.compile.engine import Target, assembly
 from kinetree.compile.kernel import Kernel
-from kinetree.compile.llvm import emit
+from kinetree.compile.llvm import FORMS, emit
 from kinetree.compile.llvm_math import LIMIT
 from kinetree.compile.program import SIGNATURES, Program
 from tests.compile.random_programs import STATES, assert_agree, random_program, run_batch, run_scalar
@@ -104,8 +104,12 @@ def test_scalar_selection_is_no_branch(cpu, width):
     program = Program((("q", (4,)),), (("y", (1,)),), tuple(code), ((10,),))
     host = Target.host()
     target = host if cpu == "host" else Target(host.triple, cpu, "", width, cpu == "haswell")
-    text = assembly(emit(program, "float64", target, checks=False, builtin=False), target)
-    for function in ("state", "sincos1", "tile0"):
+    texts = {
+        form: assembly(emit(program, "float64", target, checks=False, builtin=False, form=form), target)
+        for form in FORMS
+    }
+    for form, function in (("scalar", "state"), ("scalar", "sincos1"), ("batch", "tile0")):
+        text = texts[form]
         body = re.search(rf"^{function}:(.*?)^\.Lfunc_end", text, re.S | re.M).group(1)
         assert "ret" in body
         assert not re.findall(r"^\s+j[a-z]+\b", body, re.M)

@@ -164,8 +164,9 @@ def test_shared_code_comes_back_from_the_disk(pieces, tmp_path, monkeypatch):
     program, numbers = traced("aba", model)
     arrays = states(program, model, 9)
     first, second = (Kernel(program, numbers=numbers) for _ in range(2))
-    assert (first.cached, second.cached) == (False, True)
     np.testing.assert_array_equal(batch(first, arrays), batch(second, arrays))
+    np.testing.assert_array_equal(singles(first, arrays), singles(second, arrays))
+    assert (first.cached, second.cached) == (False, True)
 
 
 def test_numbers_of_a_large_model_can_change(pieces):

@@ -50,14 +50,12 @@ def fits(inputs: Sequence, outputs: Sequence) -> bool:
     return len(inputs) + len(outputs) <= MAX_ARRAYS and all(len(shape) <= MAX_AXES for _, shape in (*inputs, *outputs))
 
 
-def make_rows(kernel, batch: int, release: int, most: int):
+def make_rows(kernel, release: int, most: int):
     """The builtin that evaluates batches of a kernel.
 
     Parameters
     ----------
     kernel : Kernel
-    batch : int
-        Address of its ``kinetree_batch``.
     release : int
         From so many states on other Python threads may run meanwhile.
     most : int
@@ -67,18 +65,33 @@ def make_rows(kernel, batch: int, release: int, most: int):
     -------
     callable
         ``rows(a0, ..., [out0, ...])``; ``NotImplemented`` for everything but plain C-contiguous arrays of the kernel's
-        type with equal leading axes, or none, and for batches that the checks refuse.
+        type with equal leading axes, or none, and for batches that the checks refuse; for all before `connect` gave
+        it the kernel's code.
     """
     inputs, outputs = kernel.program.inputs, kernel.program.outputs
     values = dict(llvm_builtin.interpreter_pointers(kernel.dtype))
     values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
-    values |= {"batch": batch, "inputs": len(inputs), "outputs": len(outputs), "item": kernel.dtype.itemsize}
-    values |= {"release": release, "most": most}
+    values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
+    values |= {"item": kernel.dtype.itemsize, "release": release, "most": most}
     table = [values[name] for name in ROWS]
     for _, shape in (*inputs, *outputs):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
-    owners = (kernel.dtype, kernel.params, kernel.code)
+    owners = (kernel.dtype, kernel.params, kernel.forms)
     return llvm_builtin.make_method(_drivers().rows, table, owners, b"Evaluate a batch.")
+
+
+def connect(rows, form: str, address: int) -> None:
+    """Give a form's code to a builtin made by `make_rows`.
+
+    Parameters
+    ----------
+    rows : callable
+    form : str
+        ``"batch"``, or ``"scalar"``, which does batches of one state.
+    address : int
+        Of ``kinetree_batch`` or ``kinetree_scalar``; no memory beside the stack may be needed.
+    """
+    rows.__self__[ROWS.index(form)] = address
 
 
 def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int) -> int:

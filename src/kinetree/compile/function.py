@@ -68,12 +68,12 @@ class Function:
         self.threads = threads
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
-        self.seconds = {}  # what building took: trace (or read), compile (or load)
+        self.seconds = {}  # what building took: trace (or read), compile (or load) the scalar form and that for batches
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
         self._result = _result_kind(spec)
-        self._kernels, self._entries = {}, {}
+        self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
         self._numbers = self._own = None  # other numbers than the model's, and the function in the model's own frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
         self._lock = threading.Lock()
@@ -106,16 +106,18 @@ class Function:
     def _plain(self, args, outs):
         """Plain arrays of any batch and either precision; NotImplemented for everything else."""
         dtype = args[0].dtype if args and type(args[0]) is np.ndarray else None
-        entries = self._entries.get(dtype)
-        if entries is None:
+        rows = self._batches.get(dtype)
+        if rows is None:
             if dtype is None or dtype not in _PRECISIONS:
                 return NotImplemented
-            kernel = self._kernel(dtype)
-            entries = self._entries[dtype] = self._entry(kernel), self._packed_rows(kernel.rows)
-        single, rows = entries
+            rows = self._batches[dtype] = self._packed_rows(self._kernel(dtype).rows)
         result = rows(*args, *outs)
         if result is NotImplemented and args[0].ndim == len(self._shapes[0]):
-            result = single(*args, *outs)
+            single = self._singles.get(dtype)
+            if single is None and self._is_single((*args, *outs), dtype):
+                single = self._singles[dtype] = self._entry(self._kernel(dtype))
+            if single is not None:
+                result = single(*args, *outs)
         return result if result is not NotImplemented else self._rows(args, outs)
 
     def _converted(self, args, outs):
@@ -251,10 +253,24 @@ class Function:
 
     def _build_single(self, *args):
         """Stands for the single-call entry until it is first needed."""
-        if any(type(x) is np.ndarray and x.dtype.kind == "f" and x.dtype not in _PRECISIONS for x in args):
-            return NotImplemented  # extended precision is interpreted: it needs no machine code
-        self.single = self._entry(self._kernel(np.dtype(np.float64)))
+        double = np.dtype(np.float64)
+        if not self._is_single(args, double):  # batches and extended precision need no scalar form
+            return NotImplemented
+        self.single = self._singles[double] = self._entry(self._kernel(double))
         return self.single(*args)
+
+    def _is_single(self, arrays, dtype) -> bool:
+        """Whether these are plain arrays of one state: inputs, or inputs and results."""
+        shapes = (*self._shapes, *self._out_shapes)
+        return len(arrays) in (len(self._shapes), len(shapes)) and all(
+            type(x) is np.ndarray and x.dtype == dtype and x.shape == shape
+            for x, shape in zip(arrays, shapes, strict=False)
+        )
+
+    @property
+    def _doing(self) -> str:
+        """What a progress line says."""
+        return f"compiling {self.name} for model {self.model.name!r}"
 
     def _entry(self, kernel):
         """The kernel's entry for one state, its results packed as a call of this function packs them."""
@@ -327,12 +343,10 @@ class Function:
             like = _RECENT.get(key)
         start = time.perf_counter()
         if like is None:
-            with shown(f"compiling {self.name} for model {self.model.name!r}"):
+            with shown(self._doing):
                 program = self._program(signature)
-                traced = time.perf_counter()
-                kernel = Kernel(program, dtype=dtype, checks=self.checks, numbers=numbers)
-            self.seconds[f"trace {dtype}"] = traced - start
-            self.seconds[f"compile {dtype}"] = time.perf_counter() - traced
+            self.seconds[f"trace {dtype}"] = time.perf_counter() - start
+            kernel = Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds)
         else:
             kernel = like.with_numbers(numbers)
         with _RECENT_LOCK:

@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 from collections.abc import Sequence
 from math import prod
-from pathlib import Path
 
 import numpy as np
 
 from ..errors import CompilationError, NonFiniteError, ShapeError
-from . import cache, drivers, llvm_builtin
+from . import drivers, llvm_builtin
 from .drivers import aligned
-from .engine import Code, Target, assemble
-from .llvm import emit
+from .engine import Target
+from .forms import Form, Forms
+from .llvm import FORMS
 from .llvm_driver import MAX_ARRAYS
 from .llvm_plan import CHUNK
 from .program import Program
@@ -33,11 +32,6 @@ BLOCK = 1e5
 
 RELEASE = 2e4
 """Nanoseconds of work from which other Python threads may run meanwhile; letting go and coming back costs 0.1 us."""
-
-_SOURCES = (
-    *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py", "llvm_state.py"),
-    *("outline.py", "outline_llvm.py"),
-)
 
 
 class Kernel:
@@ -58,6 +52,10 @@ class Kernel:
         The processor to compile for; default the one at hand.
     chunk : int
         Operations per machine function.
+    what : str
+        What a progress line says while a form is compiled, for example "compiling aba for model 'arm'".
+    seconds : dict, optional
+        Told how long each form took.
 
     Attributes
     ----------
@@ -65,24 +63,24 @@ class Kernel:
         ``entry(a0, a1, ...)`` returns new outputs, ``entry(a0, a1, ..., out0, ...)`` fills those given and returns
         them; several outputs come as a tuple. Arrays must be plain C-contiguous arrays of one state, of exactly the
         declared shapes and dtype. For all else, and for inputs that the checks refuse, it returns ``NotImplemented``.
-        None while the numbers are missing.
+        None while the numbers are missing. Asking for it compiles the scalar form.
     params : numpy.ndarray or None
         The values of the prologue.
-    cached : bool
-        Whether the code came from the disk cache.
+    forms : Forms
+        The machine code, shared by all kernels that `with_numbers` makes.
 
     Notes
     -----
+    The scalar and the SIMD form are compiled, or read from the disk cache, when they are first needed. A batch of one
+    state takes the form that is there, the scalar one if there is none.
+
     Calls keep their state on the stack (large ones in memory of their own), so kernels may be called from many threads;
     `scalar` and `batch` release the GIL. All widths and chunk sizes give the same bits, on processors that have FMA
     also the same as any other such processor, except for exp, log, tanh and arctan2, which are the C library's.
     """
 
-    __slots__ = (
-        *("program", "dtype", "checks", "target", "params", "entry", "cached"),
-        *("_code", "_scalar", "_batch", "_heap_bytes", "_in_sizes", "_out_sizes", "_builtin_address", "_pointers"),
-        *("_batch_address", "_rows", "_cost"),
-    )
+    __slots__ = ("program", "dtype", "checks", "target", "params", "forms")
+    __slots__ += ("_entry", "_rows", "_in_sizes", "_out_sizes", "_pointers", "_cost")
 
     def __init__(
         self,
@@ -93,29 +91,15 @@ class Kernel:
         *,
         target: Target | None = None,
         chunk: int = CHUNK,
+        what: str = "",
+        seconds: dict[str, float] | None = None,
     ) -> None:
         if dtype not in ("float64", "float32"):
             raise CompilationError(f"no kernel for dtype {dtype!r}; known: float64, float32.", dtype=dtype)
         self.program, self.checks = program, bool(checks)
         self.dtype = np.dtype(dtype)
         self.target = target or Target.host()
-        builtin = llvm_builtin.available()
-        key = "/".join(
-            ("kernel", _emitter(), program.digest(), dtype, str(self.checks), str(chunk), str(builtin), self.target.key)
-        )
-        self._code, self.cached = _load(key)
-        if self._code is None:
-            data = assemble(emit(program, dtype, self.target, self.checks, chunk, builtin), self.target)
-            cache.store(key, data)
-            self._code = Code(data)
-        pointer = ctypes.c_void_p
-        self._scalar = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 4)(self._code.function("kinetree_scalar"))
-        self._batch_address = self._code.function("kinetree_batch")
-        self._batch = ctypes.CFUNCTYPE(ctypes.c_int32, *[pointer] * 3, ctypes.c_int64, *[pointer] * 2)(
-            self._batch_address
-        )
-        self._heap_bytes = self._code.integers("kinetree_layout", 2)
-        self._builtin_address = self._code.function("kinetree_call") if builtin and program.outputs else 0
+        self.forms = Forms(program, dtype, self.checks, self.target, chunk, what, seconds)
         self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
         self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
         self._cost = (len(program.code) / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)) / self.lanes
@@ -136,7 +120,7 @@ class Kernel:
         """
         other = object.__new__(Kernel)
         for name in self.__slots__:
-            if name not in ("params", "entry", "_rows"):
+            if name not in ("params", "_entry", "_rows"):
                 setattr(other, name, getattr(self, name))
         other._set_numbers(numbers)
         return other
@@ -194,16 +178,41 @@ class Kernel:
         return self._run(arrays, outs, n, strides, single=False, threads=threads)
 
     @property
-    def rows(self):
-        """The builtin for batches that one thread does, ``rows(a0, ..., [out0, ...])``, or None; see `make_rows`."""
-        if self._rows is None:
-            program = self.program
-            if self._builtin_address and not self._heap_bytes[1] and drivers.fits(program.inputs, program.outputs):
-                release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
-                self._rows = drivers.make_rows(self, self._batch_address, release, most)
+    def entry(self):
+        """The call for one state, or None; see the attributes."""
+        if self._entry is None and self._pointers is not None:
+            form = self.forms.scalar
+            if form.builtin:
+                heap = aligned(form.heap_bytes) if form.heap_bytes else None
+                self._entry = llvm_builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
             else:
-                self._rows = _refuse
+                self._entry = functools.partial(_entry, self._bare())
+        return self._entry
+
+    @property
+    def rows(self):
+        """The builtin for batches that one thread does, ``rows(a0, ..., [out0, ...])``; see `drivers.make_rows`.
+
+        It compiles nothing: it refuses all batches until `batch` has done one.
+        """
+        if self._rows is None:
+            program, forms = self.program, self.forms
+            with forms.lock:
+                if self._rows is None:
+                    fit = forms.builtin and drivers.fits(program.inputs, program.outputs)
+                    release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
+                    self._rows = drivers.make_rows(self, release, most) if fit else _refuse
+            self._connect()
         return self._rows
+
+    def _connect(self) -> None:
+        """Let the builtin for batches have the forms that are there by now."""
+        if self._rows is None or self._rows is _refuse:
+            return
+        for name in FORMS:
+            form = self.forms.made(name)
+            if form is not None and not form.heap_bytes:  # the builtin has no memory for large frames
+                drivers.connect(self._rows, name, form.address)
 
     def threads(self, n: int, most: int | None = None) -> int:
         """How many threads a batch of n states gets: one, or as many as may be used where the work is worth it."""
@@ -215,12 +224,13 @@ class Kernel:
         """Take n states through time; see `drivers.rollout`."""
         if threads is None:
             threads = self.threads(n * steps)
-        return drivers.rollout(self, self._batch_address, states, drives, n, steps, every, threads)
+        return drivers.rollout(self, self.forms.batch.address, states, drives, n, steps, every, threads)
 
     @property
-    def code(self) -> Code:
-        """The machine code."""
-        return self._code
+    def cached(self) -> bool:
+        """Whether all forms that are there came from the disk cache."""
+        made = [form for form in map(self.forms.made, FORMS) if form is not None]
+        return bool(made) and all(form.cached for form in made)
 
     @property
     def params_address(self) -> int:
@@ -230,16 +240,25 @@ class Kernel:
     @property
     def heap_bytes(self) -> int:
         """Memory that an evaluation of a batch needs beside its stack."""
-        return self._heap_bytes[1]
+        return self.forms.batch.heap_bytes
 
     @property
     def lanes(self) -> int:
         """States in a tile."""
         return self.target.vector_bytes // self.dtype.itemsize
 
-    def ir(self) -> str:
-        """The LLVM IR of the kernel, for inspection."""
-        return emit(self.program, self.dtype.name, self.target, self.checks, builtin=bool(self._builtin_address))
+    def ir(self, form: str = "scalar") -> str:
+        """The LLVM IR of the ``"scalar"`` or the ``"batch"`` form, for inspection."""
+        return self.forms.ir(form)
+
+    def _form(self, single: bool, n: int) -> tuple[Form, bool]:
+        """The form that evaluates n states, and whether it is the scalar one."""
+        forms = self.forms
+        if not single:
+            single = n == 1 and (forms.made("batch") is None or forms.made("scalar") is not None)
+        form = forms.scalar if single else forms.batch
+        self._connect()
+        return form, single
 
     def _run(self, arrays, outs, n: int, strides: tuple[int, ...], single: bool, threads: int = 1) -> int:
         if len(arrays) != len(self._in_sizes) or len(outs) != len(self._out_sizes) or len(strides) != len(arrays):
@@ -267,10 +286,11 @@ class Kernel:
                 copies.append((array, np.empty(n * size, self.dtype)))
                 start = copies[-1][1].ctypes.data
             targets.append(start)
-        heap_bytes = self._heap_bytes[0 if single else 1]
+        form, single = self._form(single, n)
+        heap_bytes = form.heap_bytes
         if threads > 1 and n > self.lanes and len(starts) + len(targets) <= MAX_ARRAYS:
             status = drivers.share(
-                self._batch_address,
+                form.address,
                 self._pointers,
                 [(start, stride * item, stride) for start, stride in zip(starts, strides, strict=True)],
                 [(target, size * item, 0) for target, size in zip(targets, self._out_sizes, strict=True)],
@@ -285,10 +305,10 @@ class Kernel:
             heap = aligned(heap_bytes) if heap_bytes else None
             place = heap.ctypes.data if heap_bytes else None
             if single:
-                status = self._scalar(inputs, outputs, self._pointers, place)
+                status = form.run(inputs, outputs, self._pointers, place)
             else:
                 steps = (ctypes.c_int64 * len(strides))(*strides)
-                status = self._batch(inputs, steps, outputs, n, self._pointers, place)
+                status = form.run(inputs, steps, outputs, n, self._pointers, place)
         for array, copy in copies:
             array.reshape(-1)[: copy.size] = copy
         return status
@@ -327,7 +347,7 @@ class Kernel:
 
     def _set_numbers(self, numbers) -> None:
         prologue = self.program.prologue
-        self.params = self.entry = self._pointers = self._rows = None
+        self.params = self._entry = self._pointers = self._rows = None
         if prologue is None:
             self._pointers = 0
         elif numbers is not None:
@@ -341,13 +361,6 @@ class Kernel:
                 raise ShapeError(f"kernel takes one set of model numbers, found shape {numbers.shape}.")
             self.params.flags.writeable = False
             self._pointers = self.params.ctypes.data
-        if self._pointers is None:
-            return
-        if self._builtin_address:
-            heap = aligned(self._heap_bytes[0]) if self._heap_bytes[0] else None
-            self.entry = llvm_builtin.make_builtin(self._builtin_address, self.dtype, self.params, heap, self._code)
-        else:
-            self.entry = functools.partial(_entry, self._bare())
 
     def _bare(self) -> Kernel:
         """A kernel without an entry, for the entry to hold: a kernel and its entry must not keep each other alive."""
@@ -381,30 +394,3 @@ def _entry(kernel: Kernel, *args):
     if kernel.scalar(*args[:count], out=tuple(outs)):
         return NotImplemented
     return outs[0] if len(outs) == 1 else tuple(outs)
-
-
-def _load(key: str) -> tuple[Code | None, bool]:
-    data = cache.load(key)
-    if data is None:
-        return None, False
-    try:
-        code = Code(data)
-        code.integers("kinetree_layout", 2)
-    except (CompilationError, RuntimeError):  # an entry that LLVM cannot read is compiled again
-        return None, False
-    return code, True
-
-
-@functools.lru_cache(maxsize=1)
-def _emitter() -> str:
-    """Identifies the code generator: LLVM's version and the text of the sources that emit code."""
-    # Not importlib.metadata: importing that alone takes longer than loading a kernel.
-    import llvmlite
-
-    text = hashlib.sha256()
-    for name in _SOURCES:
-        try:
-            text.update(Path(__file__).with_name(name).read_bytes())
-        except OSError:
-            text.update(name.encode())
-    return f"llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"

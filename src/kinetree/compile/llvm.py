@@ -3,13 +3,17 @@
 Both forms do the same operations in the same order, so they agree bit for bit. FMAs are those of the program; no
 fast-math flag is ever set. The text is written directly: about a microsecond per operation.
 
-The functions of a module:
+Each form is a module of its own, compiled when it is first needed. The functions of the scalar form:
 
 * ``kinetree_scalar(inputs, outputs, params, heap) -> i32`` evaluates one state; inputs and outputs are arrays of
   pointers;
-* ``kinetree_batch(inputs, strides, outputs, n, params, heap) -> i32`` evaluates n states (`llvm_batch`);
-* ``kinetree_call(self, args, nargs)`` is the CPython builtin (`llvm_builtin`);
-* ``kinetree_layout`` is an array of 64-bit integers: the bytes that the scalar and the batch form want at ``heap``.
+* ``kinetree_call(self, args, nargs)`` is the CPython builtin (`llvm_builtin`).
+
+That of the SIMD form:
+
+* ``kinetree_batch(inputs, strides, outputs, n, params, heap) -> i32`` evaluates n states (`llvm_batch`).
+
+``kinetree_layout`` is an array of one 64-bit integer: the bytes that the form wants at ``heap``.
 
 The integer returned is a set of bits: 1 for NaN or infinity among the inputs, ``2 << k`` for check k.
 
@@ -62,7 +66,7 @@ class Module:
         self.outline = outline(self.plan) if program.cuts else None
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
-        self.layout = [0, 0]
+        self.heap_bytes = 0
         self.state_frame = 0
         self.parts: list[str] = []
         self._declared: set[str] = set()
@@ -113,10 +117,13 @@ class Module:
 
     def text(self) -> str:
         """The whole module."""
-        layout = ", ".join(f"i64 {n}" for n in self.layout)
-        table = f"@kinetree_layout = constant [{len(self.layout)} x i64] [{layout}]"
+        table = f"@kinetree_layout = constant [1 x i64] [i64 {self.heap_bytes}]"
         head = f'target triple = "{self.target.triple}"'
         return "\n\n".join([head, *sorted(self._declared), table, *self.parts, ATTRIBUTES, ""])
+
+
+FORMS = ("scalar", "batch")
+"""One state, and tiles of states."""
 
 
 def emit(
@@ -126,8 +133,9 @@ def emit(
     checks: bool = True,
     chunk: int = CHUNK,
     builtin: bool = True,
+    form: str = "scalar",
 ) -> str:
-    """IR text of a program for one machine.
+    """IR text of one form of a program for one machine.
 
     Parameters
     ----------
@@ -142,17 +150,21 @@ def emit(
     chunk : int
         Operations per function.
     builtin : bool
-        Whether to include the CPython builtin.
+        Whether the scalar form includes the CPython builtin.
+    form : str
+        One of `FORMS`.
     """
     from .llvm_batch import emit_batch
     from .llvm_builtin import emit_builtin
     from .llvm_state import emit_state
 
     module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
-    emit_state(module)
-    emit_batch(module)
-    if builtin:
-        emit_builtin(module)
+    if form == "batch":
+        emit_batch(module)
+    else:
+        emit_state(module)
+        if builtin:
+            emit_builtin(module)
     return module.text()
 
 

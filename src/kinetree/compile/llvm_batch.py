@@ -8,8 +8,8 @@ The caller's arrays are C-contiguous, one state per row. A *tile* is as many sta
    stored as rows.
 
 The frame stays in the first-level cache. When the number of states is not a multiple of W, the last W states are done
-again, so outputs must not overlap inputs; fewer than W states are done one by one. A row stride of zero is an input
-that all states share.
+again, so outputs must not overlap inputs; fewer than W states fill the tile with copies of the last one. A row stride
+of zero is an input that all states share.
 
 All-zero blocks are written like others: leaving out their shuffles gains nothing, since the stores take the time.
 
@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from .llvm import HEAD, STACK, Block, Module, accumulate, frame_line
 from .llvm_math import Lanes, hexadecimal
-from .llvm_state import load_pointers, state_arguments
+from .llvm_state import load_pointers
 
 
 class TileBlock(Block):
@@ -80,7 +80,7 @@ class TileMemory:
 def emit_batch(module: Module) -> None:
     """Add ``kinetree_batch`` and all that it calls."""
     memory = TileMemory(module)
-    module.layout[1] = max(module.layout[0], memory.size if memory.size > STACK else 0)
+    module.heap_bytes = memory.size if memory.size > STACK else 0
     calls = []
     if module.plan.angles:
         module.parts.append(_trigonometry(module, memory))
@@ -101,12 +101,13 @@ def emit_batch(module: Module) -> None:
         )
         calls.append(f"  call fastcc void @tile{number}(ptr %frame, ptr %params)")
     for size in sorted({size for size in module.input_sizes if size}):
-        module.parts.append(_reader(module, size))
+        module.parts += (_reader(module, size, few) for few in _ways(module))
     if any(module.input_sizes):
         module.parts.append(_spreader(module))
     for output, size in enumerate(module.output_sizes):
         if size:
-            module.parts.append(_writer(module, memory, output))
+            module.parts.append(_slot_table(module, memory, output))
+            module.parts += (_writer(module, memory, output, few) for few in _ways(module))
     module.parts.append(_driver(module, memory, calls))
 
 
@@ -132,8 +133,16 @@ def transpose(lanes: Lanes, rows: list[str], lines: list[str], prefix: str) -> l
     return rows
 
 
-def _reader(module: Module, size: int) -> str:
-    """IR of a function that turns W rows of `size` entries into `size` vectors, testing them for NaN and infinity."""
+def _ways(module: Module) -> tuple[bool, ...]:
+    """Whether rows are read and written for tiles that are not full: first no, then yes; one state fills a lane."""
+    return (False, True) if module.vector.count > 1 else (False,)
+
+
+def _reader(module: Module, size: int, few: bool) -> str:
+    """IR of a function that turns W rows of `size` entries into `size` vectors, testing them for NaN and infinity.
+
+    If there are `few` states, n < W, the last row stands for those that are missing.
+    """
     lanes = module.vector
     count, kind, item = lanes.count, lanes.type, module.scalar.size
     lines = []
@@ -141,6 +150,10 @@ def _reader(module: Module, size: int) -> str:
     rows = []
     for r in range(count):
         before, step = ("at", "0") if r == 0 else (f"row{r - 1}", "%stride")
+        if few and r:
+            step = f"%step{r}"
+            lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
+            lines.append(f"  {step} = select i1 %there{r}, i64 %stride, i64 0")
         lines.append(f"  %row{r} = getelementptr inbounds i8, ptr %{before}, i64 {step}")
         if narrow:
             lines.append(module.masked_load(f"%a{r}", f"%row{r}", size))
@@ -159,7 +172,9 @@ def _reader(module: Module, size: int) -> str:
         lines.append(f"  %to{c} = getelementptr inbounds i8, ptr %tile, i64 {c * lanes.size}")
         lines.append(f"  store {kind} {columns[c]}, ptr %to{c}")
     body = "\n".join(lines)
-    name = f"define internal fastcc void @read{size}(ptr %source, i64 %stride, ptr %target, ptr %sum) #0"
+    suffix, count_of_states = ("few", ", i64 %n") if few else ("", "")
+    signature = f"@read{size}{suffix}(ptr %source, i64 %stride, ptr %target, ptr %sum{count_of_states})"
+    name = f"define internal fastcc void {signature} #0"
     return f"{name} {{\n{_over_columns(size, count, item, lanes.size, 'source', 'target', 'at', 'tile', body)}\n}}"
 
 
@@ -260,8 +275,18 @@ done:
 }}"""
 
 
-def _writer(module: Module, memory: TileMemory, output: int) -> str:
-    """IR of a function that writes the rows of one output from its slot table."""
+def _slot_table(module: Module, memory: TileMemory, output: int) -> str:
+    """IR of the table of where in the frame the entries of an output are."""
+    places = [memory.places[value] for value in module.program.results[output]]
+    table = ", ".join(f"i32 {place}" for place in places)
+    return f"@places{output} = internal constant [{len(places)} x i32] [{table}]"
+
+
+def _writer(module: Module, memory: TileMemory, output: int, few: bool) -> str:
+    """IR of a function that writes the rows of one output from its slot table.
+
+    If there are `few` states, n < W, the rows that are missing hold the last state's results and go where its own go.
+    """
     lanes = module.vector
     count, kind, item = lanes.count, lanes.type, module.scalar.size
     places = [memory.places[value] for value in module.program.results[output]]
@@ -286,21 +311,26 @@ def _writer(module: Module, memory: TileMemory, output: int) -> str:
     columns = transpose(lanes, rows, lines, "s")
     for r in range(count):
         address = f"%to{r}"
-        lines.append(f"  {address} = getelementptr inbounds i8, ptr %at, i64 {r * size * item}")
-        room = (count - r) * size  # entries from here to the end of the tile's rows
+        distance = str(r * size * item)
+        if few and r:
+            distance = f"%distance{r}"
+            lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
+            lines.append(f"  {distance} = select i1 %there{r}, i64 {r * size * item}, i64 %last")
+        lines.append(f"  {address} = getelementptr inbounds i8, ptr %at, i64 {distance}")
+        room = size if few else (count - r) * size  # entries from here to the end of the tile's rows
         if size >= count or room >= count:
             lines.append(f"  store {kind} {columns[r]}, ptr {address}, align {item}")
         else:
             lines += _short_store(lanes, columns[r], address, size, f"p{r}", item)
-    body = "\n".join(lines)
-    table = ", ".join(f"i32 {place}" for place in places)
-    parts = []
     if size > count:
-        parts.append(f"@places{output} = internal constant [{size} x i32] [{table}]\n")
-        body = f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column\n" + body
-    name = f"define internal fastcc void @write{output}(ptr noalias %frame, ptr noalias %target) #0"
-    parts.append(f"{name} {{\n{_over_columns(size, count, item, 0, 'target', 'frame', 'at', 'unused', body)}\n}}")
-    return "\n".join(parts)
+        lines.insert(0, f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column")
+    if few:
+        lines[:0] = "  %before = sub i64 %n, 1", f"  %last = mul i64 %before, {size * item}"
+    body = "\n".join(lines)
+    suffix, count_of_states = ("few", ", i64 %n") if few else ("", "")
+    signature = f"@write{output}{suffix}(ptr noalias %frame, ptr noalias %target{count_of_states})"
+    body = _over_columns(size, count, item, 0, "target", "frame", "at", "unused", body)
+    return f"define internal fastcc void {signature} #0 {{\n{body}\n}}"
 
 
 def _short_store(lanes: Lanes, row: str, address: str, size: int, prefix: str, item: int) -> list[str]:
@@ -346,11 +376,13 @@ def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
 
     loop = []
     for k in arrays:
+        read = f"call fastcc void @read{module.input_sizes[k]}"
+        given = f"(ptr %from{k}, i64 %stride{k}, ptr %tile{k}, ptr {sum_}"
         loop += (
             f"  br i1 %shared{k}, label %ready{k}, label %read{k}",
             f"read{k}:",
             f"  %from{k} = getelementptr inbounds i8, ptr %in{k}, i64 %offset{k}",
-            f"  call fastcc void @read{module.input_sizes[k]}(ptr %from{k}, i64 %stride{k}, ptr %tile{k}, ptr {sum_})",
+            *_either(module, f"read{k}", f"{read}{given})", f"{read}few{given}, i64 %n)"),
             f"  br label %ready{k}",
             f"ready{k}:",
         )
@@ -358,10 +390,11 @@ def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
     loop += calls
     for k, size in enumerate(module.output_sizes):
         if size:
+            write, given = f"call fastcc void @write{k}", f"(ptr %frame, ptr %to{k}"
             loop += (
                 f"  %row{k} = mul i64 %first, {size * item}",
                 f"  %to{k} = getelementptr inbounds i8, ptr %out{k}, i64 %row{k}",
-                f"  call fastcc void @write{k}(ptr %frame, ptr %to{k})",
+                *_either(module, f"write{k}", f"{write}{given})", f"{write}few{given}, i64 %n)"),
             )
     finish = Block(module, lanes)
     finish.prefix = "%f"
@@ -377,14 +410,6 @@ def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
         strides.append(f"  %stride{k}at = getelementptr inbounds i64, ptr %strides, i64 {k}")
         strides.append(f"  %stride{k}items = load i64, ptr %stride{k}at")
         strides.append(f"  %stride{k} = mul i64 %stride{k}items, {item}")
-    single = []
-    for k in range(len(module.input_sizes)):
-        single.append(f"  %skip{k} = mul i64 %s, %stride{k}")
-        single.append(f"  %single{k} = getelementptr inbounds i8, ptr %in{k}, i64 %skip{k}")
-    for k, size in enumerate(module.output_sizes):
-        single.append(f"  %jump{k} = mul i64 %s, {size * item}")
-        single.append(f"  %result{k} = getelementptr inbounds i8, ptr %out{k}, i64 %jump{k}")
-    arguments = state_arguments(module, False).replace("ptr %in", "ptr %single").replace("ptr %out", "ptr %result")
     newline = "\n"
     return f"""define i32 @kinetree_batch(ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap) #0 {{
 entry:
@@ -397,19 +422,6 @@ nothing:
   ret i32 0
 some:
   %few = icmp slt i64 %n, {count}
-  br i1 %few, label %single, label %tiles
-single:
-  %s = phi i64 [ 0, %some ], [ %s_next, %single ]
-  %seen = phi i32 [ 0, %some ], [ %all, %single ]
-{newline.join(single)}
-  %one = call fastcc i32 @state({arguments}, ptr %frame)
-  %all = or i32 %seen, %one
-  %s_next = add i64 %s, 1
-  %s_more = icmp slt i64 %s_next, %n
-  br i1 %s_more, label %single, label %single_done
-single_done:
-  ret i32 %all
-tiles:
   %last = sub i64 %n, {count}
 {newline.join(lines)}
 begin:
@@ -429,3 +441,19 @@ done:
 {newline.join(finish.lines)}
   ret i32 %status
 }}"""
+
+
+def _either(module: Module, name: str, full: str, few: str) -> list[str]:
+    """IR lines of a call for full tiles, and of its twin where there are fewer states than lanes."""
+    if len(_ways(module)) == 1:
+        return [f"  {full}"]
+    return [
+        f"  br i1 %few, label %{name}few, label %{name}full",
+        f"{name}few:",
+        f"  {few}",
+        f"  br label %{name}done",
+        f"{name}full:",
+        f"  {full}",
+        f"  br label %{name}done",
+        f"{name}done:",
+    ]

@@ -22,12 +22,13 @@ MAX_AXES = 4
 """Axes of one array, those of the batch not counted."""
 
 ROWS = (
-    *("batch", "params", "array_type", "descr", "not_implemented", "new_array", "incref", "decref"),
+    *("batch", "scalar", "params", "array_type", "descr", "not_implemented", "new_array", "incref", "decref"),
     *("tuple_new", "tuple_set", "save_thread", "restore_thread"),
     *("inputs", "outputs", "item", "release", "most"),
 )
 """Head of the table of ``kinetree_rows``: pointers, then numbers. From ``release`` states on the GIL is let go; more
-than ``most`` states are refused. Every array follows, as its number of axes, its size and its axes."""
+than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that is not 0. Every
+array follows, as its number of axes, its size and its axes."""
 
 ROWS_ARRAY = 2 + MAX_AXES
 
@@ -214,6 +215,9 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
     n = c.load(count_at)
     c.require(c.do(f"icmp sgt i64 {n}, 0"))
     c.require(c.do(f"icmp sle i64 {n}, {c.field(table, ROWS, 'most')}"))
+    batch, scalar = c.pointer(table, ROWS, "batch"), c.pointer(table, ROWS, "scalar")
+    alone = c.do(f"and i1 {c.do(f'icmp eq i64 {n}, 1')}, {c.do(f'icmp ne ptr {scalar}, null')}")
+    c.require(c.do(f"or i1 {alone}, {c.do(f'icmp ne ptr {batch}, null')}"))
     c.say(f"br i1 {given}, label %apart, label %make", "apart:")
     with c.loop("%nargs") as k:
         size = c.load(shapes, c.do(f"add i64 {c.do(f'mul i64 {k}, {ROWS_ARRAY}')}, 1"))
@@ -251,10 +255,13 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
         c.store(c.do(f"add i64 {j}, 1"), k_made)
         c.store(c.load(c.at(what, fields["data"], "i8")), data, place)
     c.say("br label %run", "run:")
-    batch, params = c.pointer(table, ROWS, "batch"), c.pointer(table, ROWS, "params")
-    results = c.at(data, inputs)
+    params, results = c.pointer(table, ROWS, "params"), c.at(data, inputs)
     call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr null)"
     status_at = c.room("i32")
+    c.say(f"br i1 {alone}, label %one, label %many", "one:")
+    single = c.do(f"call i32 {scalar}(ptr {data}, ptr {results}, ptr {params}, ptr null)")
+    c.store(single, status_at, 0, "i32")
+    c.say("br label %finished", "many:")
     many = c.do(f"icmp sge i64 {n}, {c.field(table, ROWS, 'release')}")
     c.say(f"br i1 {many}, label %released, label %held", "released:")
     state = c.do(f"call ptr {c.pointer(table, ROWS, 'save_thread')}()")

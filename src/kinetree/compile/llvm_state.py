@@ -7,6 +7,7 @@ cleared as a whole first.
 
 from __future__ import annotations
 
+import functools
 from itertools import groupby
 from math import copysign
 from operator import itemgetter
@@ -23,10 +24,6 @@ class ScalarBlock(Block):
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, module.scalar)
-        self.cleared = [
-            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= module.vector.count
-            for result in module.program.results
-        ]
 
     def _is_zero(self, value: int) -> bool:
         operation = self.code[value]
@@ -37,6 +34,14 @@ class ScalarBlock(Block):
 
     def result_addresses(self, value: int) -> list[tuple[str, int]]:
         return [(f"%out{output}", entry * self.lanes.size) for output, entry in self.plan.stored[value]]
+
+    @functools.cached_property
+    def cleared(self) -> list[bool]:
+        """Whether an output is mostly zeros."""
+        return [
+            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= self.module.vector.count
+            for result in self.module.program.results
+        ]
 
     def begin(self) -> None:
         """What comes before the chunks: status, finiteness, sines and cosines, structural zeros."""
@@ -284,7 +289,7 @@ def emit_state(module: Module) -> None:
         "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
     )
     module.state_frame = frame
-    module.layout[0] = frame if frame > STACK else 0
+    module.heap_bytes = frame if frame > STACK else 0
     loads, names = load_pointers(module)
     module.parts.append(
         "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"

@@ -125,7 +125,7 @@ class PackedFunction(Function):
 
         basis = numbers_model(self.whole.spec, self.structure_model)
         numbers = basis.number_values() if self._numbers is None else self._numbers
-        return Kernel(self._packed_program, dtype=dtype, checks=self.checks, numbers=numbers)
+        return Kernel(self._packed_program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds)
 
     def _program(self, signature):
         return self._packed_program

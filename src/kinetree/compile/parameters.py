@@ -226,7 +226,7 @@ class StatewiseFunction(Function):
 
         kernel = self.base.statewise.get(dtype)
         if kernel is None:
-            kernel = Kernel(self._program(None), dtype=dtype, checks=self.checks)
+            kernel = Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
             kernel = self.base.statewise.setdefault(dtype, kernel)
         return kernel
 

@@ -1,0 +1,151 @@
+"""The machine code of a kernel's two forms, each compiled or read from the cache when it is first needed.
+
+Most functions are called in one way: a controller asks for one state at a time and never needs the SIMD form, training
+runs batches and never needs the scalar form. Each form takes about half of the compiler's time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import threading
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+from ..errors import CompilationError
+from . import cache, llvm_builtin
+from .engine import Code, Target, assemble
+from .llvm import emit
+from .program import Program
+from .progress import shown
+
+_SOURCES = (
+    *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py", "llvm_state.py"),
+    *("outline.py", "outline_llvm.py"),
+)
+_P, _I32, _I64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+_ARGUMENTS = {"scalar": (_P,) * 4, "batch": (_P, _P, _P, _I64, _P, _P)}
+
+
+class Form:
+    """One form in memory.
+
+    Attributes
+    ----------
+    code : Code
+        What must live as long as any address is used.
+    address : int
+        Of ``kinetree_scalar`` or ``kinetree_batch``.
+    run : callable
+        The same for ctypes; it lets go of the GIL.
+    builtin : int
+        Address of ``kinetree_call``, 0 if there is none.
+    heap_bytes : int
+        Memory that an evaluation needs beside its stack.
+    cached : bool
+        Whether it came from the disk cache.
+    """
+
+    __slots__ = ("code", "address", "run", "builtin", "heap_bytes", "cached")
+
+    def __init__(self, form: str, data: bytes, builtin: bool, cached: bool) -> None:
+        self.code, self.cached = Code(data), cached
+        self.address = self.code.function(f"kinetree_{form}")
+        self.run = ctypes.CFUNCTYPE(_I32, *_ARGUMENTS[form])(self.address)
+        self.builtin = self.code.function("kinetree_call") if builtin else 0
+        (self.heap_bytes,) = self.code.integers("kinetree_layout", 1)
+
+
+class Forms:
+    """Both forms of a program for one machine; kernels that differ in numbers only share them.
+
+    Parameters
+    ----------
+    program, dtype, checks, target, chunk
+        As for `Kernel`.
+    what : str
+        What the progress line says while a form is compiled; none if empty.
+    seconds : dict, optional
+        Told how long each form took: "compile float64", "compile float64 batch".
+    """
+
+    __slots__ = ("program", "dtype", "checks", "target", "builtin", "lock", "_chunk", "_what", "_seconds", "_made")
+    __slots__ += ("_locks",)
+
+    def __init__(
+        self,
+        program: Program,
+        dtype: str,
+        checks: bool,
+        target: Target,
+        chunk: int,
+        what: str = "",
+        seconds: dict[str, float] | None = None,
+    ) -> None:
+        self.program, self.dtype, self.checks, self.target = program, dtype, checks, target
+        self.builtin = llvm_builtin.available() and bool(program.outputs)
+        self.lock = threading.Lock()
+        self._chunk, self._what, self._seconds = chunk, what, seconds
+        self._made: dict[str, Form] = {}
+        self._locks = {"scalar": threading.Lock(), "batch": threading.Lock()}
+
+    @property
+    def scalar(self) -> Form:
+        """The form for one state."""
+        return self._made.get("scalar") or self._make("scalar")
+
+    @property
+    def batch(self) -> Form:
+        """The form for tiles of states."""
+        return self._made.get("batch") or self._make("batch")
+
+    def made(self, form: str) -> Form | None:
+        """A form if it is there already."""
+        return self._made.get(form)
+
+    def ir(self, form: str) -> str:
+        """The LLVM IR of a form."""
+        return emit(self.program, self.dtype, self.target, self.checks, self._chunk, self.builtin, form)
+
+    def _make(self, form: str) -> Form:
+        with self._locks[form]:  # a thread that needs a form which another one compiles waits for it
+            found = self._made.get(form)
+            if found is None:
+                start = time.perf_counter()
+                found = self._made[form] = self._load_or_compile(form)
+                if self._seconds is not None:
+                    name = f"compile {self.dtype}" + (" batch" if form == "batch" else "")
+                    self._seconds[name] = time.perf_counter() - start
+        return found
+
+    def _load_or_compile(self, form: str) -> Form:
+        options = str(self.checks), str(self._chunk), str(self.builtin), self.target.key
+        key = "/".join(("kernel", form, _emitter(), self.program.digest(), self.dtype, *options))
+        builtin = self.builtin and form == "scalar"
+        data = cache.load(key)
+        if data is not None:
+            try:
+                return Form(form, data, builtin, cached=True)
+            except (CompilationError, RuntimeError):  # an entry that LLVM cannot read is compiled again
+                pass
+        with shown(self._what) if self._what else nullcontext():
+            data = assemble(self.ir(form), self.target)
+        cache.store(key, data)
+        return Form(form, data, builtin, cached=False)
+
+
+@functools.lru_cache(maxsize=1)
+def _emitter() -> str:
+    """Identifies the code generator: LLVM's version and the text of the sources that emit code."""
+    # Not importlib.metadata: importing that alone takes longer than loading a kernel.
+    import llvmlite
+
+    text = hashlib.sha256()
+    for name in _SOURCES:
+        try:
+            text.update(Path(__file__).with_name(name).read_bytes())
+        except OSError:
+            text.update(name.encode())
+    return f"llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"
