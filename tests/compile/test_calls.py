@@ -243,6 +243,31 @@ def test_arguments_as_of_any_python_function(arm):
         f(zero, v=zero)
     with pytest.raises(TypeError, match="unexpected argument 'qd'"):
         f(zero, zero, zero, qd=zero)
+    with pytest.raises(TypeError, match="q is given twice"):
+        f(zero, zero, zero, q=zero)
+
+
+@pytest.mark.parametrize("found", ["arm7", np.zeros(2), None])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: kt.compile(x, "rnea"),
+        lambda x: kt.compile(x, ["rnea", "crba"]),
+        lambda x: kt.differentiate(x, "rnea", wrt="q"),
+        lambda x: kt.rnea(x, np.zeros(2), np.zeros(2), np.zeros(2)),
+        lambda x: kt.crba(x, q=np.zeros(2)),
+        lambda x: kt.frame_pose(x, np.zeros(2), frame="lower"),
+    ],
+)
+def test_the_first_argument_is_the_model(call, found):
+    """A file's name or an array in the model's place is named, whatever is called."""
+    with pytest.raises(TypeError, match=f"the first argument is a kinetree model, found {type(found).__name__}"):
+        call(found)
+
+
+def test_a_single_optional_input_needs_no_tuple(arm):
+    """A name alone is a list of one, as for kt.differentiate."""
+    assert kt.compile(arm, "rnea", optional="f_ext").input_names == ("q", "v", "a", "f_ext")
 
 
 # What calls accept ----------------------------------------------------------------------------------------------------
@@ -421,7 +446,7 @@ def test_out_that_is_read_only(arm):
     """A read-only array is not written to."""
     out = np.zeros(2)
     out.setflags(write=False)
-    with pytest.raises(ShapeError, match="must be a writable array"):
+    with pytest.raises(ShapeError, match=r"must be a writable array .* found shape \(2,\), float64, read-only"):
         kt.rnea(arm, np.ones(2), np.ones(2), np.ones(2), out=out)
     np.testing.assert_array_equal(out, 0.0)
 

@@ -257,3 +257,15 @@ def test_results_in_any_number_of_leading_axes(arm):
     assert f(q).shape == (2, 1, 3, 8, 8)
     assert np.array_equal(f(q)[1, 0, 2], f(q[1, 0, 2]))
     assert kt.compile(arm, "kinetic_energy")(q, v).shape == (2, 1, 3)
+
+
+@pytest.mark.parametrize(("threads", "error"), [(0, ValueError), (-2, ValueError), (1.5, TypeError), ("2", TypeError)])
+def test_threads_must_be_a_whole_number_above_zero(arm, threads, error):
+    """What cannot be a number of threads is refused when it is given, not in the first large call, or never."""
+    with pytest.raises(error, match=f"threads is {threads!r}, expected a whole number above 0"):
+        kt.compile(arm, "rnea", threads=threads)
+
+
+def test_numpy_integers_count_threads(arm):
+    """Any integer type will do."""
+    assert kt.compile(arm, "rnea", threads=np.int64(2)).threads == 2

@@ -7,6 +7,7 @@ import inspect
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function, check_static
+from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
 
 
@@ -20,14 +21,18 @@ def plain_call(spec: Spec):
     arrays, count, choices_count = (*inputs, *optional), len(inputs), len(static)
 
     def call(model, *args, out=None, **named):
+        try:
+            functions = model.functions
+        except AttributeError:
+            raise not_a_model(model) from None
         if not named and len(args) == count:  # the common case, kept short
-            f = model.functions.get(name)
+            f = functions.get(name)
             if f is not None and not is_interpreted():
                 result = f.single(*args) if out is None else f.single(*args, out)
                 return f(*args, out=out) if result is NotImplemented else result
         elif len(args) == count and len(named) == choices_count:  # static choices, and all of them
             try:
-                f = model.functions.get((name, *[named[choice] for choice in static]))
+                f = functions.get((name, *[named[choice] for choice in static]))
             except (KeyError, TypeError):  # something else is named, or a choice is no possible one
                 f = None
             if f is not None and not is_interpreted():

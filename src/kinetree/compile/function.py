@@ -18,6 +18,7 @@ from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.interpret import interpret
+from kinetree.compile.threads import checked_threads
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import NonFiniteError, ShapeError, unknown_name
 
@@ -65,7 +66,7 @@ class Function:
         self.spec = spec
         self.static = {n: model.frame(x).name if n == "frame" else x for n, x in static.items()}
         self.checks = checks
-        self.threads = threads
+        self.threads = checked_threads(threads)
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
         self.seconds = {}  # what building took: trace (or read), compile (or load) the scalar form and that for batches
@@ -175,7 +176,9 @@ class Function:
         except KeyError:
             pass
         for name in named:
-            if name not in names[len(args) :]:
+            if name in names[: len(args)]:
+                raise TypeError(f"{self.name}: {name} is given twice, by its place and by its name")
+            if name not in names:
                 raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(names)}")
         missing = [name for name in names[len(args) :] if name not in named]
         raise TypeError(f"{self.name}: missing {', '.join(missing)}")
@@ -222,7 +225,9 @@ class Function:
             )
         for name, x, shape in zip(self.output_names, given, shapes, strict=True):
             if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
-                found = f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+                found = type(x).__name__
+                if isinstance(x, np.ndarray):
+                    found = f"shape {x.shape}, {x.dtype}{'' if x.flags.writeable else ', read-only'}"
                 raise ShapeError(
                     f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, "
                     f"found {found}.",
@@ -517,7 +522,7 @@ def compile(
     model,
     name: str | Sequence[str],
     *,
-    optional: tuple[str, ...] = (),
+    optional: str | Sequence[str] = (),
     checks: bool = True,
     threads: int | None = None,
     **static,
@@ -531,7 +536,7 @@ def compile(
         Name of an algorithm: "rnea", "crba", "aba", "forward_dynamics", "jacobian" and so on, with static arguments
         behind it if need be: "jacobian:hand", "jacobian:hand:world". A list makes one function of all: its inputs are
         those of the algorithms by name, in the order in which they first appear, its result a named tuple by quantity.
-    optional : tuple of str
+    optional : str or sequence of str
         Optional inputs that the function shall take, for example ("f_ext",).
     checks : bool
         Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN
@@ -574,6 +579,7 @@ def compile(
     """
     spec, static = resolved(model, name, static)
     check_static(spec, model, static)
+    optional = (optional,) if isinstance(optional, str) else tuple(optional)
     for entry in optional:
         if entry not in spec.optional:
             raise unknown_name("optional input", entry, spec.optional, f"algorithm {spec.name!r}")

@@ -26,6 +26,7 @@ operation                           value
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -297,7 +298,8 @@ def _validate(program: Program) -> None:
     for label, value in program.checks:
         if not 0 <= value < len(types) or types[value] != "b":
             reject(f"check {label!r} refers to value {value}, which is not a boolean value")
-    if any(not low < high for low, high in zip((0, *program.cuts), (*program.cuts, len(types)), strict=True)):
+    bounds = (0, *program.cuts, len(types)) if program.cuts else ()  # what computes nothing has no code to cut
+    if any(not low < high for low, high in itertools.pairwise(bounds)):
         reject("the cuts do not ascend within the code")
     prologue = program.prologue
     if prologue is not None and (

@@ -7,6 +7,7 @@ rows. Helpers wait for work between calls; the calling thread works too and neve
 from __future__ import annotations
 
 import functools
+import operator
 import os
 import threading
 from collections.abc import Callable
@@ -36,6 +37,24 @@ def available() -> int:
         count = 0
     if count < 1:
         raise ValueError(f"{VARIABLE} is {text!r}, expected a whole number above 0, for example {VARIABLE}=4.")
+    return count
+
+
+def checked_threads(threads: int | None) -> int | None:
+    """The argument ``threads=`` of a function: None, or a whole number above 0.
+
+    Raises
+    ------
+    ValueError, TypeError
+    """
+    if threads is None:
+        return None
+    try:
+        count = operator.index(threads)
+    except TypeError:
+        raise TypeError(f"threads is {threads!r}, expected a whole number above 0, or None for all cores.") from None
+    if count < 1:
+        raise ValueError(f"threads is {count}, expected a whole number above 0, or None for all cores.")
     return count
 
 
