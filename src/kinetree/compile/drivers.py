@@ -13,6 +13,7 @@ import numpy as np
 from . import cache, llvm_builtin, threads
 from .engine import Code, Target, assemble
 from .llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
+from .llvm_front import front_ir
 
 _P, _I = ctypes.c_void_p, ctypes.c_int32
 
@@ -25,6 +26,7 @@ class _Drivers:
 
         target = Target.host()
         text = driver_ir(target.triple, llvm_builtin.FIELDS, llvm_builtin.READABLE, llvm_builtin.WRITEABLE)
+        text += front_ir(llvm_builtin.FIELDS)
         key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
         data = cache.load(key)
         try:
@@ -38,11 +40,17 @@ class _Drivers:
 
     def _find(self) -> None:
         self.rows = self.code.function("kinetree_rows")
+        self.front = self.code.function("kinetree_front")
         self.share = ctypes.CFUNCTYPE(_I, _P, _P)(self.code.function("kinetree_share"))
         self.rollout = ctypes.CFUNCTYPE(_I, _P, _P, _P)(self.code.function("kinetree_rollout"))
 
 
 _drivers = functools.lru_cache(maxsize=1)(_Drivers)
+
+
+def front() -> int:
+    """Address of ``kinetree_front``."""
+    return _drivers().front
 
 
 def fits(inputs: Sequence, outputs: Sequence) -> bool:

@@ -79,15 +79,18 @@ class Function:
         self.statewise = {}  # kernels that take the params of every state, by dtype
         self._lock = threading.Lock()
         self.single = self._build_single
+        self._fronted = False
 
     # Calling -------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args, out=None, **named):
-        if named:
+        if named or len(args) != len(self.input_names):
             args = self._bound(args, named)
         if out is None:
             result = self.single(*args)
             if result is not NotImplemented:
+                if not self._fronted:
+                    self._give_front()
                 return result
             outs = ()
         else:
@@ -103,6 +106,14 @@ class Function:
             if result is not NotImplemented:
                 return result
         return self._general(dict(zip(self.input_names, self._bound(args, {}), strict=True)), out)
+
+    def _give_front(self) -> None:
+        """Later calls of this kind go to the entry without Python in between."""
+        self._fronted = True
+        if type(self).__call__ is Function.__call__:
+            from .front import give_front
+
+            give_front(self)
 
     def _plain(self, args, outs):
         """Plain arrays of any batch and either precision; NotImplemented for everything else."""

@@ -286,6 +286,9 @@ def _new_array() -> int:
     return (ctypes.c_void_p * (_NEW_FROM_DESCR + 1)).from_address(table)[_NEW_FROM_DESCR]
 
 
+_FASTCALL, _KEYWORDS = 0x80, 0x02
+
+
 class _Context(np.ndarray):
     """The array of pointers that is a builtin's ``self``; it keeps alive what they point to."""
 
@@ -321,24 +324,31 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
     return make_method(address, table, (dtype, params, heap, owner), doc)
 
 
-def make_method(address: int, table: list[int], owners: tuple, doc: bytes):
+def make_method(address: int, table: list[int], owners: tuple, doc: bytes, keywords: bool = False):
     """A Python function from compiled code of the METH_FASTCALL convention.
 
     Parameters
     ----------
     address : int
-        Of ``function(self, args, nargs)``.
+        Of ``function(self, args, nargs)``, or with keywords of ``function(self, args, nargs, names)``.
     table : list of int
         64-bit integers; an array of them is ``self``.
     owners : tuple
         What must live as long as the function: the code, and all that the table points to.
     doc : bytes
+    keywords : bool
     """
     context = np.array(table, np.uint64).view(_Context)
-    method = _MethodDef(b"call", address, 0x80, doc)
+    method = _MethodDef(b"call", address, _FASTCALL | (_KEYWORDS if keywords else 0), doc)
     context.keep = (method, *owners)  # the builtin holds the context, the context all else
     prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return prototype(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), context, None)
+
+
+def address_of(function) -> int:
+    """Address of the code of a function made by `make_method`; 0 for all others."""
+    context = getattr(function, "__self__", None)
+    return context.keep[0].function if isinstance(context, _Context) else 0
 
 
 @functools.lru_cache(maxsize=4)
