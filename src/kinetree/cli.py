@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.errors import KinetreeError, ShapeError, UnsupportedError
+from kinetree.errors import KinetreeError, ShapeError, UnsupportedError, unknown_name
 
 NOTES_SHOWN = 6
 EXPLAINED = 0.2  # how far the losses summed over the samples may be from the change of energy
@@ -274,6 +274,7 @@ def codegen(
         given = {"frame": frame, "reference": reference, "kind": kind}
         rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+        _refuse_unused(model, function, given, optional or ())
         sources = []
         for names in function:
             f = _function(model, names, given, optional or (), checks)
@@ -290,6 +291,21 @@ def codegen(
             rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
         if not quiet:
             _print_rows(rows)
+
+
+def _refuse_unused(model, function: list[str], given: dict[str, str | None], optional: Iterable[str]) -> None:
+    """Options apply to those functions that take them; one that no function takes is a mistake."""
+    from kinetree.compile.fused import parsed
+
+    texts = [text for names in function for text in names.split(",")]
+    specs = [parsed(model, text)[0] for text in texts]
+    for key, value in given.items():
+        if value is not None and not any(key in spec.static for spec in specs):
+            raise UnsupportedError(f"--{key} {value}: none of {', '.join(texts)} takes it.", option=key)
+    known = sorted({name for spec in specs for name in spec.optional})
+    for name in optional:
+        if name not in known:
+            raise unknown_name("optional input", name, known, ", ".join(texts))
 
 
 def _function(model, names: str, given: dict[str, str | None], optional: Iterable[str], checks: bool):

@@ -231,6 +231,15 @@ def test_changed_numbers_give_the_changed_robot(tmp_path):
     assert library.arm7_aba_prepare(*pointer(changed, params)) == 3
 
 
+@with_gcc
+def test_a_prologue_of_several_parts(tmp_path):
+    """What depends on the numbers of a chain is more than one C function computes; the parts together are right."""
+    f = kt.compile(kt.models.chain_gu(16), "rnea")
+    c = f.c_source(parameters="input")
+    assert c.source.count("_prepare_part") > 2
+    run_harness(c, tmp_path, "-O0")
+
+
 def test_names_of_any_kind_become_different_identifiers():
     """Keywords, other scripts, equal after cleaning: the header's constants are distinct C identifiers."""
     header = kt.compile(rich_arm(), "rnea").c_source().header
@@ -347,6 +356,8 @@ def test_codegen_of_several_quantities_as_one(tmp_path):
         (("-f", "abba"), "no algorithm named 'abba'"),
         (("-f", "aba", "--lang", "cobol"), "no such language; known: c"),
         (("-f", "aba", "--parameters", "some"), "Known: baked, input"),
+        (("-f", "aba", "--optional", "fext"), "no optional input named 'fext' in aba. Did you mean 'f_ext'"),
+        (("-f", "aba", "-f", "crba", "--frame", "hand"), "--frame hand: none of aba, crba takes it"),
     ],
 )
 def test_codegen_says_what_is_missing(tmp_path, arguments, message):

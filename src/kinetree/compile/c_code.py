@@ -191,7 +191,9 @@ class Routine:
             if len(plan_.chunks) == 1:
                 lines += part.lines
                 break
-            names = [name for name in (*self.inputs, "params", *self.outputs, "w", "status") if name in part.used]
+            # The params are an output of a prologue.
+            known = dict.fromkeys((*self.inputs, "params", *self.outputs, "w", "status"))
+            names = [name for name in known if name in part.used]
             arguments = ", ".join(f"{self._type(name)} *KT_RESTRICT {name}" for name in names)
             body = "".join(f"    {line}\n" for line in part.lines)
             functions.append(f"static KT_NOINLINE void {self.name}_part{number}({arguments})\n{{\n{body}}}\n")
