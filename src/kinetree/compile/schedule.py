@@ -10,6 +10,7 @@ directions, and the first sums that consume them come much later.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .graph import Node
@@ -40,62 +41,73 @@ def schedule(code: dict[int, Node]) -> list[int]:
     (`llvm_plan`): neither counts as alive. Linear in the number of nodes, apart from the heap.
     """
     numbers = sorted(code)
-    waiting: dict[int, int] = {}  # arguments not placed yet
-    users: dict[int, list[int]] = {}
-    for k in numbers:
-        op, *args = code[k]
-        if op in LEAVES:
+    places = {k: i for i, k in enumerate(numbers)}
+    count = len(numbers)
+    leaf, trigonometric, placed = bytearray(count), bytearray(count), bytearray(count)
+    leaves: list[Sequence[int]] = [()] * count  # the leaves that a node takes
+    computed: list[Sequence[int]] = [()] * count  # the other values that it takes, once each
+    users: list[list[int]] = [[] for _ in numbers]
+    twins: dict[tuple, int] = {}
+    for i, k in enumerate(numbers):
+        node = code[k]
+        if node[0] in LEAVES:
+            leaf[i] = True
             continue
-        computed = {a for a in args if code[a][0] not in LEAVES}
-        waiting[k] = len(computed)
-        for a in computed:
-            users.setdefault(a, []).append(k)
-    left = {k: len(found) for k, found in users.items()}
-    twins = {code[k]: k for k in numbers if code[k][0] in TWIN}
+        if node[0] in TWIN:
+            trigonometric[i] = True
+            twins[node] = i
+        computed[i] = mine = []
+        for a in node[1:]:
+            j = places[a]
+            if leaf[j]:
+                leaves[i] = (*leaves[i], j)
+            elif j not in mine:
+                mine.append(j)
+                users[j].append(i)
+    waiting = [len(mine) for mine in computed]  # values not placed yet
+    left = [len(found) for found in users]  # users not placed yet
 
     order: list[int] = []
-    placed: set[int] = set()
     free: list[tuple[int, int]] = []  # (net number of values that it makes, node): a heap
 
-    def makes(k: int) -> int:
-        ends = sum(1 for a in {*code[k][1:]} if left.get(a) == 1 and code[a][0] not in TWIN)
-        return (k in left) - ends
-
-    def place(k: int) -> None:
-        op, *args = code[k]
-        for a in args:
-            if code[a][0] in LEAVES and a not in placed:
-                placed.add(a)
-                order.append(a)
-        placed.add(k)
-        order.append(k)
+    def place(i: int) -> None:
+        for j in leaves[i]:
+            if not placed[j]:
+                placed[j] = True
+                order.append(j)
+        placed[i] = True
+        order.append(i)
         touched = set()
-        for user in users.get(k, ()):
+        for user in users[i]:
             waiting[user] -= 1
             if not waiting[user]:
                 touched.add(user)
-        for a in {*args}:
-            if a in left:
-                left[a] -= 1
-                if left[a] == 1:
-                    touched.update(user for user in users[a] if not waiting[user] and user not in placed)
+        for j in computed[i]:
+            left[j] -= 1
+            if left[j] == 1:
+                touched.update([user for user in users[j] if not waiting[user] and not placed[user]])
         for user in touched:
-            net = makes(user)
+            net = bool(users[user])
+            for j in computed[user]:
+                if left[j] == 1 and not trigonometric[j]:
+                    net -= 1
             if net <= 0:
                 heapq.heappush(free, (net, user))
-        twin = twins.get((TWIN.get(op), *args))
-        if twin is not None and twin not in placed:
-            place(twin)
+        if trigonometric[i]:
+            op, *args = code[numbers[i]]
+            twin = twins.get((TWIN[op], *args))
+            if twin is not None and not placed[twin]:
+                place(twin)
 
-    for k in numbers:
-        if k not in placed and code[k][0] not in LEAVES:
-            place(k)
+    for i in range(count):
+        if not placed[i] and not leaf[i]:
+            place(i)
         while free:
             _, user = heapq.heappop(free)
-            if user not in placed:
+            if not placed[user]:
                 place(user)
-    order.extend(k for k in numbers if k not in placed)  # leaves that are outputs themselves
-    return order
+    order.extend([i for i in range(count) if not placed[i]])  # leaves that are outputs themselves
+    return [numbers[i] for i in order]
 
 
 @dataclass(frozen=True, slots=True)

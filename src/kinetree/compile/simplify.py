@@ -33,8 +33,11 @@ def live(graph: Graph, roots: Sequence[int]) -> list[int]:
             order.append(k)
             node = nodes[k]
             if node[0] not in LEAVES:
-                for a in node[1:]:
-                    alive[a] = True
+                if len(node) == 3:
+                    alive[node[1]] = alive[node[2]] = True
+                else:
+                    for a in node[1:]:
+                        alive[a] = True
     order.reverse()
     return order
 
@@ -56,38 +59,50 @@ class Survey:
     ----------
     order : list of int
         The live nodes in order of creation.
-    pure : set of int
-        Those that depend on constants and model numbers alone.
+    pure : bytearray
+        Which nodes depend on constants and model numbers alone.
     uses : list of int
         How often each node is used, by others and as a root.
-    user : dict of int to str
-        The operation that uses a node last; the only one, if the node is used once.
+    user : list of str or None
+        For a node that is used once, the operation that uses it; None for a root.
     """
 
     def __init__(self, graph: Graph, roots: Sequence[int]) -> None:
         self.graph = graph
         self.nodes = nodes = graph.nodes
         self.roots = list(roots)
-        self.order = live(graph, roots)
+        self.order = order = []
         self.uses = uses = [0] * len(nodes)
-        self.user = user = {}
-        self.pure = pure = set()
+        self.user = user = [None] * len(nodes)
+        self.pure = pure = bytearray(len(nodes))
         for k in roots:
             uses[k] += 1
-        for k in self.order:  # as `purity` finds it, in the same sweep
+        for k in range(max(roots, default=-1), -1, -1):  # `live` in the same sweep
+            if not uses[k]:
+                continue
+            order.append(k)
             node = nodes[k]
             op = node[0]
             if op in LEAVES:
-                if op != "input":
-                    pure.add(k)
                 continue
-            free = True
-            for a in node[1:]:
+            if len(node) == 3:
+                _, a, b = node
                 uses[a] += 1
-                user[a] = op
-                free = free and a in pure
-            if free:
-                pure.add(k)
+                uses[b] += 1
+                user[a] = user[b] = op
+            else:
+                for a in node[1:]:
+                    uses[a] += 1
+                    user[a] = op
+        order.reverse()
+        for k in order:  # as in `purity`
+            node = nodes[k]
+            if node[0] in LEAVES:
+                pure[k] = node[0] != "input"
+            elif len(node) == 3:
+                pure[k] = pure[node[1]] and pure[node[2]]
+            else:
+                pure[k] = all(pure[a] for a in node[1:])
 
     def single(self, k: int, *ops: str) -> bool:
         """Whether node k is one of these operations and used once."""
@@ -100,52 +115,92 @@ class Survey:
 
     def factors(self, k: int) -> list[int]:
         """The factors of product k, products used once multiplied out."""
-        found, stack = [], [*reversed(self.nodes[k][1:])]
+        nodes, uses = self.nodes, self.uses
+        _, a, b = nodes[k]
+        found, stack = [], [b, a]
         while stack:
             f = stack.pop()
-            if self.single(f, "mul"):
-                stack.extend(reversed(self.nodes[f][1:]))
+            if uses[f] == 1 and nodes[f][0] == "mul":
+                _, a, b = nodes[f]
+                stack += b, a
             else:
                 found.append(f)
         return found
 
     def terms(self, k: int) -> list[tuple[int, int]]:
         """The terms of sum k as (sign, node), sums used once written out."""
-        found, stack = [], [(1, k)]
+        nodes, uses = self.nodes, self.uses
+        op, a, b = nodes[k]
+        found, stack = [], [(-1 if op == "sub" else 1, b), (1, a)]
         while stack:
-            sign, t = stack.pop()
-            if t == k or self.single(t, "add", "sub"):
-                op, a, b = self.nodes[t]
+            term = sign, t = stack.pop()
+            node = nodes[t]
+            if uses[t] == 1 and (node[0] == "add" or node[0] == "sub"):
+                op, a, b = node
                 stack += (-sign if op == "sub" else sign, b), (sign, a)
             else:
-                found.append((sign, t))
+                found.append(term)
         return found
 
     def rebuild(self, edits: dict[int, Edit], plain: bool = False) -> Survey:
-        """Copy the live nodes into a new graph, those that have an edit through it; `plain` applies no rules."""
+        """Copy the live nodes into a new graph, those that have an edit through it; `plain` applies no rules.
+
+        Rules look at a node, its arguments and theirs. Where nothing changed within `REACH` levels below a node none
+        can apply that did not before, and it is only copied.
+        """
         if not edits:
             return self
-        nodes, target, new = self.nodes, Graph(), {}
-        known, apply = target.index.get, target.node if plain else lambda node: target.apply(*node)
+        nodes, target = self.nodes, Graph()
+        new = [0] * len(nodes)
+        near = bytearray(len(nodes))  # REACH for what changed, one less at each level above
+        index, made, value = target.index, target.nodes, target.value
+        known = index.get
+        apply = target.node if plain else lambda node: target.apply(*node)
         for k in self.order:
-            if k in edits:
-                new[k] = edits[k](target, new)
-                continue
             node = nodes[k]
             op = node[0]
-            if op in LEAVES:
+            if k in edits:
+                new[k] = edits[k](target, new)
+                near[k] = REACH
+            elif op in LEAVES:
                 new[k] = target.apply(*node)
-                continue
-            if len(node) == 3:
-                node = op, new[node[1]], new[node[2]]
+            elif len(node) == 3:
+                _, a, b = node
+                distance = near[a]
+                if near[b] > distance:
+                    distance = near[b]
+                a, b = new[a], new[b]
+                copy = op, a, b
+                there = known(copy)
+                if there is not None:  # two nodes became one
+                    new[k], near[k] = there, REACH
+                elif plain or not (distance or (op in TURNED and (a > b or (op, b, a) in index))):
+                    new[k] = index[copy] = len(made)
+                    made.append(copy)
+                    value.append(None)
+                else:
+                    new[k] = there = apply(copy)
+                    near[k] = distance - (distance > 0) if made[there] == copy else REACH
             else:
-                node = (op, *[new[a] for a in node[1:]])
-            made = known(node)
-            new[k] = apply(node) if made is None else made
+                distance = max([near[a] for a in node[1:]])
+                copy = (op, *[new[a] for a in node[1:]])
+                there = known(copy)
+                if there is None:
+                    there = apply(copy)
+                    near[k] = distance - (distance > 0) if made[there] == copy else REACH
+                else:
+                    near[k] = REACH
+                new[k] = there
         return Survey(target, [new[k] for k in self.roots])
 
 
-Edit = Callable[[Graph, dict[int, int]], int]
+REACH = 4
+"""Levels below a node at which a change may let a rule of the graph apply to it."""
+
+TURNED = frozenset(("add", "sub", "mul", "eq", "and", "or"))
+"""Operations on which the order of their operands has a bearing: a + b is b + a, a - b is -(b - a)."""
+
+Edit = Callable[[Graph, Sequence[int]], int]
 """Makes the new form of a node in the new graph, given the new numbers of the nodes before it."""
 
 
@@ -168,7 +223,7 @@ def total(graph: Graph, terms: Sequence[tuple[int, int]]) -> int:
 def share_reciprocals(survey: Survey) -> Survey:
     """x / b, y / b -> r = 1 / b, x r, y r; and x / p -> x (1 / p) for pure p, whose reciprocal is computed once."""
     nodes, pure, value = survey.nodes, survey.pure, survey.graph.value
-    quotients = [k for k in survey.order if nodes[k][0] == "div" and k not in pure]
+    quotients = [k for k in survey.order if nodes[k][0] == "div" and not pure[k]]
     divisors = Counter(nodes[k][2] for k in quotients)
 
     def edit(a: int, b: int) -> Edit:
@@ -177,7 +232,7 @@ def share_reciprocals(survey: Survey) -> Survey:
     edits = {}
     for k in quotients:
         _, a, b = nodes[k]
-        if (divisors[b] > 1 or (b in pure and value[b] is None)) and value[a] != 1.0:
+        if (divisors[b] > 1 or (pure[b] and value[b] is None)) and value[a] != 1.0:
             edits[k] = edit(a, b)
     return survey.rebuild(edits)
 
@@ -198,20 +253,31 @@ def group_pure(survey: Survey) -> Survey:
 
     edits = {}
     for k in survey.order:
-        op = nodes[k][0]
-        if k in pure:
-            continue
-        # Two pure operands can only meet in a chain.
-        if op == "mul" and not (uses[k] == 1 and user.get(k) == "mul") and survey.chained(k, "mul"):
-            factors = survey.factors(k)
-            fixed = [f for f in factors if f in pure]
-            if len(fixed) > 1:
-                edits[k] = edit_product(fixed, [f for f in factors if f not in pure])
-        elif op in SUMS and not (uses[k] == 1 and user.get(k) in SUMS) and survey.chained(k, *SUMS):
-            terms = survey.terms(k)
-            fixed = [(s, t) for s, t in terms if t in pure]
-            if len(fixed) > 1:
-                edits[k] = edit_sum(fixed, [(s, t) for s, t in terms if t not in pure])
+        node = nodes[k]
+        op = node[0]
+        # Two pure operands can only meet in a chain: an operand must be of the same kind and used once.
+        if op == "mul":
+            _, a, b = node
+            if (
+                not pure[k]
+                and ((uses[a] == 1 and nodes[a][0] == "mul") or (uses[b] == 1 and nodes[b][0] == "mul"))
+                and not (uses[k] == 1 and user[k] == "mul")
+            ):
+                factors = survey.factors(k)
+                fixed = [f for f in factors if pure[f]]
+                if len(fixed) > 1:
+                    edits[k] = edit_product(fixed, [f for f in factors if not pure[f]])
+        elif op == "add" or op == "sub":
+            _, a, b = node
+            if (
+                not pure[k]
+                and ((uses[a] == 1 and nodes[a][0] in SUMS) or (uses[b] == 1 and nodes[b][0] in SUMS))
+                and not (uses[k] == 1 and user[k] in SUMS)
+            ):
+                terms = survey.terms(k)
+                fixed = [(s, t) for s, t in terms if pure[t]]
+                if len(fixed) > 1:
+                    edits[k] = edit_sum(fixed, [(s, t) for s, t in terms if not pure[t]])
     return survey.rebuild(edits)
 
 
@@ -227,8 +293,11 @@ def factor(survey: Survey) -> Survey:
     """
     edits, nodes, uses, user = {}, survey.nodes, survey.uses, survey.user
     for k in survey.order:
-        if nodes[k][0] in SUMS and not (uses[k] == 1 and user.get(k) in SUMS):
-            terms = [(sign, survey.factors(t) if survey.single(t, "mul") else (t,)) for sign, t in survey.terms(k)]
+        if nodes[k][0] in SUMS and not (uses[k] == 1 and user[k] in SUMS):
+            terms = [
+                (sign, survey.factors(t) if uses[t] == 1 and nodes[t][0] == "mul" else (t,))
+                for sign, t in survey.terms(k)
+            ]
             if _may_share(terms):
                 counted = [(sign, Counter(factors)) for sign, factors in terms]
                 if _brackets(counted)[0]:
@@ -238,8 +307,13 @@ def factor(survey: Survey) -> Survey:
 
 def _may_share(terms: Sequence[tuple[int, Sequence[int]]]) -> bool:
     """Whether a factor occurs in two products; most sums have none."""
-    first: dict[int, int] = {}
-    return any(first.setdefault(f, n) != n for n, (_, factors) in enumerate(terms) if len(factors) > 1 for f in factors)
+    seen: set[int] = set()
+    for _, factors in terms:
+        if len(factors) > 1:
+            if not seen.isdisjoint(factors):
+                return True
+            seen.update(factors)
+    return False
 
 
 def _brackets(terms: Sequence[Term]) -> tuple[list[list[Term]], list[Term]]:
@@ -269,7 +343,7 @@ def _edit_factored(terms: Sequence[Term]) -> Edit:
     return lambda graph, new: _factored(graph, new, terms)
 
 
-def _factored(graph: Graph, new: dict[int, int], terms: Sequence[Term]) -> int:
+def _factored(graph: Graph, new: Sequence[int], terms: Sequence[Term]) -> int:
     """The sum of some terms, with brackets."""
     brackets, rest = _brackets(terms)
     made = [(sign, product(graph, [new[f] for f in factors.elements()])) for sign, factors in rest]
@@ -283,6 +357,8 @@ def _factored(graph: Graph, new: dict[int, int], terms: Sequence[Term]) -> int:
 NEGATION_DEPTH = 32
 """How far below itself a negation may be absorbed; long chains must not exhaust Python's stack."""
 
+NEVER = NEGATION_DEPTH + 1
+
 
 def absorb_negations(survey: Survey) -> Survey:
     """-(a - b) -> b - a, -(c x) -> (-c) x and the like, where the negated value is used once. Leaves the normal form.
@@ -291,36 +367,40 @@ def absorb_negations(survey: Survey) -> Survey:
     difference, a constant or a pure value below, if there is one. No rule of the graph may be applied afterwards.
     """
     nodes, pure, value = survey.nodes, survey.pure, survey.graph.value
-    targets = [k for k in survey.order if nodes[k][0] == "neg" and k not in pure]
+    targets = [k for k in survey.order if nodes[k][0] == "neg" and not pure[k]]
     if not targets:
         return survey
 
-    # free[k]: -k costs nothing; the sign sinks so many levels before it vanishes.
-    free: dict[int, int] = {}
+    # free[k]: -k costs nothing; the sign sinks so many levels before it vanishes, all others have NEVER.
+    free, uses = [NEVER] * len(nodes), survey.uses
     for k in survey.order:
-        op, *args = nodes[k]
-        depth = NEGATION_DEPTH + 1
-        if k in pure or op == "neg" or survey.single(k, "sub"):
-            depth = 0
-        elif survey.single(k, "mul", "div", "add"):
-            depth = 1 + min(free.get(a, NEGATION_DEPTH) for a in args)
-        elif survey.single(k, "where"):
-            depth = 1 + max(free.get(a, NEGATION_DEPTH) for a in args[1:])
-        if depth <= NEGATION_DEPTH:
-            free[k] = depth
+        node = nodes[k]
+        op = node[0]
+        if pure[k] or op == "neg":
+            free[k] = 0
+        elif uses[k] != 1:
+            continue
+        elif op == "sub":
+            free[k] = 0
+        elif op == "mul" or op == "div" or op == "add":
+            free[k] = 1 + min(free[node[1]], free[node[2]])
+        elif op == "where":
+            free[k] = 1 + max(free[node[2]], free[node[3]])
+        if free[k] > NEGATION_DEPTH:
+            free[k] = NEVER
 
-    def negated(graph: Graph, new: dict[int, int], k: int) -> int:
+    def negated(graph: Graph, new: Sequence[int], k: int) -> int:
         op, *args = nodes[k]
         if value[k] is not None or op == "neg":
             return graph.neg(new[k])
-        if k in pure:
+        if pure[k]:
             return graph.node(("neg", new[k]))
         if op == "sub":
             return graph.node(("sub", new[args[1]], new[args[0]]))
         if op == "where":
             return graph.node(("where", new[args[0]], *(negated(graph, new, a) for a in args[1:])))
         a, b = args
-        first = free.get(a, NEGATION_DEPTH) <= free.get(b, NEGATION_DEPTH)
+        first = free[a] <= free[b]
         if op == "add":  # -(a + b) = (-a) - b
             a, b = (a, b) if first else (b, a)
             return graph.node(("sub", negated(graph, new, a), new[b]))
@@ -331,7 +411,7 @@ def absorb_negations(survey: Survey) -> Survey:
     def edit(k: int) -> Edit:
         return lambda graph, new: negated(graph, new, k)
 
-    return survey.rebuild({k: edit(nodes[k][1]) for k in targets if nodes[k][1] in free}, plain=True)
+    return survey.rebuild({k: edit(nodes[k][1]) for k in targets if free[nodes[k][1]] < NEVER}, plain=True)
 
 
 def simplify(graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
