@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,40 @@ def test_without_jax_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jax", None)
     with pytest.raises(MissingDependencyError, match="pip install jax"):
         for_jax(kt.compile(kt.models.double_pendulum(), "rnea"))
+
+
+@pytest.mark.parametrize("derivatives", ["any", "reverse"])
+def test_numbers_of_every_state(jax, derivatives):
+    """A function with a set of numbers for each state: values, and gradients that are those of each state's model."""
+    model = kt.models.double_pendulum()
+    gravity = np.linspace(-9.0, -1.0, 3)
+    f = kt.compile(model, "rnea").with_parameters({"gravity.z": gravity})
+    g = f.jax(derivatives=derivatives)
+    q, v, a = np.random.default_rng(5).uniform(-1, 1, (3, 3, 2))
+    np.testing.assert_allclose(g(q, v, a), f(q, v, a), rtol=1e-12)
+    found = jax.grad(lambda q: g(q, v[0], a).sum())(q)
+    for k in range(3):
+        back = kt.differentiate(model.replace(gravity=(0.0, 0.0, gravity[k])), "rnea", "vjp", wrt="q")
+        np.testing.assert_allclose(found[k], back(q[k], v[0], a[k], np.ones(2)), rtol=1e-10)
+    narrow = [x.astype(np.float32) for x in (q, v, a)]
+    assert g(*narrow).dtype == np.float32
+
+
+def test_arguments_by_name(jax):
+    """As for arrays: any may be named, and none is ignored."""
+    g = kt.compile(kt.models.double_pendulum(), "rnea").jax()
+    q, v, a = np.random.default_rng(5).uniform(-1, 1, (3, 2))
+    np.testing.assert_array_equal(g(q, a=a, v=v), g(q, v, a))
+    with pytest.raises(TypeError, match="rnea: missing v, a"):
+        g(q=q)
+    with pytest.raises(TypeError, match="unexpected argument 'qd'"):
+        g(q, v, a, qd=v)
+
+
+def test_copies_and_processes(jax):
+    """Functions for JAX are pickled as the functions that they are made of."""
+    g = kt.compile(kt.models.double_pendulum(), "rnea").jax(derivatives="reverse")
+    again = pickle.loads(pickle.dumps(g))
+    q, v, a = np.random.default_rng(5).uniform(-1, 1, (3, 2))
+    np.testing.assert_array_equal(again(q, v, a), g(q, v, a))
+    assert again.derivatives == "reverse" and again.__name__ == "rnea"

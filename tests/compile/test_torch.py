@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -72,13 +74,14 @@ def test_a_step_of_descent_reaches_a_known_torque(torch):
     np.testing.assert_allclose(a.detach(), kt.aba(model, q.numpy(), v.numpy(), tau.numpy()), rtol=1e-5)
 
 
-def test_second_derivatives_are_refused(torch):
-    """Gradients are values: to differentiate them again must not give zero in silence."""
+def test_third_derivatives_are_refused(torch):
+    """Hessian products are values: to differentiate them again must not give zero in silence."""
     f = kt.compile(kt.models.double_pendulum(), "rnea")
     q, v, a = tensors(torch, f.model, (), (), ())
-    (gradient,) = torch.autograd.grad(for_torch(f)(q, v, a).square().sum(), q, create_graph=True)
-    with pytest.raises(RuntimeError, match="once_differentiable"):
-        gradient.sum().backward()
+    (slope,) = torch.autograd.grad(for_torch(f)(q, v, a).sum(), q, create_graph=True)
+    (bend,) = torch.autograd.grad(slope.sum(), q, create_graph=True)
+    with pytest.raises(UnsupportedError, match="third derivatives"):
+        (bend.sum() + q.sum()).backward()
 
 
 def test_gradient_of_a_derivative_is_refused(torch):
@@ -112,3 +115,78 @@ def test_without_torch_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(MissingDependencyError, match="pip install torch"):
         for_torch(kt.compile(kt.models.double_pendulum(), "rnea"))
+
+
+@pytest.mark.parametrize("batches", [((5,), (5,), (5,)), ((), (3,), (2, 3)), ((), (), ())])
+def test_second_derivatives_pass_gradgradcheck(torch, batches):
+    """PyTorch's comparison of the Hessian products with differences of gradients, broadcast inputs included."""
+    f = kt.compile(kt.models.double_pendulum(), "aba")
+    assert torch.autograd.gradgradcheck(for_torch(f), tensors(torch, f.model, *batches))
+
+
+def test_a_gradient_in_a_loss_counts(torch):
+    """A penalty on a gradient plus something else: no part of the second derivative is dropped."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea")
+    q, v, a = tensors(torch, f.model, (), (), ())
+    (slope,) = torch.autograd.grad(for_torch(f)(q, v, a).sum(), q, create_graph=True)
+    (slope.sum() + 3.0 * q.sum()).backward()
+    hvp = kt.differentiate(f.model, "rnea", "hvp", wrt=("q", "v"))
+    numbers = [x.detach().numpy() for x in (q, v, a)]
+    along_q, along_v = hvp(*numbers, np.ones(2), np.zeros(2), np.ones(2))
+    np.testing.assert_allclose(q.grad, along_q + 3.0, rtol=1e-12)
+    np.testing.assert_allclose(v.grad, along_v, rtol=1e-12)
+
+
+def test_function_transforms(torch):
+    """torch.func's vmap, jacrev and grads per sample are those of a loop over the states."""
+    model = kt.models.double_pendulum()
+    f = kt.compile(model, "aba")
+    g = for_torch(f)
+    q, v, tau = (x.detach() for x in tensors(torch, model, (4,), (3, 4), ()))
+    mapped = torch.func.vmap(torch.func.vmap(g, (0, 0, None)), (None, 0, None))(q, v, tau)
+    np.testing.assert_array_equal(mapped, f(q.numpy(), v.numpy(), tau.numpy()))
+    columns = torch.func.vmap(g, (None, 1, None), out_dims=1)(q[:3], v, tau)  # leading axes inside the mapped one
+    np.testing.assert_array_equal(columns, torch.stack([g(q[:3], v[:, k], tau) for k in range(4)], 1))
+    with pytest.raises(ShapeError):
+        g(q, v[:, :3], tau)
+
+    J = torch.func.jacrev(g, argnums=(0, 1, 2))(q[0], v[0, 0], tau)
+    exact = kt.differentiate(model, "aba", wrt=("q", "v", "tau"))(q[0].numpy(), v[0, 0].numpy(), tau.numpy())
+    for found, expected in zip(J, exact, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-14)
+    per_sample = torch.func.vmap(torch.func.grad(lambda *x: g(*x).sum(), argnums=(0, 2)), (0, 0, None))(q, v[0], tau)
+    back = kt.differentiate(model, "aba", "vjp", wrt=("q", "tau"))
+    for k in range(4):
+        expected = back(q[k].numpy(), v[0, k].numpy(), tau.numpy(), np.ones(2))
+        for found, x in zip(per_sample, expected, strict=True):
+            np.testing.assert_allclose(found[k], x, rtol=1e-12, atol=1e-14)
+
+
+def test_numbers_of_every_state(torch):
+    """A function with a set of numbers for each state: its values, and gradients that pass gradcheck."""
+    model = kt.models.double_pendulum()
+    f = kt.compile(model, "aba").with_parameters({"gravity.z": np.linspace(-9.0, -1.0, 3)})
+    args = tensors(torch, model, (3,), (), (3,))
+    np.testing.assert_array_equal(for_torch(f)(*args).detach(), f(*(x.detach().numpy() for x in args)))
+    assert torch.autograd.gradcheck(for_torch(f), args)
+
+
+def test_arguments_by_name(torch):
+    """As for arrays: any may be named, and none is ignored."""
+    model = kt.models.double_pendulum()
+    g = for_torch(kt.compile(model, "rnea"))
+    q, v, a = (x.detach() for x in tensors(torch, model, (), (), ()))
+    assert torch.equal(g(q, a=a, v=v), g(q, v, a))
+    with pytest.raises(TypeError, match="rnea: missing v, a"):
+        g(q=q)
+    with pytest.raises(TypeError, match="unexpected argument 'qd'"):
+        g(q, v, a, qd=v)
+
+
+def test_copies_and_processes(torch):
+    """Functions for PyTorch are pickled as the functions that they are made of."""
+    model = kt.models.double_pendulum()
+    g = for_torch(kt.compile(model, "rnea"))
+    args = tensors(torch, model, (2,), (2,), (2,))
+    again = pickle.loads(pickle.dumps(g))
+    assert torch.equal(again(*args), g(*args)) and again.__name__ == "rnea"

@@ -475,11 +475,14 @@ class Function:
 
         return cuda_source(self, dtype, **options)
 
-    def jax(self):
-        """This function for JAX's arrays: composes with jit, grad, vmap; see `kinetree.compile.jax`."""
+    def jax(self, *, derivatives: str = "any"):
+        """This function for JAX's arrays: composes with jit, grad, vmap; see `kinetree.compile.jax`.
+
+        ``derivatives="reverse"`` makes gradients cheap and refuses forward mode.
+        """
         from kinetree.compile.jax import jax
 
-        return jax(self)
+        return jax(self, derivatives=derivatives)
 
     def torch(self):
         """This function for PyTorch's tensors, with gradients; see `kinetree.compile.torch`."""

@@ -51,7 +51,7 @@ _SINGULAR = {"div": 1, "sqrt": 0, "log": 0, "arctan2": 1}
 """Operations without a derivative somewhere, and the argument that is kept away from there."""
 
 
-def jax(function, *, derivatives: str = "any") -> Callable:
+def jax(function, *, derivatives: str = "any") -> JaxFunction:
     """A compiled function as a function of JAX arrays, for jit, grad and vmap.
 
     Parameters
@@ -66,7 +66,7 @@ def jax(function, *, derivatives: str = "any") -> Callable:
 
     Returns
     -------
-    callable
+    JaxFunction
         ``g(*arrays)`` with the inputs of the function, ``(..., *shape)`` with leading axes that broadcast; float64 if
         an array is and JAX's ``jax_enable_x64`` is set, else float32. One array, or a named tuple of them.
 
@@ -88,25 +88,75 @@ def jax(function, *, derivatives: str = "any") -> Callable:
     >>> jax.vmap(jax.grad(energy))(jax.numpy.zeros((1000, 2))).shape                    # doctest: +SKIP
     (1000, 2)
     """
-    if derivatives not in ("any", "reverse"):
-        raise unknown_name("choice of derivatives", derivatives, ("any", "reverse"), "functions for JAX")
+    return JaxFunction(function, derivatives)
+
+
+class JaxFunction:
+    """A compiled function called with JAX arrays; made by `jax`.
+
+    Attributes
+    ----------
+    function : Function
+        What it computes.
+    derivatives : str
+        How JAX differentiates it.
+    """
+
+    def __init__(self, function, derivatives: str) -> None:
+        if derivatives not in ("any", "reverse"):
+            raise unknown_name("choice of derivatives", derivatives, ("any", "reverse"), "functions for JAX")
+        jax = _jax()
+        self.function, self.derivatives = function, derivatives
+        self._plain = _without_parameters(function)
+        evaluate = _evaluation(jax, function)
+        self._compiled = jax.jit(evaluate if derivatives == "any" else _with_gradient(jax, function, evaluate))
+        self.__name__ = self.__qualname__ = function.name
+        self.__doc__ = (
+            f"{function.name}({', '.join(self._plain.input_names)}) for model {function.model.name!r}, in JAX."
+        )
+
+    def __call__(self, *args, **named):
+        if named or len(args) != len(self._plain.input_names):
+            args = self._plain._bound(args, named)
+        return self._compiled(*args)
+
+    def __reduce__(self):
+        return JaxFunction, (self.function, self.derivatives)
+
+    def __repr__(self) -> str:
+        return f"<JaxFunction {self.function.name} for model {self.function.model.name!r}>"
+
+
+def _jax():
     try:
         import jax
-        import jax.numpy as jnp
     except ImportError as error:
         raise MissingDependencyError(
             "functions for JAX need the package jax, which is not installed: pip install jax (or jax[cuda12])."
         ) from error
-    program = function.program
+    return jax
+
+
+def _without_parameters(function):
+    """The function whose inputs a call names: of one with numbers for every state, its base."""
+    return getattr(function, "base", function)
+
+
+def _evaluation(jax, function) -> Callable:
+    """The table of a function on any leading axes."""
+    jnp, program = jax.numpy, function.program
     params = None
     if program.prologue is not None:
         (params,) = program.prologue.interpret([numbers_model(function.spec, function.model).number_values()])
     table = tabulate(program, params)
-    names, result, caller = function.input_names, function._result, function.name
+    result, caller = function._result, function.name
+    # Params of every state are a last input, which no caller gives.
+    further = [function.params[np.dtype(np.float64)]] if function is not _without_parameters(function) else []
 
     def evaluate(*arrays):
         arrays = [jnp.asarray(x) for x in arrays]
         dtype = jnp.result_type(jnp.float32, *(x.dtype for x in arrays))
+        arrays += [jnp.asarray(x, dtype) for x in further]
         declared = zip(arrays, program.inputs, strict=True)
         batches = [_leading(caller, name, x.shape, shape) for x, (name, shape) in declared]
         batch = jnp.broadcast_shapes(*batches)
@@ -119,35 +169,26 @@ def jax(function, *, derivatives: str = "any") -> Callable:
         outputs = [y.T.reshape(*batch, *shape) for y, (_, shape) in zip(outputs, program.outputs, strict=True)]
         return outputs[0] if result is None else result(*outputs)
 
-    compiled = jax.jit(evaluate if derivatives == "any" else _with_gradient(jax, function, evaluate))
-
-    def call(*args, **named):
-        if named:
-            args = (*args, *(named[name] for name in names[len(args) :]))
-        if len(args) != len(names):
-            raise TypeError(f"{caller} takes the arrays {', '.join(names)}")
-        return compiled(*args)
-
-    call.__name__ = call.__qualname__ = caller
-    call.__doc__ = f"{caller}({', '.join(names)}) for model {function.model.name!r}, in JAX."
-    return call
+    return evaluate
 
 
 def _with_gradient(jax, function, evaluate) -> Callable:
     """The function with the library's reverse mode as its gradient."""
     if function.name not in ALGORITHMS and not function.spec.parts:
         raise UnsupportedError(f'{function.name} is a derivative itself: derivatives="any" differentiates it.')
-    names, product = function.input_names, []
+    plain, product = _without_parameters(function), []
+    names = plain.input_names
 
     def gradient(arrays, cotangents):
         if not product:
             from kinetree.compile.derivative_functions import differentiate
 
             name = function.spec.parts or function.name
-            product.append(globals()["jax"](differentiate(
-                function.model, name, "vjp", wrt=names, optional=names[len(function.spec.inputs) :],
-                tangent=False, checks=False, **function.static,
-            )))  # fmt: skip
+            back = differentiate(
+                plain.model, name, "vjp", wrt=names, optional=names[len(plain.spec.inputs) :],
+                tangent=False, checks=False, **plain.static,
+            )  # fmt: skip
+            product.append(JaxFunction(back if plain is function else back.with_parameters(function.values), "any"))
         found = product[0](*arrays, *flattened(cotangents))
         found = found if isinstance(found, tuple) else (found,)
         return tuple(_summed(y, jax.numpy.shape(x)).astype(x.dtype) for x, y in zip(arrays, found, strict=True))
