@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import ShapeError
 from kinetree.joints import Free, Revolute
 
 TREE = kt.models.random_tree(6, seed=3, joints=[Revolute()], floating=True)
@@ -84,3 +85,29 @@ def test_c_source():
     """C is written for the packed form too: its outputs are the vectors."""
     g = kt.packed(kt.compile(kt.models.double_pendulum(), "crba"))
     assert "double *M" in g.c_source().header
+
+
+def test_what_cannot_be_packed_or_unpacked():
+    """Each is named when it is given, not when the function is called."""
+    f = kt.compile(TREE, "crba")
+    mass = TREE.numbers().names[next(i for i, name in enumerate(TREE.numbers().names) if name.endswith("mass"))]
+    with pytest.raises(TypeError, match="packed takes a compiled function, found Model"):
+        kt.packed(TREE)
+    with pytest.raises(TypeError, match="crba: a packed function takes one set of numbers"):
+        kt.packed(f.with_parameters({mass: [1.0, 2.0]}))
+    with pytest.raises(TypeError, match="a packed function takes one set of numbers"):
+        kt.packed(f).with_parameters({mass: [1.0, 2.0]})
+    g = kt.packed(f)
+    (length,) = g(state()[0]).shape
+    with pytest.raises(ShapeError, match=rf"the vector of M has shape \({length - 1},\), expected \(..., {length}\)"):
+        g.unpack(np.zeros(length - 1))
+
+
+def test_a_whole_result_is_unpacked():
+    """With or without a star, also where quantities have several arrays each."""
+    q, v, a = state(3)
+    g = kt.packed(kt.compile(TREE, ["crba", "rnea_derivatives"]))
+    result = g(q, v, a)
+    for whole in (g.unpack(result), g.unpack(*result)):
+        np.testing.assert_array_equal(whole.crba, g.whole(q, v, a).crba)
+        np.testing.assert_array_equal(whole.rnea_derivatives.dtau_dv, g.whole(q, v, a).rnea_derivatives.dtau_dv)

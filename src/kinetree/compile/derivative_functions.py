@@ -20,7 +20,7 @@ from kinetree.compile.expr import Expr
 from kinetree.compile.function import Function, check_static
 from kinetree.compile.fused import resolved
 from kinetree.compile.graph import Graph
-from kinetree.errors import UnknownNameError, unknown_name
+from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
 from kinetree.model.numbers import entries, is_free, rebuilt
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.tree import Tree
@@ -36,16 +36,16 @@ _PHYSICS = {"damping": "damping", "dry_friction": "friction", "stiffness": "spri
 class DerivativeFunction(Function):
     """A derivative of an algorithm for a model, called like every `Function`; made by :func:`differentiate`."""
 
-    def __init__(self, spec: Spec, model, static, checks: bool, request: dict):
-        super().__init__(spec, model, (), static, checks)
+    def __init__(self, spec: Spec, model, static, checks: bool, threads: int | None, request: dict):
+        super().__init__(spec, model, (), static, checks, threads)
         self._request = request
 
     def __reduce__(self):
-        return _differentiated, (self.model, self._request, self.checks, self.static)
+        return _differentiated, (self.model, self._request, self.checks, self.threads, self.static)
 
 
-def _differentiated(model, request, checks, static) -> DerivativeFunction:
-    return differentiate(model, **request, checks=checks, **static)
+def _differentiated(model, request, checks, threads, static) -> DerivativeFunction:
+    return differentiate(model, **request, checks=checks, threads=threads, **static)
 
 
 def differentiate(
@@ -60,6 +60,7 @@ def differentiate(
     tangent: bool = True,
     method: str = "auto",
     checks: bool = True,
+    threads: int | None = None,
     **static,
 ) -> DerivativeFunction:
     r"""Compile a derivative of any algorithm for a model.
@@ -88,6 +89,7 @@ def differentiate(
     method : {"auto", "forward", "reverse"}
         How a Jacobian is computed; "auto" takes reverse if there are fewer results than variables.
     checks : bool
+    threads : int, optional
         As for :func:`kinetree.compile`.
     **static
         Static arguments of the algorithm, such as ``frame="hand", reference="world"``.
@@ -103,6 +105,8 @@ def differentiate(
     ------
     UnknownNameError
         No algorithm, input, output, number, mode or method has this name.
+    DuplicateNameError
+        A variable or an output is named twice.
 
     Notes
     -----
@@ -143,6 +147,10 @@ def differentiate(
         for entry in found:
             if entry not in known:
                 raise unknown_name(kind, entry, known, f"the derivatives of {base.name!r}")
+            if found.count(entry) > 1:
+                raise DuplicateNameError(f"the {kind} {entry!r} is named twice", name=entry)
+    if not (wrt and of):
+        raise TypeError(f"the derivatives of {base.name!r} need a variable and an output, found wrt={wrt!r}, of={of!r}")
     chosen = _chosen(model, numbers) if NUMBERS in wrt else ()
     present = tuple(x for x in base.optional if x in optional or x in wrt)
     spec = _derived(_Base(base), mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
@@ -150,7 +158,7 @@ def differentiate(
         "name": name, "mode": mode, "wrt": wrt, "of": of, "optional": present, "numbers": tuple(numbers),
         "tangent": tangent, "method": method,
     }  # fmt: skip
-    return DerivativeFunction(spec, model, static, checks, request)
+    return DerivativeFunction(spec, model, static, checks, threads, request)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:
@@ -203,7 +211,10 @@ def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, met
         "vjp": {f"{x}_cotangent": shape for x, shape in variables.items()},
         "hvp": {f"{x}_hvp": shape for x, shape in variables.items()},
     }[mode]
-    request = repr((wrt, of, present, chosen, total, tangent, method))
+    name = "_".join([base.name, mode, *wrt])
+    if (of, present, chosen, tangent, method) != (tuple(base.outputs), (), (), True, "auto"):
+        request = repr((of, present, chosen, total, tangent, method))
+        name += "_" + hashlib.sha256(request.encode()).hexdigest()[:12]
     derivative = _Derivative(base, mode, wrt, of, present, chosen, tangent, method)
 
     def differentiated(model, *arrays, **static):
@@ -211,7 +222,7 @@ def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, met
 
     differentiated.__module__ = base.function.__module__  # a function of a user's own is not known to the cache
     return Spec(
-        name=f"{base.name}_{mode}_{hashlib.sha256(request.encode()).hexdigest()[:12]}",
+        name=name,
         function=differentiated,
         inputs=MappingProxyType(inputs),
         optional=MappingProxyType({}),

@@ -16,6 +16,7 @@ from kinetree.compile.function import Function
 from kinetree.compile.fused import flattened
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model
+from kinetree.errors import ShapeError
 
 ZERO = ("const", 0.0)
 
@@ -62,6 +63,10 @@ class PackedFunction(Function):
     """
 
     def __init__(self, whole: Function) -> None:
+        if not isinstance(whole, Function):
+            raise TypeError(f"packed takes a compiled function, found {type(whole).__name__}")
+        if np.ndim(getattr(whole, "values", ())) > 1:
+            raise TypeError(f"{whole.name}: a packed function takes one set of numbers; pack for each, or do not pack")
         program = whole.program
         values, places = distinct(program)
         self.whole = whole
@@ -88,18 +93,27 @@ class PackedFunction(Function):
         Parameters
         ----------
         *vectors : (..., n) arrays
-            As a call returned them: ``f.unpack(*f(q, v, a))``, or ``f.unpack(f(q))`` where there is one output.
+            As a call returned them: ``f.unpack(f(q, v, a))`` or ``f.unpack(*f(q, v, a))``.
 
         Returns
         -------
         array or tuple of arrays
             As the function gave them before it was packed.
         """
-        vectors = flattened(vectors)
+        vectors = flattened(flattened(vectors))
         if len(vectors) != len(self.places):
             raise TypeError(f"{self.name}: unpack takes {len(self.places)} vectors, {len(vectors)} were given")
         found = []
-        for x, places in zip(map(np.asarray, vectors), self.places.values(), strict=True):
+        for (name, places), (length,), x in zip(
+            self.places.items(), self._out_shapes, map(np.asarray, vectors), strict=True
+        ):
+            if x.shape[-1:] != (length,):
+                raise ShapeError(
+                    f"{self.name}: the vector of {name} has shape {x.shape}, expected (..., {length}).",
+                    name=name,
+                    found=x.shape,
+                    expected=(length,),
+                )
             found.append(np.zeros((*x.shape[:-1], *places.shape), x.dtype))
             here = places >= 0
             found[-1][..., here] = x[..., places[here]]
@@ -107,10 +121,7 @@ class PackedFunction(Function):
 
     def with_parameters(self, parameters) -> PackedFunction:
         """The same for other numbers, one set of them; see `Function.with_parameters`."""
-        other = self.whole.with_parameters(parameters)
-        if np.ndim(getattr(other, "values", ())) > 1:
-            raise TypeError(f"{self.name}: a packed function takes one set of numbers; pack for each, or do not pack")
-        return PackedFunction(other)
+        return PackedFunction(self.whole.with_parameters(parameters))
 
     def _interpreted(self, model, *arrays, **named):
         results = self.whole.spec.function(model, *arrays, **named)

@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.compile.function import Function
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model
-from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
+from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
 from kinetree.model.numbers import is_free, rebuilt
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 
@@ -219,7 +219,7 @@ class StatewiseFunction(Function):
         return Function.__call__(self, *given, params, out=out)
 
     def _interpreted(self, model, parameters, **named):
-        raise NotImplementedError("extended precision takes one set of numbers")
+        raise UnsupportedError(f"{self.name}: extended precision takes one set of numbers, not one for every state.")
 
     def _built(self, dtype: str):
         from kinetree.compile.kernel import Kernel
