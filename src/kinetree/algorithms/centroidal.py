@@ -7,6 +7,7 @@ from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
 from kinetree.algorithms.kinematics import body_twists, link_transforms, world_transforms
 from kinetree.algorithms.spec import algorithm
+from kinetree.errors import ModelError
 from kinetree.spatial import Force, IdentityRotation, Inertia, Transform
 
 
@@ -30,6 +31,13 @@ def about(point, force):
     return Transform(IdentityRotation(), point) @ force
 
 
+def _with_mass(model, Ic):
+    """The inertia of the whole tree, unless it is known to be none."""
+    if isinstance(Ic.m, float) and Ic.m == 0.0:
+        raise ModelError(f"model {model.name!r} has no moving mass, and so no center of mass.", model=model.name)
+    return Ic
+
+
 @algorithm(inputs={"q": "nq"}, outputs={"p_WC": (3,)}, domains=(UNIT_QUATERNIONS,))
 def center_of_mass(model, q):
     """Center of mass of all moving bodies.
@@ -49,7 +57,7 @@ def center_of_mass(model, q):
     -----
     Source: Featherstone (2008), eq. 6.12: the first moment of the whole tree over its mass.
     """
-    return list(composite_inertia(model, link_transforms(model, q)).com)
+    return list(_with_mass(model, composite_inertia(model, link_transforms(model, q))).com)
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"v_C": (3,)}, domains=(UNIT_QUATERNIONS,))
@@ -74,7 +82,7 @@ def center_of_mass_velocity(model, q, v):
     Source: Featherstone (2008), section 2.12: linear momentum over mass.
     """
     h, X = world_momentum(model, q, v)
-    return list(h.linear / composite_inertia(model, X).m)
+    return list(h.linear / _with_mass(model, composite_inertia(model, X)).m)
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"J": (3, "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -97,6 +105,7 @@ def center_of_mass_jacobian(model, q):
     Source: Featherstone (2008), section 6.3: the linear part of ``I^c S`` over the mass.
     """
     columns, Ic = composite_forces(model, q)
+    Ic = _with_mass(model, Ic)
     return [[entry / Ic.m for entry in row] for row in zip(*(F.linear for F in columns), strict=True)]
 
 
@@ -159,7 +168,7 @@ def centroidal_momentum(model, q, v):
     Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``.
     """
     h, X = world_momentum(model, q, v)
-    return list(about(composite_inertia(model, X).com, h))
+    return list(about(_with_mass(model, composite_inertia(model, X)).com, h))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": (6, "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -183,4 +192,5 @@ def centroidal_momentum_matrix(model, q):
     velocity k moves.
     """
     columns, Ic = composite_forces(model, q)
-    return columns_to_rows([about(Ic.com, F) for F in columns], model.nv)
+    center = _with_mass(model, Ic).com
+    return columns_to_rows([about(center, F) for F in columns], model.nv)
