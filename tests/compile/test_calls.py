@@ -297,6 +297,29 @@ def test_no_external_forces(arm):
     np.testing.assert_allclose(kt.rnea(arm, q, v, a, {}), kt.rnea(arm, q, v, a), rtol=1e-14)
 
 
+@pytest.mark.parametrize(
+    "batches",
+    [((1,), (4,), (4,)), ((3, 1), (4,), ()), ((1, 1), (4,), (3, 1)), ((1, 1), (1,), ()), ((0, 1), (4,), (1, 4))],
+)
+@pytest.mark.parametrize("checks", [True, False])
+def test_leading_axes_broadcast_as_numpys(arm, batches, checks):
+    """Axes of one entry and missing axes: each result is that of its own state, to the bit; out= takes it too."""
+    rng = np.random.default_rng(8)
+    f = kt.compile(arm, "rnea", checks=checks)
+    arrays = [rng.standard_normal((*batch, 2)) for batch in batches]
+    batch = np.broadcast_shapes(*batches)
+    full = [np.broadcast_to(x, (*batch, 2)) for x in arrays]
+    found, out = f(*arrays), np.empty((*batch, 2))
+    assert found.shape == (*batch, 2) and f(*arrays, out=out) is out
+    np.testing.assert_array_equal(out, found)
+    for index in np.ndindex(batch):
+        np.testing.assert_array_equal(found[index], f(*[x[index] for x in full]))
+    if checks and found.size:
+        arrays[1][(0,) * arrays[1].ndim] = np.nan
+        with pytest.raises(NonFiniteError, match=r"v\[0\] is nan"):
+            f(*arrays)
+
+
 def test_single_states_broadcast_against_batches(arm):
     """One q for many v; batches of several axes; axes of length one."""
     q, v, a, f_ext = states(arm, 3, 5)

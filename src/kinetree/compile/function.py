@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from kinetree.algorithms.spec import Spec
-from kinetree.compile.arrays import as_arrays, explain
+from kinetree.compile.arrays import as_arrays, explain, wrenches_by_name
 from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.interpret import interpret
@@ -134,9 +134,11 @@ class Function:
 
     def _converted(self, args, outs):
         """Numbers in any other form, made plain arrays of doubles; NotImplemented where that could go wrong."""
-        arrays, double = [], False
+        arrays, double, wrenches = [], False, (self.model.nb, 6)
         try:
-            for x in args:
+            for name, shape, x in zip(self.input_names, self._shapes, args, strict=True):
+                if shape == wrenches and isinstance(x, Mapping):
+                    x = wrenches_by_name(self.name, self.model, name, x)
                 x = np.asarray(x)
                 if x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
                     return NotImplemented
@@ -146,7 +148,25 @@ class Function:
             return NotImplemented
         if not double:
             return NotImplemented
-        return self._plain([np.ascontiguousarray(x, float).reshape(x.shape) for x in arrays], outs)
+        found = self._plain([np.ascontiguousarray(x, float).reshape(x.shape) for x in arrays], outs)
+        spread = self._spread(arrays) if found is NotImplemented else None
+        return found if spread is None else self._plain(spread, outs)
+
+    def _spread(self, arrays) -> list[np.ndarray] | None:
+        """Arrays whose leading axes broadcast, over those of the batch; None where that is not what is wrong."""
+        leading = [x.shape[: x.ndim - len(shape)] for x, shape in zip(arrays, self._shapes, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*leading)
+            if all(axes in ((), batch) for axes in leading):
+                return None
+            whole, spread = batch in leading, []
+            for x, axes, shape in zip(arrays, leading, self._shapes, strict=True):
+                if axes != batch:  # one state stays alone
+                    x = x.reshape(shape) if prod(axes) == 1 and whole else np.broadcast_to(x, batch + shape)
+                spread.append(np.require(x, float, ("C", "A")))
+        except ValueError:
+            return None
+        return spread
 
     def _rows(self, args, outs):
         """Batches that are shared by several threads; NotImplemented for what is no batch of plain arrays."""
@@ -565,7 +585,9 @@ def compile(
     Returns
     -------
     Function
-        Compiled at its first call; ``f(*arrays, out=None)``.
+        Compiled at its first call; ``f(*arrays, out=None)``, inputs in order or by name. Leading axes broadcast.
+        ``out`` takes the array of the result, or a tuple of them in the order of ``f.output_names``, which are filled
+        and returned; they may overlap inputs, but not one another.
 
     Raises
     ------
