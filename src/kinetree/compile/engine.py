@@ -61,6 +61,12 @@ class Target:
         return Target(triple, cpu, features, 16, True)
 
     @property
+    def registers(self) -> int:
+        """How many vector registers there are: 32 with AVX-512 and on other than x86, else 16."""
+        x86 = self.triple.startswith(("x86_64", "i386", "i686", "amd64"))
+        return 16 if x86 and self.vector_bytes < 64 else 32
+
+    @property
     def key(self) -> str:
         """What object code depends on, as one string for the cache."""
         return f"{self.triple}/{self.cpu}/{self.features}/{self.vector_bytes}"

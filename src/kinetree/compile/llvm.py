@@ -28,7 +28,8 @@ from math import prod
 
 from .engine import Target
 from .llvm_math import Lanes, sincos_function, sincos_name
-from .llvm_plan import CHUNK, Plan, plan
+from .llvm_plan import CHUNK, Plan, operands, plan
+from .llvm_registers import Residence
 from .outline import outline
 from .program import Program
 
@@ -38,9 +39,10 @@ STACK = 0 if sys.platform == "win32" else 256 * 1024
 STATUS_BITS = 31
 """Check k sets bit 1 + k; those beyond share the last bit."""
 
-FENCE = 25
+FENCE = 12
 """Stores between compiler barriers, which cost no instruction. LLVM looks for stores to merge and to reorder in time
-that grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier."""
+that grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier. Values that left their
+registers are loaded again where they are used: LLVM would not, where no barrier stands between the loads."""
 
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
@@ -67,6 +69,7 @@ class Module:
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
         self.heap_bytes = 0
+        self.scratch = 0  # places that values may be stored in while others need their registers
         self.state_frame = 0
         self.parts: list[str] = []
         self._declared: set[str] = set()
@@ -181,10 +184,12 @@ class Block:
         self.code = module.program.code
         self.lanes = lanes
         self.lines: list[str] = []
-        self.names: dict[int, str] = {}
+        self.names: dict[int, str] = {}  # of the values that are in registers
+        self.scratch: dict[int, int] = {}
         self.prefix = "%t"
         self._count = 0
         self._stores = 0
+        self._fma = ""
 
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
         """Base pointer and byte offset of an input entry."""
@@ -197,6 +202,10 @@ class Block:
     def slot_address(self, slot: int) -> tuple[str, int]:
         """Base pointer and byte offset of a slot."""
         return "%frame", HEAD + slot * self.lanes.size
+
+    def scratch_address(self, place: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a place for values that must leave their registers within a chunk."""
+        return "%frame", HEAD + (self.plan.slot_count + place) * self.lanes.size
 
     def param_address(self, index: int) -> tuple[str, int]:
         """Base pointer and byte offset of a param."""
@@ -230,27 +239,34 @@ class Block:
 
     def emit(self, chunk: tuple[int, ...]) -> None:
         """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
-        code, plan_ = self.code, self.plan
+        code, plan_, names = self.code, self.plan, self.names
         slots, stored = plan_.slots, plan_.stored
         reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
-        for value in chunk:
-            op = code[value][0]
+        residence = Residence(plan_, chunk, self.module.target.registers)
+        self.scratch = residence.scratch
+        for step, value in enumerate(chunk):
+            op, used = code[value][0], operands(code[value])
             if op in ("sin", "cos"):
                 made = self._emit_sincos(value)
             else:
-                self._emit_operation(value, op, [self.operand(argument) for argument in code[value][1:]])
+                self._emit_operation(value, op, [names.get(a) or self.operand(a) for a in used])
                 made = (value,)
             for twin in made:
                 if twin in slots:
                     self._store_slot(twin)
                 if twin in stored:
                     for address in self.result_addresses(twin):
-                        self.store(self.names[twin], address)
+                        self.store(names[twin], address)
                 if twin in reported:
                     self._report(twin, reported[twin])
+            for leaving, place in residence.after(step, used, made):
+                text = names.pop(leaving)
+                if place is not None:
+                    self.store(text, self.scratch_address(place))
+        self.module.scratch = max(self.module.scratch, residence.count)
 
     def operand(self, value: int) -> str:
-        """Text of a value: a literal, a name, or a load at its first use in this chunk."""
+        """Text of a value: a literal, a name, or a load where it is not in a register."""
         text = self.names.get(value)
         if text is not None:
             return text
@@ -259,8 +275,10 @@ class Block:
         if op == "const":
             self.names[value] = text = self.lanes.number(operation[1])
             return text
-        self.names[value] = text = f"%v{value}"
-        if op == "input":
+        self.names[value] = text = self.fresh()
+        if value in self.scratch:
+            self.load(self.scratch_address(self.scratch[value]), text)
+        elif op == "input":
             self.load(self.input_address(operation[1], operation[2]), text)
         elif op == "param":
             self._load_param(operation[1], text)
@@ -307,8 +325,9 @@ class Block:
             negated = self.fresh()
             lines.append(f"  {negated} = fneg {kind} {c if op == 'fms' else a}")
             a, c = (a, negated) if op == "fms" else (negated, c)
-        function = self.module.intrinsic("fma", self.lanes)
-        lines.append(f"  {name} = call {kind} {function}({kind} {a}, {kind} {b}, {kind} {c})")
+        if not self._fma:
+            self._fma = self.module.intrinsic("fma", self.lanes)
+        lines.append(f"  {name} = call {kind} {self._fma}({kind} {a}, {kind} {b}, {kind} {c})")
 
     def _emit_where(self, name: str, condition: str, a: str, b: str) -> None:
         """Vectors have a select instruction; a select of scalars would become a branch, so it is made of masks."""

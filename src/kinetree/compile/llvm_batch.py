@@ -38,6 +38,9 @@ class TileBlock(Block):
     def result_addresses(self, value: int) -> list[tuple[str, int]]:
         return [("%frame", self.memory.places[value])]
 
+    def scratch_address(self, place: int) -> tuple[str, int]:
+        return "%frame", self.memory.scratch + place * self.lanes.size
+
 
 class TileMemory:
     """Byte offsets in the frame: input tiles, and the place of every distinct result.
@@ -74,13 +77,16 @@ class TileMemory:
                 self.preset.append(value)
             self.places[value] = offset
             offset += size
-        self.size = offset
+        self.scratch = offset
+
+    def size(self, module: Module) -> int:
+        """Bytes of the frame, once all code is there."""
+        return self.scratch + module.scratch * module.vector.size
 
 
 def emit_batch(module: Module) -> None:
     """Add ``kinetree_batch`` and all that it calls."""
     memory = TileMemory(module)
-    module.heap_bytes = memory.size if memory.size > STACK else 0
     calls = []
     if module.plan.angles:
         module.parts.append(_trigonometry(module, memory))
@@ -108,6 +114,8 @@ def emit_batch(module: Module) -> None:
         if size:
             module.parts.append(_slot_table(module, memory, output))
             module.parts += (_writer(module, memory, output, few) for few in _ways(module))
+    size = memory.size(module)
+    module.heap_bytes = size if size > STACK else 0
     module.parts.append(_driver(module, memory, calls))
 
 
@@ -413,7 +421,7 @@ def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
     newline = "\n"
     return f"""define i32 @kinetree_batch(ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap) #0 {{
 entry:
-{frame_line(memory.size)}
+{frame_line(memory.size(module))}
 {newline.join(pointers)}
 {newline.join(strides)}
   %none = icmp slt i64 %n, 1

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from .program import SIGNATURES, Program
 
-CHUNK = 400
-"""Operations per function. From 200 to 1000 the speed is the same within 5 %; compiling is fastest around 400."""
+CHUNK = 800
+"""Operations per function. From 400 to 1400 the speed is the same within 3 % and LLVM's time within 10 %."""
 
 
 @dataclass(frozen=True, slots=True)

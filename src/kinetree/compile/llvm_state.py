@@ -254,7 +254,6 @@ def emit_state(module: Module) -> None:
     """The scalar form: ``@state``, its chunks, and the entry that takes arrays of pointers."""
     block = ScalarBlock(module)
     plan_ = module.plan
-    frame = HEAD + plan_.slot_count * module.scalar.size
     definition, call = state_arguments(module, True), state_arguments(module, False)
     block.begin()
     if any(block.cleared):
@@ -288,7 +287,7 @@ def emit_state(module: Module) -> None:
         f"define internal fastcc i32 @state({definition}, ptr noalias %frame) #0 {{\n{lines}\n"
         "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
     )
-    module.state_frame = frame
+    module.state_frame = frame = HEAD + (plan_.slot_count + module.scratch) * module.scalar.size
     module.heap_bytes = frame if frame > STACK else 0
     loads, names = load_pointers(module)
     module.parts.append(
