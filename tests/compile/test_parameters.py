@@ -190,3 +190,27 @@ def test_functions_with_parameters_survive_pickling(model):
     arrays = states(model, 3)
     for g in (f.with_parameters({"gravity.z": 0.0}), f.with_parameters(varied(model, 3))):
         assert np.array_equal(pickle.loads(pickle.dumps(g))(*arrays), g(*arrays))
+
+
+@pytest.mark.parametrize("mode", ["jacobian", "vjp"])
+@pytest.mark.parametrize("kind", ["one", "moved", "many", "packed", "again"])
+def test_derivatives_with_parameters_survive_pickling(model, mode, kind):
+    """Derivatives are no algorithms of the registry: they come back with the function that they were made of."""
+    numbers = model.numbers()
+    moved = {name: x + 0.07 for name, x in zip(numbers.names, numbers.values, strict=True) if ".r." in name and x}
+    f = kt.differentiate(model, "rnea", mode, wrt=("q", "v"), threads=1)
+    g = {
+        "one": lambda: f.with_parameters({"gravity.z": -1.62}),
+        "moved": lambda: f.with_parameters(moved),
+        "many": lambda: f.with_parameters(varied(model, 3)),
+        "packed": lambda: kt.packed(f).with_parameters({"gravity.z": -1.62}),
+        "again": lambda: f.with_parameters(moved).with_parameters({"gravity.z": -1.62}).with_parameters(model),
+    }[kind]()
+    arrays = states(model, 3) if mode == "jacobian" else (*states(model, 3), np.ones((3, model.nv)))
+    copy = pickle.loads(pickle.dumps(g))
+    assert copy.threads == 1
+    for x, y in zip(copy(*arrays), g(*arrays), strict=True):
+        assert np.array_equal(x, y)
+    if kind == "again":  # the last numbers are the first
+        for x, y in zip(g(*arrays), f(*arrays), strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-12)

@@ -411,6 +411,18 @@ def test_what_is_wrong_is_named():
             kt.rollout(model, *arguments, **options)
 
 
+def test_what_is_no_model_or_number_of_threads_is_named():
+    """When the rollout is made, by either name; and results that cannot be written."""
+    for make in (lambda x, **named: kt.rollout(x, [0.0], None, None, DT, steps=2, **named), kt.Rollout):
+        with pytest.raises(TypeError, match=r"the first argument is a kinetree model, found str; kt.load\('pole'\)"):
+            make("pole")
+        with pytest.raises(ValueError, match="threads is 0, expected a whole number above 0"):
+            make(kt.models.pendulum(), threads=0)
+    out = np.zeros((3, 1)), np.broadcast_to(0.0, (3, 1))
+    with pytest.raises(kt.errors.ShapeError, match=r"out for v must be .* found shape \(3, 1\), float64, read-only"):
+        kt.rollout(kt.models.pendulum(), [0.0], None, None, DT, steps=2, out=out)
+
+
 def test_a_start_that_is_none_of_this_model():
     """NaN, quaternions that are not unit, broken couplings: refused at the start, with the state's number."""
     model = walker()

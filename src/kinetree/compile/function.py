@@ -76,6 +76,7 @@ class Function:
         self._result = _result_kind(spec)
         self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
         self._numbers = self._own = None  # other numbers than the model's, and the function in the model's own frames
+        self._made_of = None  # the function whose code this one runs with other numbers or in other frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
         self._lock = threading.Lock()
         self.single = self._build_single
@@ -449,6 +450,7 @@ class Function:
         """This function for another model: ``numbers`` are those of the model that the code was traced for."""
         other = Function(self.spec, model, self._present, self.static, self.checks, self.threads)
         other.structure_model, other._numbers, other.statewise = self.structure_model, numbers, self.statewise
+        other._made_of = self if self.structure_model is self.model else self._made_of
         other._kernels = {dtype: kernel.with_numbers(numbers) for dtype, kernel in tuple(self._kernels.items())}
         return other
 
@@ -457,6 +459,7 @@ class Function:
         if self._own is None:
             spec = dataclasses.replace(self.spec, body_frames=True)
             self._own = Function(spec, self.structure_model, self._present, self.static, self.checks, self.threads)
+            self._own._made_of = self
         return self._own
 
     @property
@@ -512,11 +515,12 @@ class Function:
 
     def __reduce__(self):
         """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
-        name = self.spec.parts or self.name
-        parts = self.model, name, self._present, self.checks, self.threads, self.static
+        if self._made_of is None:
+            name = self.spec.parts or self.name
+            return _function_of, (self.model, name, self._present, self.checks, self.threads, self.static)
         if self.structure_model is self.model:
-            return _function_of, parts
-        return _with_parameters, ((self.structure_model, *parts[1:]), self.model)
+            return _in_own_frames, (self._made_of,)
+        return _with_model, (self._made_of, self.model)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
@@ -528,8 +532,12 @@ def _function_of(model, name, optional, checks, threads, static) -> Function:
     return compile(model, name, optional=optional, checks=checks, threads=threads, **static)
 
 
-def _with_parameters(parts, model) -> Function:
-    return _function_of(*parts).with_parameters(model)
+def _in_own_frames(function) -> Function:
+    return function.in_own_frames()
+
+
+def _with_model(function, model) -> Function:
+    return function.with_parameters(model)
 
 
 def _result_kind(spec: Spec):

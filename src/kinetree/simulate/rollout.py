@@ -10,8 +10,10 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function
+from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
 from kinetree.compile.rollout import own_axes, roll
+from kinetree.compile.threads import checked_threads
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.coordinates import Coordinates
@@ -95,11 +97,13 @@ class Rollout:
         checks: bool = True,
         threads: int | None = None,
     ) -> None:
+        if not isinstance(model, Model):
+            raise not_a_model(model)
         if integrator not in FIXED_STEP:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
-        self.integrator, self.limits, self.checks, self.threads = integrator, limits, bool(checks), threads
+        self.integrator, self.limits, self.checks, self.threads = integrator, limits, bool(checks), checked_threads(threads)
         self.model = self._base = _with_limits(model, limits)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
@@ -383,10 +387,11 @@ def rollout(
     ((1000, 11, 2), (1000, 11, 2))
     """
     key = ("rollout", integrator, limits, bool(checks), threads)
-    compiled = model.functions.get(key)
+    functions = model.functions if isinstance(model, Model) else {}
+    compiled = functions.get(key)
     if compiled is None:
         compiled = Rollout(model, integrator, limits=limits, checks=checks, threads=threads)
-        compiled = model.functions.setdefault(key, compiled)
+        compiled = functions.setdefault(key, compiled)
     return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, every=every, out=out, dtype=dtype)
 
 
@@ -468,7 +473,9 @@ def _given(out, shapes, kind) -> list[np.ndarray]:
         raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
     for name, x, shape in zip("qv", out, shapes, strict=True):
         if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != kind or not x.flags.writeable:
-            found = f"shape {x.shape}, {x.dtype}" if isinstance(x, np.ndarray) else type(x).__name__
+            found = type(x).__name__
+            if isinstance(x, np.ndarray):
+                found = f"shape {x.shape}, {x.dtype}{'' if x.flags.writeable else ', read-only'}"
             raise ShapeError(
                 f"rollout: out for {name} must be a writable array of shape {shape} and type {kind}, found {found}.",
                 expected=shape,
