@@ -103,7 +103,8 @@ class Rollout:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
-        self.integrator, self.limits, self.checks, self.threads = integrator, limits, bool(checks), checked_threads(threads)
+        self.integrator, self.limits, self.checks = integrator, limits, bool(checks)
+        self.threads = checked_threads(threads)
         self.model = self._base = _with_limits(model, limits)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
