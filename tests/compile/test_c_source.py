@@ -240,6 +240,14 @@ def test_a_prologue_of_several_parts(tmp_path):
     run_harness(c, tmp_path, "-O0")
 
 
+def test_a_source_shows_itself_in_a_line():
+    """In a console the texts are not printed; each file names itself."""
+    c = kt.compile(kt.models.pendulum(), "rnea").c_source()
+    assert len(repr(c)) < 300 and "pendulum_rnea" in repr(c)
+    assert all(f" * {name}: rnea of" in text for name, text in c.files.items())
+    assert len(repr(kt.compile(kt.models.pendulum(), "rnea").cuda_source())) < 300
+
+
 def test_names_of_any_kind_become_different_identifiers():
     """Keywords, other scripts, equal after cleaning: the header's constants are distinct C identifiers."""
     header = kt.compile(rich_arm(), "rnea").c_source().header

@@ -373,6 +373,21 @@ def test_integers_and_lists_count_as_double(arm):
     assert kt.rnea(arm, np.array(q, np.float32), np.array(v, float), np.array(a, np.float32)).dtype == np.float64
 
 
+def test_a_number_of_python_leaves_the_precision_to_the_arrays(arm):
+    """As in NumPy: a step of 0.01 does not make doubles out of single precision; an array of doubles does."""
+    f = kt.compile(arm, "semi_implicit_step")
+    q, v, tau, _ = states(arm, 3)
+    single = [x.astype(np.float32) for x in (q, v, tau)]
+    mass = next(name for name in arm.numbers().names if name.endswith("mass"))
+    for g in (f, f.with_parameters({mass: np.linspace(1.0, 1.1, 3)})):
+        found = g(*single, 0.01)
+        assert found.q_next.dtype == np.float32
+        np.testing.assert_array_equal(found.q_next, g(*single, np.float32(0.01)).q_next)
+        assert g(*single, np.float64(0.01)).q_next.dtype == g(q, v, tau, 0.01).q_next.dtype == np.float64
+    with kt.interpreted():
+        assert kt.semi_implicit_step(arm, *single, 0.01).q_next.dtype == np.float32
+
+
 def test_byte_order_does_not_matter(arm):
     """Arrays from big-endian files."""
     q, v, a, _ = states(arm)

@@ -8,6 +8,9 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 
+WEAK = (int, float)
+"""Python's numbers have no precision of their own beside arrays, as in NumPy."""
+
 
 def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
     """Convert and check the arrays of one call.
@@ -27,7 +30,8 @@ def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.nd
     batch : tuple of int
         The leading axes of all arrays, broadcast together.
     dtype : dtype
-        float32 if every array is float32 or narrower, longdouble if one is, else float64.
+        float32 if every array is float32 or narrower, longdouble if one is, else float64. Python's own numbers, such as
+        a step of 0.01, leave it to the arrays.
 
     Raises
     ------
@@ -49,7 +53,8 @@ def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.nd
             "Give every array the same batch, or none.",
             leading=leading,
         ) from None
-    return arrays, batch, _common_dtype(arrays.values())
+    strong = [x for x, value in zip(arrays.values(), given.values(), strict=True) if type(value) not in WEAK]
+    return arrays, batch, _common_dtype(strong or list(arrays.values()))
 
 
 def _common_dtype(arrays) -> np.dtype:

@@ -118,7 +118,7 @@ def harness(writer, count: int) -> str:
     sink = f"sink += (double){spread}[0];" if spread else ""
     title = c_layout.block(
         [
-            *writer.title(".c (test)"),
+            *writer.title(f"test_{name}.c"),
             "",
             f"Compares {count} states with the results of the library, then measures the time of a call:",
             f"cc {FLAGS} {name}.c test_{name}.c -lm -o test_{name}",

@@ -24,7 +24,7 @@ thread (local memory, which the device interleaves, so that neighbors' values li
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd, isinf, prod
 
 import numpy as np
@@ -71,7 +71,7 @@ class CudaSource:
         Least traffic with device memory [byte per state]: every input entry read once, every result written once.
     """
 
-    text: str
+    text: str = field(repr=False)
     name: str
     dtype: str
     threads: int

@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 
 from kinetree.algorithms.spec import Spec
-from kinetree.compile.arrays import as_arrays, explain, wrenches_by_name
+from kinetree.compile.arrays import WEAK, as_arrays, explain, wrenches_by_name
 from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.interpret import interpret
@@ -140,10 +140,11 @@ class Function:
             for name, shape, x in zip(self.input_names, self._shapes, args, strict=True):
                 if shape == wrenches and isinstance(x, Mapping):
                     x = wrenches_by_name(self.name, self.model, name, x)
+                weak = type(x) in WEAK
                 x = np.asarray(x)
                 if x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
                     return NotImplemented
-                double = double or x.dtype.kind != "f" or x.dtype.itemsize == 8
+                double = double or not weak and (x.dtype.kind != "f" or x.dtype.itemsize == 8)
                 arrays.append(x)
         except ValueError:  # rows of different lengths
             return NotImplemented

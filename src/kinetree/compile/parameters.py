@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.compile.arrays import WEAK
 from kinetree.compile.function import Function
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model
@@ -214,7 +215,8 @@ class StatewiseFunction(Function):
 
     def __call__(self, *args, out=None, **named):
         given = Function._bound(self.base, args, named)
-        single = all(type(x) is np.ndarray and x.dtype == np.float32 for x in given)
+        strong = [x for x in given if type(x) not in WEAK]
+        single = bool(strong) and all(getattr(x, "dtype", None) == np.float32 for x in strong)
         params = self.params[np.dtype(np.float32 if single else np.float64)]
         return Function.__call__(self, *given, params, out=out)
 
