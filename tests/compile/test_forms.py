@@ -17,13 +17,8 @@ def compiled(tmp_path, monkeypatch):
     monkeypatch.setenv("KINETREE_CACHE", "1")
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "cache"))
     found = []
-    emit = forms.emit
-
-    def noted(*args):
-        found.append(args[-1])
-        return emit(*args)
-
-    monkeypatch.setattr(forms, "emit", noted)
+    ir = forms.Forms.ir
+    monkeypatch.setattr(forms.Forms, "ir", lambda self, form: found.append(form) or ir(self, form))
     return found
 
 

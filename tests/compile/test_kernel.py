@@ -387,7 +387,7 @@ def test_no_frame_on_the_stack(case, monkeypatch):
 
     program, arrays, numbers, kernel = case
     monkeypatch.setenv("KINETREE_CACHE", "0")
-    for module in (llvm, llvm_batch, llvm_state, llvm_builtin):
+    for module in (llvm, llvm_batch, llvm_state):
         monkeypatch.setattr(module, "STACK", 0)
     other = Kernel(program, numbers=numbers, checks=False)
     assert min(other.forms.scalar.heap_bytes, other.forms.batch.heap_bytes) > 0

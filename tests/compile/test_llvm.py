@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from kinetree.compile.engine import Target, assembly
+from kinetree.compile.forms import FORMS
 from kinetree.compile.kernel import Kernel
-from kinetree.compile.llvm import FORMS, emit
+from kinetree.compile.llvm import emit
 from kinetree.compile.llvm_math import LIMIT
 from kinetree.compile.program import SIGNATURES, Program
 from tests.compile.random_programs import STATES, assert_agree, random_program, run_batch, run_scalar

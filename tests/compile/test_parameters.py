@@ -55,7 +55,7 @@ def nothing_compiles(monkeypatch):
         raise AssertionError("something was compiled or traced")
 
     monkeypatch.setattr(forms, "assemble", refuse)
-    monkeypatch.setattr(forms, "emit", refuse)
+    monkeypatch.setattr(forms.Forms, "ir", refuse)
     monkeypatch.setattr(stored, "trace", refuse)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -188,7 +189,7 @@ def test_serialization_is_exact():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"\x80\x04", b"[]", b"{}", b"[1, 2]", b'[1, [[], [], [["add", 0, 1]], [], [], null]]']
+    "data", [b"", b"\x80\x04", b"[]", b"{}", b"[1, 2]", b"[4,1,[],[],null]", b"[4,1,[],[],null]\n[]"]
 )
 def test_corrupt_bytes_are_an_error(data):
     """Bytes that are no program raise CompilationError, whatever is wrong with them."""
@@ -209,16 +210,34 @@ def test_corrupt_bytes_are_an_error(data):
 )
 def test_corrupt_code_is_an_error(code):
     """Too many or too few arguments or constants, an unknown operation, a value that does not come before."""
-    packed = [[["x", [2]]], [["y", [1]]], code, [[0]], [], None, []]
+    head, late = [FORMAT, 3, [["x", [2]]], [["y", [1]]], None], [code, [[0]], [], []]
     with pytest.raises(CompilationError):
-        Program.from_bytes(json.dumps([FORMAT, packed]).encode())
+        Program.from_bytes(b"\n".join(json.dumps(part).encode() for part in (head, late)))
 
 
 def test_bytes_of_another_version_are_refused():
     """A program written by another version of the format is not read."""
-    _, packed = json.loads(program().to_bytes())
+    data = program().to_bytes()
     with pytest.raises(CompilationError, match="format 999"):
-        Program.from_bytes(json.dumps([999, packed]).encode())
+        Program.from_bytes(data.replace(b"[4,", b"[999,", 1))
+
+
+def test_trusted_bytes_are_read_when_they_are_needed():
+    """What a kernel from the cache asks for is there at once; the rest is read then, and the program is the same."""
+    data = ALL_OPERATIONS.to_bytes()
+    copy = Program.from_bytes(data, trusted=True)
+    assert (copy.inputs, copy.outputs, copy.prologue) == tuple(
+        getattr(ALL_OPERATIONS, part) for part in ("inputs", "outputs", "prologue")
+    )
+    assert copy.size == len(ALL_OPERATIONS.code) and copy.params == ALL_OPERATIONS.params
+    assert copy.digest() == ALL_OPERATIONS.digest()
+    assert copy._late and copy == ALL_OPERATIONS and copy.to_bytes() == data
+    assert pickle.loads(pickle.dumps(Program.from_bytes(data, trusted=True))) == ALL_OPERATIONS
+    assert dataclasses.replace(Program.from_bytes(data, trusted=True), cuts=()) == ALL_OPERATIONS
+    with pytest.raises(AttributeError, match="no attribute 'codes'"):
+        getattr(copy, "codes")  # noqa: B009
+    with pytest.raises(CompilationError, match="not a serialized program"):
+        getattr(Program.from_bytes(data[:-5], trusted=True), "code")  # noqa: B009
 
 
 @pytest.mark.parametrize(
@@ -242,6 +261,6 @@ def test_digest_covers_everything(change):
 def test_digest_is_the_same_everywhere():
     """The digest does not depend on the process: it is the SHA-256 of these bytes."""
     assert program(("const", 0.5), ("mul", 0, 2)).to_bytes() == (
-        b'[3,[[["x",[2]]],[["y",[1]]],["input input const mul",[0,0,0,1,0,2],["0x1.0000000000000p-1"]],'
-        b"[[3]],[],null,[]]]"
+        b'[4,4,[["x",[2]]],[["y",[1]]],null]\n'
+        b'[["input input const mul",[0,0,0,1,0,2],["0x1.0000000000000p-1"]],[[3]],[],[]]'
     )

@@ -17,9 +17,11 @@ from pathlib import Path
 from ..errors import CompilationError
 from . import cache, llvm_builtin
 from .engine import Code, Target, assemble
-from .llvm import emit
 from .program import Program
 from .progress import shown
+
+FORMS = ("scalar", "batch")
+"""One state, and tiles of states."""
 
 _SOURCES = (
     *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py"),
@@ -80,7 +82,7 @@ class Forms:
         dtype: str,
         checks: bool,
         target: Target,
-        chunk: int,
+        chunk: int | None,
         what: str = "",
         seconds: dict[str, float] | None = None,
     ) -> None:
@@ -107,7 +109,11 @@ class Forms:
 
     def ir(self, form: str) -> str:
         """The LLVM IR of a form."""
-        return emit(self.program, self.dtype, self.target, self.checks, self._chunk, self.builtin, form)
+        # Code from the cache needs nothing of the code generator, so it is not imported before.
+        from .llvm import emit
+
+        options = {} if self._chunk is None else {"chunk": self._chunk}
+        return emit(self.program, self.dtype, self.target, self.checks, builtin=self.builtin, form=form, **options)
 
     def _make(self, form: str) -> Form:
         with self._locks[form]:  # a thread that needs a form which another one compiles waits for it

@@ -17,10 +17,8 @@ from ..errors import CompilationError, NonFiniteError, ShapeError
 from . import drivers, llvm_builtin
 from .drivers import aligned
 from .engine import Target
-from .forms import Form, Forms
-from .llvm import FORMS
+from .forms import FORMS, Form, Forms
 from .llvm_driver import MAX_ARRAYS
-from .llvm_plan import CHUNK
 from .program import Program
 from .threads import available
 
@@ -50,7 +48,7 @@ class Kernel:
         `with_numbers`.
     target : Target, optional
         The processor to compile for; default the one at hand.
-    chunk : int
+    chunk : int, optional
         Operations per machine function.
     what : str
         What a progress line says while a form is compiled, for example "compiling aba for model 'arm'".
@@ -90,7 +88,7 @@ class Kernel:
         numbers: object = None,
         *,
         target: Target | None = None,
-        chunk: int = CHUNK,
+        chunk: int | None = None,
         what: str = "",
         seconds: dict[str, float] | None = None,
     ) -> None:
@@ -102,7 +100,7 @@ class Kernel:
         self.forms = Forms(program, dtype, self.checks, self.target, chunk, what, seconds)
         self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
         self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
-        self._cost = (len(program.code) / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)) / self.lanes
+        self._cost = (program.size / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)) / self.lanes
         self._set_numbers(numbers)
 
     def with_numbers(self, numbers: object) -> Kernel:

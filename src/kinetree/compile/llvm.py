@@ -125,10 +125,6 @@ class Module:
         return "\n\n".join([head, *sorted(self._declared), table, *self.parts, ATTRIBUTES, ""])
 
 
-FORMS = ("scalar", "batch")
-"""One state, and tiles of states."""
-
-
 def emit(
     program: Program,
     dtype: str,
@@ -155,7 +151,7 @@ def emit(
     builtin : bool
         Whether the scalar form includes the CPython builtin.
     form : str
-        One of `FORMS`.
+        ``"scalar"`` or ``"batch"``.
     """
     from .llvm_batch import emit_batch
     from .llvm_builtin import emit_builtin

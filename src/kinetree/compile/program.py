@@ -29,7 +29,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
@@ -37,7 +37,7 @@ import numpy as np
 from ..errors import CompilationError, ShapeError
 from .operations import Operations
 
-FORMAT = 3
+FORMAT = 4
 """Version of the serialized form; raise it when that or the meaning of any operation changes."""
 
 # Operation -> (types of the arguments, type of the value): f float, b boolean.
@@ -89,9 +89,25 @@ class Program:
     checks: tuple[tuple[str, int], ...] = ()
     prologue: Program | None = None
     cuts: tuple[int, ...] = ()
+    size: int = field(default=0, init=False, repr=False, compare=False)  # number of values
+    _late: bytes = field(default=b"", init=False, repr=False, compare=False)  # the parts that are not read yet
+    _digest: str = field(default="", init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _validate(self)
+        object.__setattr__(self, "size", len(self.code))
+
+    def __getattr__(self, name: str):
+        """The parts that a program from the cache reads when they are first asked for; its machine code is there."""
+        if name not in _LATE:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        try:
+            parts = _unpack_late(json.loads(self._late))
+        except (ValueError, TypeError, KeyError, IndexError) as error:
+            raise _unreadable(error) from error
+        for part, value in zip(_LATE, parts, strict=True):
+            object.__setattr__(self, part, value)
+        return getattr(self, name)
 
     @property
     def params(self) -> int:
@@ -195,8 +211,10 @@ class Program:
         return values, np.broadcast_shapes(*batches), dtype
 
     def to_bytes(self) -> bytes:
-        """Serialize exactly (floats in hexadecimal); plain JSON, so reading it back runs no code."""
-        return json.dumps([FORMAT, _pack(self)], separators=(",", ":")).encode()
+        """Serialize exactly (floats in hexadecimal); two lines of JSON, so reading them back runs no code."""
+        prologue = self.prologue
+        head = [FORMAT, self.size, self.inputs, self.outputs, prologue and [_pack(prologue, part) for part in (0, 1)]]
+        return b"\n".join(json.dumps(part, separators=(",", ":")).encode() for part in (head, _pack(self, 1)))
 
     @classmethod
     def from_bytes(cls, data: bytes, trusted: bool = False) -> Program:
@@ -206,8 +224,8 @@ class Program:
         ----------
         data : bytes
         trusted : bool
-            Whether the bytes are known to be what was written, by a checksum: then the parts are not examined, which
-            takes half of the time.
+            Whether the bytes are known to be what was written, by a checksum: then the parts are not examined, and
+            the code is read when it is asked for. That is nine tenths of the time.
 
         Raises
         ------
@@ -215,16 +233,39 @@ class Program:
             The bytes are not a program of this version.
         """
         try:
-            version, packed = json.loads(data)
+            head, _, late = data.partition(b"\n")
+            version, size, inputs, outputs, prologue = json.loads(head)
             if version != FORMAT:
                 raise CompilationError(f"serialized program has format {version}, expected {FORMAT}: compile it again.")
-            return _unpack(packed, trusted)
+            early = *_unpack_early(inputs, outputs), prologue and _unpack_prologue(*prologue, trusted)
+            if not trusted:
+                code, *rest = _unpack_late(json.loads(late))
+                program = cls(*early[:2], code, *rest[:2], early[2], *rest[2:])
+                if program.size != size:
+                    raise ValueError(f"{program.size} values, expected {size}")
+                return program
+            if not late:
+                raise ValueError("the code is missing")
         except (ValueError, TypeError, KeyError, IndexError) as error:
-            raise CompilationError(f"not a serialized program: {error}. Delete the file and compile again.") from error
+            raise _unreadable(error) from error
+        program = object.__new__(cls)
+        for name, part in zip(("inputs", "outputs", "prologue", "size", "_late"), (*early, size, late), strict=True):
+            object.__setattr__(program, name, part)
+        object.__setattr__(program, "_digest", hashlib.sha256(data).hexdigest())
+        return program
 
     def digest(self) -> str:
         """SHA-256 of the whole content, in hexadecimal: equal programs have equal digests in every process."""
-        return hashlib.sha256(self.to_bytes()).hexdigest()
+        if not self._digest:
+            object.__setattr__(self, "_digest", hashlib.sha256(self.to_bytes()).hexdigest())
+        return self._digest
+
+
+_LATE = ("code", "results", "checks", "cuts")
+
+
+def _unreadable(error: Exception) -> CompilationError:
+    return CompilationError(f"not a serialized program: {error}. Delete the file and compile again.")
 
 
 _MEANING = {
@@ -308,18 +349,24 @@ def _validate(program: Program) -> None:
         reject("the prologue has one input, one output, no checks and no prologue of its own")
 
 
-def _pack(program: Program) -> list:
-    """The parts as JSON takes them; the code in three long lists, which are read much faster than many short ones."""
+def _pack(program: Program, part: int) -> list:
+    """Inputs and outputs, or the late parts, as JSON takes them; the code in three long lists, which are read much
+    faster than many short ones."""
+    if part == 0:
+        return [program.inputs, program.outputs]
     operations = " ".join([operation[0] for operation in program.code])
     arguments = [x for operation in program.code if operation[0] != "const" for x in operation[1:]]
     constants = [operation[1].hex() for operation in program.code if operation[0] == "const"]
-    code = operations, arguments, constants
-    prologue = program.prologue and _pack(program.prologue)
-    return [program.inputs, program.outputs, code, program.results, program.checks, prologue, program.cuts]
+    return [(operations, arguments, constants), program.results, program.checks, program.cuts]
 
 
-def _unpack(packed: list, trusted: bool) -> Program:
-    inputs, outputs, (operations, arguments, constants), results, checks, prologue, cuts = packed
+def _unpack_early(inputs: list, outputs: list) -> tuple[tuple, tuple]:
+    return tuple([tuple((name, tuple(shape)) for name, shape in part) for part in (inputs, outputs)])
+
+
+def _unpack_late(packed: list) -> tuple[tuple, tuple, tuple, tuple]:
+    """The parts named in `_LATE`."""
+    (operations, arguments, constants), results, checks, cuts = packed
     code, place, found = [], 0, 0
     for op in operations.split():
         end = place + ARGUMENTS[op]
@@ -331,18 +378,15 @@ def _unpack(packed: list, trusted: bool) -> Program:
         place = end
     if (place, found) != (len(arguments), len(constants)):
         raise ValueError("operations and arguments differ in number")
-    parts = {
-        "inputs": tuple((name, tuple(shape)) for name, shape in inputs),
-        "outputs": tuple((name, tuple(shape)) for name, shape in outputs),
-        "code": tuple(code),
-        "results": tuple(map(tuple, results)),
-        "checks": tuple((label, value) for label, value in checks),
-        "prologue": prologue and _unpack(prologue, trusted),
-        "cuts": tuple(cuts),
-    }
+    return tuple(code), tuple(map(tuple, results)), tuple((label, value) for label, value in checks), tuple(cuts)
+
+
+def _unpack_prologue(early: list, late: list, trusted: bool) -> Program:
+    early, (code, results, checks, cuts) = _unpack_early(*early), _unpack_late(late)
     if not trusted:
-        return Program(**parts)
+        return Program(*early, code, results, checks, None, cuts)
     program = object.__new__(Program)
-    for name, part in parts.items():
+    parts = dict(zip(("inputs", "outputs", *_LATE), (*early, code, results, checks, cuts), strict=True))
+    for name, part in {**parts, "prologue": None, "size": len(code), "_late": b"", "_digest": ""}.items():
         object.__setattr__(program, name, part)
     return program

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -76,10 +77,9 @@ def _parts(joint):
 def _sources() -> str:
     """Identifies the library's source by the names, sizes and times of its files."""
     root = Path(__file__).resolve().parent.parent
-    stamps = [
-        (path.name, stat.st_size, stat.st_mtime_ns)
-        for floor in _FLOORS
-        for path in sorted((root / floor).glob("*.py"))
-        for stat in [path.stat()]
-    ]
+    stamps = []
+    for floor in _FLOORS:
+        with os.scandir(root / floor) as found:
+            files = sorted((entry.name, entry.stat()) for entry in found if entry.name.endswith(".py"))
+        stamps += [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
     return hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]
