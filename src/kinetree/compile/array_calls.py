@@ -1,0 +1,157 @@
+"""Calls of a Function with arrays that its compiled entries do not take as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+import numpy as np
+
+from kinetree.compile.arrays import WEAK, as_arrays, explain, wrenches_by_name
+from kinetree.compile.fused import flattened
+from kinetree.compile.interpret import interpret
+from kinetree.errors import NonFiniteError, ShapeError
+
+
+class ArrayCalls:
+    """From the cheapest way to the one that explains; each answers, or leaves it to the next with NotImplemented.
+
+    The base of `Function`, whose names and shapes, results and kernels it uses.
+    """
+
+    __slots__ = ()
+
+    def _converted(self, args, outs):
+        """Numbers in any other form, made plain arrays of doubles; NotImplemented where that could go wrong."""
+        arrays, double, wrenches = [], False, (self.model.nb, 6)
+        try:
+            for name, shape, x in zip(self.input_names, self._shapes, args, strict=True):
+                if shape == wrenches and isinstance(x, Mapping):
+                    x = wrenches_by_name(self.name, self.model, name, x)
+                weak = type(x) in WEAK
+                x = np.asarray(x)
+                if x.dtype.kind not in "fiub" or x.dtype.itemsize > 8:
+                    return NotImplemented
+                double = double or not weak and (x.dtype.kind != "f" or x.dtype.itemsize == 8)
+                arrays.append(x)
+        except ValueError:  # rows of different lengths
+            return NotImplemented
+        if not double:
+            return NotImplemented
+        found = self._plain([np.ascontiguousarray(x, float).reshape(x.shape) for x in arrays], outs)
+        spread = self._spread(arrays) if found is NotImplemented else None
+        return found if spread is None else self._plain(spread, outs)
+
+    def _spread(self, arrays) -> list[np.ndarray] | None:
+        """Arrays whose leading axes broadcast, over those of the batch; None where that is not what is wrong."""
+        leading = [x.shape[: x.ndim - len(shape)] for x, shape in zip(arrays, self._shapes, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*leading)
+            if all(axes in ((), batch) for axes in leading):
+                return None
+            whole, spread = batch in leading, []
+            for x, axes, shape in zip(arrays, leading, self._shapes, strict=True):
+                if axes != batch:  # one state stays alone
+                    x = x.reshape(shape) if prod(axes) == 1 and whole else np.broadcast_to(x, batch + shape)
+                spread.append(np.require(x, float, ("C", "A")))
+        except ValueError:
+            return None
+        return spread
+
+    def _rows(self, args, outs):
+        """Batches that are shared by several threads; NotImplemented for what is no batch of plain arrays."""
+        dtype, batch, strides = args[0].dtype, None, []
+        if len(args) != len(self._shapes):
+            return NotImplemented
+        for x, shape in zip(args, self._shapes, strict=True):
+            if type(x) is not np.ndarray or x.dtype != dtype or not (x.flags.c_contiguous and x.flags.aligned):
+                return NotImplemented
+            leading = x.shape[: x.ndim - len(shape)]
+            if x.shape != leading + shape or (leading and batch is not None and leading != batch):
+                return NotImplemented
+            if leading:
+                batch = leading
+            strides.append(prod(shape) if leading else 0)
+        if batch is None or 0 in batch:
+            return NotImplemented
+        results = list(outs) or [np.empty(batch + shape, dtype) for shape in self._out_shapes]
+        if len(results) != len(self._out_shapes):
+            return NotImplemented
+        for x, shape in zip(results, self._out_shapes, strict=True):
+            if type(x) is not np.ndarray or x.dtype != dtype or x.shape != batch + shape or not x.flags.carray:
+                return NotImplemented
+        kernel, n = self._kernels[dtype], prod(batch)
+        if kernel.batch(args, results, n, strides, kernel.threads(n, self.threads)):
+            return NotImplemented  # the general way says what is wrong
+        return results[0] if self._result is None else self._result(*results)
+
+    def _general(self, given, out):
+        """The explaining way: any array-like arguments, batches, other precisions, errors with names."""
+        arrays, batch, dtype = as_arrays(self.spec, self.model, given)
+        if dtype == np.longdouble and dtype != np.float64:
+            results = interpret(self.spec, self.model, arrays, batch, dtype, self.static, self.checks)
+            results = self._into(out, results, dtype) if out is not None else results
+            return self._packed(results, given_out=out is not None)
+        kernel = self._kernel(dtype)
+        count = prod(batch)
+        rows, strides = [], []
+        for x, shape in zip(arrays.values(), self._shapes, strict=True):
+            width = prod(shape)
+            if x.shape == shape:  # one state for the whole batch
+                rows.append(np.require(x, dtype, ("C", "A")).reshape(width))
+                strides.append(0)
+            else:
+                full = np.broadcast_to(x, (*batch, *shape))
+                rows.append(np.require(full, dtype, ("C", "A")).reshape(count, width))
+                strides.append(width)
+        results = self._outputs(out, batch, dtype)
+        targets = [self._target(r, rows, dtype) for r in results]
+        flat = [t.reshape(count, prod(shape)) for t, shape in zip(targets, self._out_shapes, strict=True)]
+        status = kernel.batch(rows, flat, count, strides, kernel.threads(count, self.threads))
+        if status:
+            error = explain(self.spec, self.model, arrays, batch)
+            raise error or NonFiniteError(f"{self.name}: an input is not finite or outside the algorithm's domain.")
+        for r, t in zip(results, targets, strict=True):
+            if t is not r:
+                r[...] = t
+        return self._packed(results, given_out=out is not None)
+
+    def _outputs(self, out, batch, dtype) -> list[np.ndarray]:
+        shapes = [(*batch, *shape) for shape in self._out_shapes]
+        if out is None:
+            return [np.empty(shape, dtype) for shape in shapes]
+        given = list(flattened(out))
+        if len(given) != len(shapes):
+            raise ShapeError(
+                f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)})."
+            )
+        for name, x, shape in zip(self.output_names, given, shapes, strict=True):
+            if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
+                found = type(x).__name__
+                if isinstance(x, np.ndarray):
+                    found = f"shape {x.shape}, {x.dtype}{'' if x.flags.writeable else ', read-only'}"
+                raise ShapeError(
+                    f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, "
+                    f"found {found}.",
+                    expected=shape,
+                )
+        return given
+
+    @staticmethod
+    def _target(result, inputs, dtype) -> np.ndarray:
+        """The array that the kernel may write: the result itself unless it is strided or overlaps an input."""
+        if result.flags.carray and not any(np.may_share_memory(result, x) for x in inputs):
+            return result
+        return np.empty(result.shape, dtype)
+
+    def _into(self, out, results, dtype):
+        targets = self._outputs(out, results[0].shape[: results[0].ndim - len(self._out_shapes[0])], dtype)
+        for target, result in zip(targets, results, strict=True):
+            target[...] = result
+        return targets
+
+    def _packed(self, results, given_out: bool):
+        """Results as a call returns them; a single number as a number, unless it was asked to fill an array."""
+        if not given_out:
+            results = [r if r.ndim else r[()] for r in results]
+        return results[0] if self._result is None else self._result(*results)
