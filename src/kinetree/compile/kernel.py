@@ -100,7 +100,8 @@ class Kernel:
         self.forms = Forms(program, dtype, self.checks, self.target, chunk, what, seconds)
         self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
         self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
-        self._cost = (program.size / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)) / self.lanes
+        work = program.size / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)
+        self._cost = max(work, 1.0) / self.lanes  # a model without freedoms leaves nothing to do
         self._set_numbers(numbers)
 
     def with_numbers(self, numbers: object) -> Kernel:
