@@ -121,7 +121,7 @@ def calls(result: dict) -> str:
         lines.append(
             f"| {row['robot']} ({row['nv']}) | {row['algorithm']} | {times[part['rival']]:.2f}"
             f" | {times['kinetree']:.2f} | {times['kinetree out=']:.2f} | {times['kinetree plain']:.2f}"
-            f" | **{ratio:.1f}x** | {times['kinetree single']:.2f} | **{single:.1f}x** | {_target(single, target)} |"
+            f" | **{ratio:.1f}x** | {times['kinetree single']:.2f} | **{single:.1f}x** | {_target(ratio, target)} |"
         )
     return "\n".join(lines)
 
