@@ -7,7 +7,7 @@ import pytest
 
 from kinetree.compile.engine import Target
 from kinetree.compile.kernel import Kernel
-from kinetree.compile.llvm_plan import operands, plan
+from kinetree.compile.llvm_plan import plan
 from kinetree.compile.llvm_registers import SPARE, Residence
 from kinetree.compile.program import Program
 from tests.compile.random_programs import random_program, run_batch, run_scalar
@@ -42,7 +42,7 @@ def test_operands_are_in_registers_or_in_memory(name, registers):
         residence, stored = Residence(made_plan, chunk, registers), {}
         inside, here = set(), set(chunk)
         for step, value in enumerate(chunk):
-            used = operands(program.code[value])
+            used = made_plan.operands[value]
             for a in used:
                 if a in here and a not in inside and a not in made_plan.slots and program.code[a][0] not in COMPARED:
                     assert stored[residence.scratch[a]] == a
@@ -67,7 +67,7 @@ def test_few_values_leave_nothing():
     made_plan = plan(program, 8)
     residence = Residence(made_plan, made_plan.chunks[0], 32)
     for step, value in enumerate(made_plan.chunks[0]):
-        assert not residence.after(step, operands(program.code[value]), [value])
+        assert not residence.after(step, made_plan.operands[value], [value])
     assert residence.count == 0
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ..errors import CompilationError
 from . import cache, llvm_builtin
+from .collector import collector_off
 from .engine import Code, Target, assemble
 from .program import Program
 from .progress import shown
@@ -136,7 +137,10 @@ class Forms:
                 return Form(form, data, builtin, cached=True)
             except (CompilationError, RuntimeError):  # an entry that LLVM cannot read is compiled again
                 pass
-        with shown(self._what) if self._what else nullcontext():
+        with (
+            shown(self._what) if self._what else nullcontext(),
+            nullcontext() if self.program.cuts else collector_off(),
+        ):
             data = assemble(self.ir(form), self.target)
         cache.store(key, data)
         return Form(form, data, builtin, cached=False)

@@ -28,7 +28,7 @@ from math import prod
 
 from .engine import Target
 from .llvm_math import Lanes, sincos_function, sincos_name
-from .llvm_plan import CHUNK, Plan, operands, plan
+from .llvm_plan import CHUNK, Plan, plan
 from .llvm_registers import Residence
 from .outline import outline
 from .program import Program
@@ -186,6 +186,8 @@ class Block:
         self._count = 0
         self._stores = 0
         self._fma = ""
+        self._pointers: dict[tuple[str, int], str] = {}
+        self._negated: dict[str, str] = {}
 
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
         """Base pointer and byte offset of an input entry."""
@@ -207,23 +209,37 @@ class Block:
         """Base pointer and byte offset of a param."""
         return "%params", index * self.module.scalar.size
 
+    def number(self, first: int) -> None:
+        """Number the values from here on instead of naming them: text that LLVM reads in two thirds of the time.
+
+        Numbers ascend without gaps, blocks without a label included: ``first`` is 1 in a function whose entry has none.
+        """
+        self.prefix, self._count = "%", first - 1
+
     def fresh(self) -> str:
-        """A new temporary name."""
+        """A new name or number, for a line that follows at once."""
         self._count += 1
         return f"{self.prefix}{self._count}"
+
+    def do(self, text: str) -> str:
+        """An instruction with a result; returns its name."""
+        self._count += 1  # as in `fresh`
+        name = f"{self.prefix}{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
 
     def pointer(self, base: str, offset: int) -> str:
         """A pointer some bytes beyond a base."""
         if offset == 0:
             return base
-        name = self.fresh()
-        self.lines.append(f"  {name} = getelementptr inbounds i8, ptr {base}, i64 {offset}")
+        name = self._pointers.get((base, offset))
+        if name is None:
+            name = self._pointers[base, offset] = self.do(f"getelementptr inbounds i8, ptr {base}, i64 {offset}")
         return name
 
-    def load(self, address: tuple[str, int], name: str) -> None:
-        """Load all lanes."""
-        pointer = self.pointer(*address)
-        self.lines.append(f"  {name} = load {self.lanes.type}, ptr {pointer}")
+    def load(self, address: tuple[str, int]) -> str:
+        """Load all lanes; returns the name."""
+        return self.do(f"load {self.lanes.type}, ptr {self.pointer(*address)}")
 
     def store(self, text: str, address: tuple[str, int]) -> None:
         """Store all lanes."""
@@ -241,11 +257,11 @@ class Block:
         residence = Residence(plan_, chunk, self.module.target.registers)
         self.scratch = residence.scratch
         for step, value in enumerate(chunk):
-            op, used = code[value][0], operands(code[value])
+            op, used = code[value][0], plan_.operands[value]
             if op in ("sin", "cos"):
                 made = self._emit_sincos(value)
             else:
-                self._emit_operation(value, op, [names.get(a) or self.operand(a) for a in used])
+                names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
                 made = (value,)
             for twin in made:
                 if twin in slots:
@@ -271,143 +287,118 @@ class Block:
         if op == "const":
             self.names[value] = text = self.lanes.number(operation[1])
             return text
-        self.names[value] = text = self.fresh()
         if value in self.scratch:
-            self.load(self.scratch_address(self.scratch[value]), text)
+            text = self.load(self.scratch_address(self.scratch[value]))
         elif op == "input":
-            self.load(self.input_address(operation[1], operation[2]), text)
+            text = self.load(self.input_address(operation[1], operation[2]))
         elif op == "param":
-            self._load_param(operation[1], text)
+            text = self._load_param(operation[1])
         elif value in self.plan.trigonometry:
-            self.load(self.slot_address(self.plan.trigonometry[value]), text)
+            text = self.load(self.slot_address(self.plan.trigonometry[value]))
         elif self.plan.is_boolean(value):
-            self._load_boolean(value, text)
+            text = self._load_boolean(value)
         else:
-            self.load(self.slot_address(self.plan.slots[value]), text)
+            text = self.load(self.slot_address(self.plan.slots[value]))
+        self.names[value] = text
         return text
 
-    def _emit_operation(self, value: int, op: str, x: list[str]) -> None:
-        kind, lines = self.lanes.type, self.lines
-        self.names[value] = name = f"%v{value}"
+    def _emit_operation(self, op: str, x: list[str]) -> str:
+        kind, boolean = self.lanes.type, self.lanes.boolean
         if op in _BINARY:
-            lines.append(f"  {name} = {_BINARY[op]} {kind} {x[0]}, {x[1]}")
-        elif op in ("fma", "fms", "fnma"):
-            self._emit_fma(name, op, *x)
-        elif op == "neg":
-            lines.append(f"  {name} = fneg {kind} {x[0]}")
-        elif op in ("sqrt", "abs"):
+            return self.do(f"{_BINARY[op]} {kind} {x[0]}, {x[1]}")
+        if op in ("fma", "fms", "fnma"):
+            return self._emit_fma(op, *x)
+        if op == "neg":
+            return self.do(f"fneg {kind} {x[0]}")
+        if op in ("sqrt", "abs"):
             function = self.module.intrinsic("fabs" if op == "abs" else "sqrt", self.lanes)
-            lines.append(f"  {name} = call {kind} {function}({kind} {x[0]})")
-        elif op in _COMPARE:
-            lines.append(f"  {name} = fcmp {_COMPARE[op]} {kind} {x[0]}, {x[1]}")
-        elif op in ("and", "or"):
-            lines.append(f"  {name} = {op} {self.lanes.boolean} {x[0]}, {x[1]}")
-        elif op == "not":
-            lines.append(f"  {name} = xor {self.lanes.boolean} {x[0]}, {self.lanes.truth(True)}")
-        elif op == "where":
-            self._emit_where(name, *x)
-        else:
-            self._emit_libm(name, op, x)
+            return self.do(f"call {kind} {function}({kind} {x[0]})")
+        if op in _COMPARE:
+            return self.do(f"fcmp {_COMPARE[op]} {kind} {x[0]}, {x[1]}")
+        if op in ("and", "or"):
+            return self.do(f"{op} {boolean} {x[0]}, {x[1]}")
+        if op == "not":
+            return self.do(f"xor {boolean} {x[0]}, {self.lanes.truth(True)}")
+        if op == "where":
+            return self._emit_where(*x)
+        return self._emit_libm(op, x)
 
-    def _emit_fma(self, name: str, op: str, a: str, b: str, c: str) -> None:
-        kind, lines = self.lanes.type, self.lines
+    def _emit_fma(self, op: str, a: str, b: str, c: str) -> str:
+        kind = self.lanes.type
         if not self.module.target.fma:
-            product = self.fresh()
-            lines.append(f"  {product} = fmul {kind} {a}, {b}")
+            product = self.do(f"fmul {kind} {a}, {b}")
             left, right = (c, product) if op == "fnma" else (product, c)
-            lines.append(f"  {name} = {'fadd' if op == 'fma' else 'fsub'} {kind} {left}, {right}")
-            return
-        if op != "fma":  # the negation becomes part of the machine's instruction
-            negated = self.fresh()
-            lines.append(f"  {negated} = fneg {kind} {c if op == 'fms' else a}")
-            a, c = (a, negated) if op == "fms" else (negated, c)
+            return self.do(f"{'fadd' if op == 'fma' else 'fsub'} {kind} {left}, {right}")
+        if op == "fms":  # the negation becomes part of the machine's instruction
+            c = self._negative(c)
+        elif op == "fnma":
+            a, b = (a, self._negated[b]) if b in self._negated else (self._negative(a), b)
         if not self._fma:
             self._fma = self.module.intrinsic("fma", self.lanes)
-        lines.append(f"  {name} = call {kind} {self._fma}({kind} {a}, {kind} {b}, {kind} {c})")
+        return self.do(f"call {kind} {self._fma}({kind} {a}, {kind} {b}, {kind} {c})")
 
-    def _emit_where(self, name: str, condition: str, a: str, b: str) -> None:
+    def _negative(self, text: str) -> str:
+        """The name of a value's negative, made once."""
+        name = self._negated.get(text)
+        if name is None:
+            name = self._negated[text] = self.do(f"fneg {self.lanes.type} {text}")
+        return name
+
+    def _emit_where(self, condition: str, a: str, b: str) -> str:
         """Vectors have a select instruction; a select of scalars would become a branch, so it is made of masks."""
-        lanes, lines = self.lanes, self.lines
+        lanes, do = self.lanes, self.do
         if lanes.count > 1:
-            lines.append(f"  {name} = select {lanes.boolean} {condition}, {lanes.type} {a}, {lanes.type} {b}")
-            return
+            return do(f"select {lanes.boolean} {condition}, {lanes.type} {a}, {lanes.type} {b}")
         kind, whole = lanes.type, lanes.integer
-        mask, abits, bbits, differ, chosen, bits = (self.fresh() for _ in range(6))
-        lines += (
-            f"  {mask} = sext i1 {condition} to {whole}",
-            f"  {abits} = bitcast {kind} {a} to {whole}",
-            f"  {bbits} = bitcast {kind} {b} to {whole}",
-            f"  {differ} = xor {whole} {abits}, {bbits}",
-            f"  {chosen} = and {whole} {differ}, {mask}",
-            f"  {bits} = xor {whole} {chosen}, {bbits}",
-            f"  {name} = bitcast {whole} {bits} to {kind}",
-        )
+        mask = do(f"sext i1 {condition} to {whole}")
+        a, b = (do(f"bitcast {kind} {x} to {whole}") for x in (a, b))
+        differ = do(f"xor {whole} {a}, {b}")
+        chosen = do(f"and {whole} {differ}, {mask}")
+        bits = do(f"xor {whole} {chosen}, {b}")
+        return do(f"bitcast {whole} {bits} to {kind}")
 
-    def _emit_libm(self, name: str, op: str, x: list[str]) -> None:
+    def _emit_libm(self, op: str, x: list[str]) -> str:
         function, element, kind = self.module.libm(op), self.module.element, self.lanes.type
         if self.lanes.count == 1:
-            self.lines.append(f"  {name} = call {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
-            return
+            return self.do(f"call {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
         whole = "poison"
         for lane in range(self.lanes.count):
-            arguments = []
-            for a in x:
-                arguments.append(self.fresh())
-                self.lines.append(f"  {arguments[-1]} = extractelement {kind} {a}, i32 {lane}")
-            one = self.fresh()
-            text = ", ".join(f"{element} {a}" for a in arguments)
-            self.lines.append(f"  {one} = call {element} {function}({text})")
-            after = name if lane == self.lanes.count - 1 else self.fresh()
-            self.lines.append(f"  {after} = insertelement {kind} {whole}, {element} {one}, i32 {lane}")
-            whole = after
+            arguments = [self.do(f"extractelement {kind} {a}, i32 {lane}") for a in x]
+            one = self.do(f"call {element} {function}({', '.join(f'{element} {a}' for a in arguments)})")
+            whole = self.do(f"insertelement {kind} {whole}, {element} {one}, i32 {lane}")
+        return whole
 
     def _emit_sincos(self, value: int) -> tuple[int, ...]:
         argument = self.code[value][1]
-        kind = self.lanes.type
-        pair = self.fresh()
+        both = f"{{ {self.lanes.type}, {self.lanes.type} }}"
         angle = self.operand(argument)
-        function = self.module.sincos(self.lanes)
-        self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angle})")
-        made = []
+        pair = self.do(f"call fastcc {both} {self.module.sincos(self.lanes)}({self.lanes.type} {angle})")
         for twin, part in self.plan.pairs[argument]:
-            self.names[twin] = f"%v{twin}"
-            self.lines.append(f"  %v{twin} = extractvalue {{ {kind}, {kind} }} {pair}, {part}")
-            made.append(twin)
-        return tuple(made)
+            self.names[twin] = self.do(f"extractvalue {both} {pair}, {part}")
+        return tuple(twin for twin, _ in self.plan.pairs[argument])
 
-    def _load_param(self, index: int, name: str) -> None:
-        address = self.pointer(*self.param_address(index))
-        if self.lanes.count == 1:
-            self.lines.append(f"  {name} = load {self.lanes.type}, ptr {address}")
-            return
-        one = self.fresh()
-        self.lines.append(f"  {one} = load {self.module.element}, ptr {address}")
-        self.splat(one, name)
+    def _load_param(self, index: int) -> str:
+        one = self.do(f"load {self.module.element}, ptr {self.pointer(*self.param_address(index))}")
+        return one if self.lanes.count == 1 else self.splat(one)
 
-    def splat(self, one: str, name: str) -> None:
+    def splat(self, one: str) -> str:
         """Copy a scalar to all lanes."""
-        kind, first = self.lanes.type, self.fresh()
-        zeros = ", ".join(["i32 0"] * self.lanes.count)
-        self.lines += (
-            f"  {first} = insertelement {kind} poison, {self.module.element} {one}, i32 0",
-            f"  {name} = shufflevector {kind} {first}, {kind} poison, <{self.lanes.count} x i32> <{zeros}>",
-        )
+        kind, count = self.lanes.type, self.lanes.count
+        first = self.do(f"insertelement {kind} poison, {self.module.element} {one}, i32 0")
+        zeros = ", ".join(["i32 0"] * count)
+        return self.do(f"shufflevector {kind} {first}, {kind} poison, <{count} x i32> <{zeros}>")
 
     def _store_slot(self, value: int) -> None:
-        text, address = self.names[value], self.slot_address(self.plan.slots[value])
+        text = self.names[value]
         if self.plan.is_boolean(value):  # kept as all ones or all zeros
-            mask, text_of_mask = self.fresh(), self.fresh()
-            kind, whole = self.lanes.type, self.lanes.integer
-            self.lines.append(f"  {mask} = sext {self.lanes.boolean} {text} to {whole}")
-            self.lines.append(f"  {text_of_mask} = bitcast {whole} {mask} to {kind}")
-            text = text_of_mask
-        self.store(text, address)
+            mask = self.do(f"sext {self.lanes.boolean} {text} to {self.lanes.integer}")
+            text = self.do(f"bitcast {self.lanes.integer} {mask} to {self.lanes.type}")
+        self.store(text, self.slot_address(self.plan.slots[value]))
 
-    def _load_boolean(self, value: int, name: str) -> None:
-        kept, bits = self.fresh(), self.fresh()
-        self.load(self.slot_address(self.plan.slots[value]), kept)
-        self.lines.append(f"  {bits} = bitcast {self.lanes.type} {kept} to {self.lanes.integer}")
-        self.lines.append(f"  {name} = icmp ne {self.lanes.integer} {bits}, {self.lanes.whole(0)}")
+    def _load_boolean(self, value: int) -> str:
+        kept = self.load(self.slot_address(self.plan.slots[value]))
+        bits = self.do(f"bitcast {self.lanes.type} {kept} to {self.lanes.integer}")
+        return self.do(f"icmp ne {self.lanes.integer} {bits}, {self.lanes.whole(0)}")
 
     def _report(self, value: int, check: int) -> None:
         """Set the check's bit of the status if it holds in any lane."""
@@ -418,21 +409,16 @@ class Block:
         count = self.lanes.count
         if count == 1:
             return condition
-        bits, some = self.fresh(), self.fresh()
-        self.lines.append(f"  {bits} = bitcast {self.lanes.boolean} {condition} to i{count}")
-        self.lines.append(f"  {some} = icmp ne i{count} {bits}, 0")
-        return some
+        bits = self.do(f"bitcast {self.lanes.boolean} {condition} to i{count}")
+        return self.do(f"icmp ne i{count} {bits}, 0")
 
     def report(self, condition: str, bit: int) -> None:
         """Set a bit of the status where the condition holds."""
-        flag, shifted, old, new = (self.fresh() for _ in range(4))
-        self.lines += (
-            f"  {flag} = zext i1 {condition} to i32",
-            f"  {shifted} = shl i32 {flag}, {bit}",
-            f"  {old} = load i32, ptr %frame",
-            f"  {new} = or i32 {old}, {shifted}",
-            f"  store i32 {new}, ptr %frame",
-        )
+        flag = self.do(f"zext i1 {condition} to i32")
+        shifted = self.do(f"shl i32 {flag}, {bit}")
+        old = self.do("load i32, ptr %frame")
+        new = self.do(f"or i32 {old}, {shifted}")
+        self.lines.append(f"  store i32 {new}, ptr %frame")
 
 
 def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -> tuple[str, str]:

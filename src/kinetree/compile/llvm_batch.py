@@ -99,6 +99,7 @@ def emit_batch(module: Module) -> None:
         if not chunk:
             continue
         body = TileBlock(module, memory)
+        body.number(1)
         body.emit(chunk)
         lines = "\n".join(body.lines)
         module.parts.append(

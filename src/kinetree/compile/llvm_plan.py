@@ -28,6 +28,8 @@ class Plan:
     ----------
     program : Program
         What is evaluated.
+    operands : list of tuple of int
+        The values that each operation takes.
     checks : tuple of int
         The boolean values that are reported, empty when the kernel has no checks.
     angles : tuple of int
@@ -50,6 +52,7 @@ class Plan:
     """
 
     program: Program
+    operands: list[tuple[int, ...]]
     checks: tuple[int, ...]
     angles: tuple[int, ...]
     trigonometry: dict[int, int]
@@ -81,7 +84,8 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
     """
     code = program.code
     reported = tuple(value for _, value in program.checks) if checks else ()
-    live = _live(program, reported)
+    operands = [operation[1:] if operation[0] in SIGNATURES else () for operation in code]
+    live = _live(program, reported, operands)
     stored: dict[int, list[tuple[int, int]]] = {}
     for output, result in enumerate(program.results):
         for entry, value in enumerate(result):
@@ -113,9 +117,10 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
     stride = -(-len(angle_values) // lanes) * lanes
     chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
     assign = _assign_blocks if program.cuts else _assign_slots
-    slots, slot_count = assign(_crossing(program, chunks, pairs), 2 * stride)
+    slots, slot_count = assign(_crossing(code, operands, chunks, pairs), 2 * stride)
     return Plan(
         program=program,
+        operands=operands,
         checks=reported,
         angles=tuple(angle_values),
         trigonometry={value: angle + stride * cosine for value, (angle, cosine) in trigonometry.items()},
@@ -128,12 +133,7 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
     )
 
 
-def operands(operation: tuple) -> tuple[int, ...]:
-    """The values that an operation takes."""
-    return operation[1:] if operation[0] in SIGNATURES else ()
-
-
-def _live(program: Program, reported: tuple[int, ...]) -> list[bool]:
+def _live(program: Program, reported: tuple[int, ...], operands) -> list[bool]:
     """Which values the results and the reported checks need."""
     live = [False] * len(program.code)
     for result in (*program.results, reported):
@@ -141,7 +141,7 @@ def _live(program: Program, reported: tuple[int, ...]) -> list[bool]:
             live[value] = True
     for value in range(len(live) - 1, -1, -1):
         if live[value]:
-            for argument in operands(program.code[value]):
+            for argument in operands[value]:
                 live[argument] = True
     return live
 
@@ -163,18 +163,19 @@ def _between_cuts(program: Program, computed: list[int], size: int) -> tuple[tup
     return tuple(chunks) or ((),)
 
 
-def _crossing(program: Program, chunks, pairs) -> list[list[tuple[int, int]]]:
+def _crossing(code, operands, chunks, pairs) -> list[list[tuple[int, int]]]:
     """For each chunk the values it makes that later chunks use: (value, the last chunk that uses it)."""
-    code = program.code
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, chunk in enumerate(chunks):
         for value in chunk:
-            for argument in operands(code[value]):
+            for argument in operands[value]:
                 last[argument] = number
-            twins = pairs[code[value][1]] if code[value][0] in ("sin", "cos") else ((value, 0),)
-            for twin, _ in twins:
-                made[twin] = number
+            if code[value][0] in ("sin", "cos"):
+                for twin, _ in pairs[code[value][1]]:
+                    made[twin] = number
+            else:
+                made[value] = number
     crossing: list[list[tuple[int, int]]] = [[] for _ in chunks]
     for value, number in made.items():
         if last.get(value, number) > number:

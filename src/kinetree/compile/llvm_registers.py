@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .llvm_plan import Plan, operands
+from .llvm_plan import Plan
 from .program import SIGNATURES
 
 SPARE = 2
@@ -52,7 +52,7 @@ class Residence:
         code = plan.program.code
         self._uses = uses = {}  # the steps of the chunk that use a value, the next one last
         for step in range(len(chunk) - 1, -1, -1):
-            for a in operands(code[chunk[step]]):
+            for a in plan.operands[chunk[step]]:
                 if a in uses:
                     uses[a].append(step)
                 elif code[a][0] not in _ELSEWHERE:

@@ -71,11 +71,10 @@ class ScalarBlock(Block):
         total = lanes.number(0.0)
         for array, size in enumerate(module.input_sizes):
             if size > MANY * lanes.count:
-                before, total = total, self.fresh()
                 last = (size - lanes.count) * self.lanes.size
                 kind = lanes.type
                 name = long_test(module)
-                self.lines.append(f"  {total} = call fastcc {kind} {name}(ptr %in{array}, i64 {last}, {kind} {before})")
+                total = self.do(f"call fastcc {kind} {name}(ptr %in{array}, i64 {last}, {kind} {total})")
                 continue
             starts = list(range(0, size - lanes.count + 1, lanes.count))
             if starts and size % lanes.count:
@@ -89,9 +88,8 @@ class ScalarBlock(Block):
                     self.lines.append(module.masked_load(entries, address, size))
                 self.lines += accumulate(lanes, total, entries, total_before, self.fresh())
         wide = Block(module, lanes)
-        wide.lines, wide.fresh = self.lines, self.fresh
-        bad = self.fresh()
-        self.lines.append(f"  {bad} = fcmp uno {lanes.type} {total}, {total}")
+        wide.lines, wide.prefix = self.lines, "%w"
+        bad = self.do(f"fcmp uno {lanes.type} {total}, {total}")
         wide.report(wide.any(bad), 0)
 
     def _compute_trigonometry(self) -> None:
@@ -106,12 +104,11 @@ class ScalarBlock(Block):
             group = plan_.angles[first : first + lanes.count]
             angles = self._gather(group, lanes)
             function = self.module.sincos(lanes)
-            pair = self.fresh()
             kind = lanes.type
-            self.lines.append(f"  {pair} = call fastcc {{ {kind}, {kind} }} {function}({kind} {angles})")
+            pair = self.do(f"call fastcc {{ {kind}, {kind} }} {function}({kind} {angles})")
             for k, slot in enumerate((first, plan_.stride + first)):
-                part, address = self.fresh(), self.pointer(*self.slot_address(slot))
-                self.lines.append(f"  {part} = extractvalue {{ {kind}, {kind} }} {pair}, {k}")
+                part = self.do(f"extractvalue {{ {kind}, {kind} }} {pair}, {k}")
+                address = self.pointer(*self.slot_address(slot))
                 self.lines.append(f"  store {kind} {part}, ptr {address}, align {self.lanes.size}")
 
     def _call_long_trigonometry(self, lanes: Lanes) -> int:
@@ -143,11 +140,8 @@ class ScalarBlock(Block):
             return whole
         whole = lanes.number(0.0)
         for lane, (array, entry) in enumerate(entries):
-            one, before, whole = self.fresh(), whole, self.fresh()
-            self.load(self.input_address(array, entry), one)
-            self.lines.append(
-                f"  {whole} = insertelement {lanes.type} {before}, {self.lanes.type} {one}, i32 {lane}"
-            )
+            one = self.load(self.input_address(array, entry))
+            whole = self.do(f"insertelement {lanes.type} {whole}, {self.lanes.type} {one}, i32 {lane}")
         return whole
 
 
@@ -273,6 +267,7 @@ def emit_state(module: Module) -> None:
     else:
         for number, chunk in enumerate(plan_.chunks):
             body = ScalarBlock(module)
+            body.number(1)
             body.emit(chunk)
             if number == len(plan_.chunks) - 1:
                 body.end()

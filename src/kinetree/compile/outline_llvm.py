@@ -158,6 +158,7 @@ def emit_rows(module: Module, outline: Outline, name: str, rows: Callable, singl
     cases = []
     for k, shape in enumerate(outline.shapes):
         block = rows(shape)
+        block.number(0)
         block.rows.begin(block)
         block.emit(module.plan.chunks[shape.chunks[0]])
         module.parts.append(block.rows.constant(f"@{name}_table{k}"))
@@ -174,6 +175,7 @@ def emit_rows(module: Module, outline: Outline, name: str, rows: Callable, singl
         cases.append(f"  call fastcc void @{name}_rows{k}({call}, i64 %first, i64 %end)")
     for number in outline.single:
         block = single()
+        block.number(1)
         block.emit(module.plan.chunks[number])
         lines = "\n".join(block.lines)
         module.parts.append(f"define internal fastcc void @{name}{number}({definition}) #0 {{\n{lines}\n  ret void\n}}")

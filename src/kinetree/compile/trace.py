@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
+from contextlib import nullcontext
 from math import prod
 
+from kinetree.compile.collector import collector_off
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
 from kinetree.compile.outline_trace import BODIES, MarkedModel, refuse_results
@@ -36,6 +38,12 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     Algorithms in whose arrays no body coordinates appear are traced for the re-framed model, whose joints all turn
     about z: the joint-space quantities are the same and cost less.
     """
+    # Large models take minutes and gigabytes: the collector is not held off so long.
+    with nullcontext() if model.nb >= BODIES else collector_off():
+        return _traced(spec, model, present, static or {})
+
+
+def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> Program:
     basis = numbers_model(spec, model)
     stage("reading the algorithm")
     graph = Graph()
@@ -47,7 +55,7 @@ def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, objec
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
-    results = spec.function(smodel, **arrays, **(static or {}))
+    results = spec.function(smodel, **arrays, **static)
     if len(spec.outputs) == 1:
         results = (results,)
     outputs = [
