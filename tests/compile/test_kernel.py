@@ -2,6 +2,7 @@
 
 import gc
 import os
+import subprocess
 import sys
 import threading
 
@@ -456,7 +457,34 @@ def test_fork_keeps_kernels_usable(case, monkeypatch):
 
 def test_importing_the_kernel_loads_no_compiler():
     """llvmlite is imported when the first kernel is built."""
-    import subprocess
-
     script = "import sys, kinetree.compile.kernel; sys.exit('llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+
+
+def test_builtins_in_cycles_are_collected(case):
+    """The collector may empty a builtin's self before it frees the builtin: definitions outlive both."""
+    _, _, numbers, kernel = case
+    entry = kernel.with_numbers(numbers).entry
+    definition = entry.__self__.keep[0]
+    entry.__self__.cycle = [entry]
+    del entry
+    gc.collect()
+    assert any(free is definition for free in llvm_builtin._definitions)
+    entries = [kernel.with_numbers(numbers).entry for _ in range(len(llvm_builtin._definitions))]
+    assert any(entry.__self__.keep[0] is definition for entry in entries)
+
+
+def test_builtins_in_cycles_at_the_end_of_the_process():
+    """The last collection comes when modules are empty already."""
+    script = (
+        "import gc, numpy as np\ngc.disable()\n"
+        "from kinetree.compile.kernel import Kernel\nfrom kinetree.compile.program import Program\n"
+        "code = tuple(('input', 0, k) for k in range(2))\n"
+        "for width in (1, 2):\n"
+        "    kernel = Kernel(Program((('x', (2,)),), (('y', (width,)),), code, ((0, 1)[:width],)))\n"
+        "    kernel.entry(np.ones(2))\n"
+        "    for _ in range(200):\n"
+        "        entry = kernel.with_numbers(None).entry\n"
+        "        entry.__self__.cycle = [entry]\n"
+    )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0

@@ -21,9 +21,6 @@ from .progress import stage
 LIBM = ("exp", "log", "tanh", "atan2", "fma")
 """Functions of the C library that objects may call; with the suffix ``f`` in single precision."""
 
-LONG = 4_000_000
-"""Characters of IR, some 12 000 operations, from which level 1 is taken: the same speed, in 6/7 of the time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -170,7 +167,7 @@ def _llvm():
 
 
 @functools.lru_cache(maxsize=8)
-def _machine(target: Target, level: int = 2):
+def _machine(target: Target):
     # The code model is the large one: the loader does not promise that code and constants lie within 2 GB. The small
     # one gains nothing that could be measured.
     return (

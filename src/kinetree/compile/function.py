@@ -154,8 +154,12 @@ class Function(ArrayCalls):
 
     def _build_single(self, *args):
         """Stands for the single-call entry until it is first needed."""
+        # Batches and extended precision need no scalar form. Functions that are called with batches alone come here
+        # every time, so the array that tells most is looked at first.
+        if args and type(args[0]) is np.ndarray and args[0].ndim != len(self._shapes[0]):
+            return NotImplemented
         double = np.dtype(np.float64)
-        if not self._is_single(args, double):  # batches and extended precision need no scalar form
+        if not self._is_single(args, double):
             return NotImplemented
         self.single = self._singles[double] = self._entry(self._kernel(double))
         return self.single(*args)

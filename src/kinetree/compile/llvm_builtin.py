@@ -20,6 +20,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -327,6 +328,11 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
     return make_method(address, table, (dtype, params, heap, owner), doc)
 
 
+_definitions: list[_MethodDef] = []
+"""Definitions of builtins that are gone, to be used again. None is ever freed: the interpreter looks at a builtin's
+definition while it frees the builtin, and the garbage collector may have emptied the context before."""
+
+
 def make_method(address: int, table: list[int], owners: tuple, doc: bytes, keywords: bool = False):
     """A Python function from compiled code of the METH_FASTCALL convention.
 
@@ -342,10 +348,17 @@ def make_method(address: int, table: list[int], owners: tuple, doc: bytes, keywo
     keywords : bool
     """
     context = np.array(table, np.uint64).view(_Context)
-    method = _MethodDef(b"call", address, _FASTCALL | (_KEYWORDS if keywords else 0), doc)
-    context.keep = (method, *owners)  # the builtin holds the context, the context all else
+    try:
+        definition = _definitions.pop()
+    except IndexError:
+        definition = _MethodDef(name=b"call")
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(definition))  # at the interpreter's end the list goes first
+    definition.function, definition.flags, definition.doc = address, _FASTCALL | (_KEYWORDS if keywords else 0), doc
+    context.keep = (definition, *owners)  # the builtin holds the context, the context all else
     prototype = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return prototype(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(method), context, None)
+    builtin = prototype(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(definition), context, None)
+    weakref.finalize(builtin, _definitions.append, definition).atexit = False
+    return builtin
 
 
 def address_of(function) -> int:

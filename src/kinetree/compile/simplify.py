@@ -104,15 +104,6 @@ class Survey:
             else:
                 pure[k] = all(pure[a] for a in node[1:])
 
-    def single(self, k: int, *ops: str) -> bool:
-        """Whether node k is one of these operations and used once."""
-        return self.nodes[k][0] in ops and self.uses[k] == 1
-
-    def chained(self, k: int, *ops: str) -> bool:
-        """Whether an operand of k is one of these operations and used once."""
-        nodes, uses = self.nodes, self.uses
-        return any(uses[a] == 1 and nodes[a][0] in ops for a in nodes[k][1:])
-
     def factors(self, k: int) -> list[int]:
         """The factors of product k, products used once multiplied out."""
         nodes, uses = self.nodes, self.uses
