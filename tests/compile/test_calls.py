@@ -639,3 +639,30 @@ def test_out_of_a_number_is_filled_and_returned():
         assert kt.kinetic_energy(model, positions, v, out=out) is out and out == expected
     with kt.interpreted():
         assert kt.kinetic_energy(model, q, v, out=out) is out
+
+
+@pytest.mark.parametrize("batch", [(), (9,), (20000,)])
+def test_results_that_share_memory_are_refused(batch):
+    """One array cannot hold several results, whole or in part; interleaved columns can."""
+    model = kt.models.double_pendulum()
+    f = kt.compile(model, "rnea_derivatives", threads=2)
+    arrays = np.random.default_rng(0).normal(size=(3, *batch, 2))
+    expected = f(*arrays)
+    one = np.empty((*batch, 2, 2))
+    with pytest.raises(ShapeError, match="share memory"):
+        f(*arrays, out=(one, np.empty_like(one), one))
+    columns = np.empty((*batch, 2, 2, 3))
+    f(*arrays, out=tuple(columns[..., k] for k in range(3)))
+    for k in range(3):
+        np.testing.assert_array_equal(columns[..., k], expected[k])
+
+
+@pytest.mark.parametrize("shift", [0, 1, 300])
+def test_large_batches_may_overlap_their_results(shift):
+    """Threads do not read what others have written: a result over an input, in place or shifted, is right."""
+    f = kt.compile(kt.models.double_pendulum(), "rnea", threads=2)
+    n = 200_000
+    q, v, rows = np.random.default_rng(1).normal(size=(3, n + 300, 2))
+    q, v, a, out = q[:n], v[:n], rows[:n], rows[shift : n + shift]
+    expected = f(q, v, a.copy())
+    np.testing.assert_array_equal(f(q, v, a, out=out), expected)

@@ -80,6 +80,8 @@ class ArrayCalls:
         for x, shape in zip(results, self._out_shapes, strict=True):
             if type(x) is not np.ndarray or x.dtype != dtype or x.shape != batch + shape or not x.flags.carray:
                 return NotImplemented
+        if any(np.may_share_memory(x, y) for k, x in enumerate(outs) for y in outs[:k]):
+            return NotImplemented
         kernel, n = self._kernels[dtype], prod(batch)
         if kernel.batch(args, results, n, strides, kernel.threads(n, self.threads)):
             return NotImplemented  # the general way says what is wrong
@@ -135,6 +137,10 @@ class ArrayCalls:
                     f"found {found}.",
                     expected=shape,
                 )
+        for k, (name, x) in enumerate(zip(self.output_names, given, strict=True)):
+            for other, y in zip(self.output_names, given[:k], strict=False):
+                if np.may_share_memory(x, y) and np.shares_memory(x, y):
+                    raise ShapeError(f"{self.name}: out for {name} and for {other} share memory; give each its own.")
         return given
 
     @staticmethod
