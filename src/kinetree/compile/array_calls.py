@@ -10,7 +10,8 @@ import numpy as np
 from kinetree.compile.arrays import WEAK, as_arrays, explain, wrenches_by_name
 from kinetree.compile.fused import flattened
 from kinetree.compile.interpret import interpret
-from kinetree.errors import NonFiniteError, ShapeError
+from kinetree.compile.outs import checked_outs, writable_apart
+from kinetree.errors import NonFiniteError
 
 
 class ArrayCalls:
@@ -107,7 +108,7 @@ class ArrayCalls:
                 rows.append(np.require(full, dtype, ("C", "A")).reshape(count, width))
                 strides.append(width)
         results = self._outputs(out, batch, dtype)
-        targets = [self._target(r, rows, dtype) for r in results]
+        targets = [writable_apart(r, rows) for r in results]
         flat = [t.reshape(count, prod(shape)) for t, shape in zip(targets, self._out_shapes, strict=True)]
         status = kernel.batch(rows, flat, count, strides, kernel.threads(count, self.threads))
         if status:
@@ -122,33 +123,7 @@ class ArrayCalls:
         shapes = [(*batch, *shape) for shape in self._out_shapes]
         if out is None:
             return [np.empty(shape, dtype) for shape in shapes]
-        given = list(flattened(out))
-        if len(given) != len(shapes):
-            raise ShapeError(
-                f"{self.name}: out needs a tuple of {len(shapes)} arrays ({', '.join(self.output_names)})."
-            )
-        for name, x, shape in zip(self.output_names, given, shapes, strict=True):
-            if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != dtype or not x.flags.writeable:
-                found = type(x).__name__
-                if isinstance(x, np.ndarray):
-                    found = f"shape {x.shape}, {x.dtype}{'' if x.flags.writeable else ', read-only'}"
-                raise ShapeError(
-                    f"{self.name}: out for {name} must be a writable array of shape {shape} and type {dtype}, "
-                    f"found {found}.",
-                    expected=shape,
-                )
-        for k, (name, x) in enumerate(zip(self.output_names, given, strict=True)):
-            for other, y in zip(self.output_names, given[:k], strict=False):
-                if np.may_share_memory(x, y) and np.shares_memory(x, y):
-                    raise ShapeError(f"{self.name}: out for {name} and for {other} share memory; give each its own.")
-        return given
-
-    @staticmethod
-    def _target(result, inputs, dtype) -> np.ndarray:
-        """The array that the kernel may write: the result itself unless it is strided or overlaps an input."""
-        if result.flags.carray and not any(np.may_share_memory(result, x) for x in inputs):
-            return result
-        return np.empty(result.shape, dtype)
+        return checked_outs(self.name, self.output_names, list(flattened(out)), shapes, dtype)
 
     def _into(self, out, results, dtype):
         targets = self._outputs(out, results[0].shape[: results[0].ndim - len(self._out_shapes[0])], dtype)

@@ -12,6 +12,7 @@ from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function
 from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
+from kinetree.compile.outs import checked_outs, writable_apart
 from kinetree.compile.rollout import own_axes, roll
 from kinetree.compile.threads import checked_threads
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError, UnsupportedError, unknown_name
@@ -124,7 +125,12 @@ class Rollout:
                 every=every,
             )
         shapes = [(*batch, steps // every + 1, x.shape[-1]) for x in start]
-        results = [np.empty(shape, kind) for shape in shapes] if out is None else _given(out, shapes, kind)
+        if out is None:
+            results = [np.empty(shape, kind) for shape in shapes]
+        else:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
+            results = checked_outs("rollout", "qv", out, shapes, kind)
         if 0 in batch:
             return RolloutStates(*results)
         drives.insert(1, np.full(1, h, kind))
@@ -134,7 +140,7 @@ class Rollout:
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
             self._march(self._interpreted(f, batch, kind), batch, start, drives, steps, (results, every))
             return RolloutStates(*results)
-        records = [_apart(x, (*start, *drives)) for x in results]
+        records = [writable_apart(x, (*start, *drives)) for x in results]
         if roll(f, batch, start, drives, records, steps, every) or (self.checks and not self._ended_well(f, records)):
             self._march(f, batch, start, drives, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not say which
@@ -467,30 +473,6 @@ def _over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple
         found=x.shape,
         steps=steps,
     )
-
-
-def _given(out, shapes, kind) -> list[np.ndarray]:
-    if not isinstance(out, tuple) or len(out) != 2:
-        raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
-    for name, x, shape in zip("qv", out, shapes, strict=True):
-        if not isinstance(x, np.ndarray) or x.shape != shape or x.dtype != kind or not x.flags.writeable:
-            found = type(x).__name__
-            if isinstance(x, np.ndarray):
-                found = f"shape {x.shape}, {x.dtype}{'' if x.flags.writeable else ', read-only'}"
-            raise ShapeError(
-                f"rollout: out for {name} must be a writable array of shape {shape} and type {kind}, found {found}.",
-                expected=shape,
-            )
-    if np.may_share_memory(*out):
-        raise ShapeError("rollout: the two arrays of out share memory.")
-    return list(out)
-
-
-def _apart(result: np.ndarray, inputs) -> np.ndarray:
-    """The array that the kernel may write: the result itself unless it is strided or overlaps an input."""
-    if result.flags.carray and not any(np.may_share_memory(result, x) for x in inputs):
-        return result
-    return np.empty(result.shape, result.dtype)
 
 
 def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
