@@ -6,6 +6,8 @@ import pytest
 from kinetree.joints import Cylindrical, Free, Helical, Planar, Prismatic, Revolute
 from kinetree.spatial import AxialRotation, IdentityRotation
 
+from .conftest import has_implicit_form
+
 graph = pytest.importorskip("kinetree.compile.graph")
 lowering = pytest.importorskip("kinetree.compile.lowering")
 
@@ -17,7 +19,7 @@ def flat(joint, q, v):
     results = [x for row in X.E.matrix.rows for x in row] + list(X.r)
     for motion in (*joint.motion_subspace(q), joint.velocity(q, v), joint.bias(q, v), *joint.subspace_rate(q, v)):
         results += list(motion)
-    delta, T = joint.implicit(X)
+    delta, T = joint.implicit(X) if has_implicit_form(joint) else ([], ())
     results += [*joint.q_dot(q, v), *moved, *joint.difference(q, moved), *joint.defect(q), *joint.normalize(q), *delta]
     return results + [x for force in T for x in force]
 
