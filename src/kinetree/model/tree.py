@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from types import MappingProxyType
 
+import numpy as np
+
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import Frame
+from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
@@ -25,6 +28,7 @@ class Tree:
     __slots__ = STRUCTURE
 
     algebra = SPATIAL  # the constructors that algorithms start from
+    rotors = ()  # of geared drives; models that have some set their own
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a {type(self).__name__} is immutable; replace({name}=...) gives a changed copy")
@@ -101,6 +105,36 @@ class Tree:
         """
         expanded, _ = expanded_parent(self.parent, [0, *(joint.nv for joint in self.joints[1:])])
         return tuple(k - 1 for k in expanded[1:])
+
+    def mass_matrix_pattern(self) -> np.ndarray:
+        """Entries of the mass matrix that the tree lets be other than zero, as an (nv, nv) array of booleans.
+
+        Notes
+        -----
+        Source: Featherstone (2008), section 6.4: entry (i, j) is zero unless one of the two joints carries the other.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> kt.models.binary_tree(2).mass_matrix_pattern().astype(int).tolist()
+        [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
+        """
+        return sparsity_pattern(self.dof_parent())
+
+    def branching(self) -> Branching:
+        """Numbers D1 and D2 of the expanded tree, on which the cost of factorizations of the mass matrix depends.
+
+        Notes
+        -----
+        Source: Featherstone (2008), table 6.6.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> kt.models.binary_tree(3).branching()
+        Branching(n=7, D0=6, D1=10, D2=14, depth=3)
+        """
+        return branching_of(self.dof_parent())
 
     # Coordinates ---------------------------------------------------------------------------------------------------
 
