@@ -10,12 +10,20 @@ from __future__ import annotations
 
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.products import chained
-from kinetree.joints.contract import combination
-from kinetree.spatial import ArticulatedInertia, Force
 
 
 class Articulated:
     """The articulated bodies of a tree, all in the coordinates of its root body.
+
+    Parameters
+    ----------
+    model : Model
+    S : list of list of Motion
+        Motion subspaces, in the coordinates of the root.
+    I : list of Inertia
+        Of the bodies, in the same coordinates.
+    diagonal : sequence, optional
+        What is added to the diagonal of M; default the armature.
 
     Attributes
     ----------
@@ -29,17 +37,18 @@ class Articulated:
         Whether the body floats: on a joint from the world that resists no motion, whose columns are the unit motions.
     """
 
-    def __init__(self, model, S, I):
+    def __init__(self, model, S, I, diagonal=None):
         self.model, self.S = model, S
-        self.IA = [None] + [ArticulatedInertia.of(I[i]) for i in model.outward()]
+        diagonal = model.armature if diagonal is None else diagonal
+        self.IA = [None] + [model.algebra.ArticulatedInertia.of(I[i]) for i in model.outward()]
         self.U, self.D, self.R = ([None] * model.nb for _ in range(3))
-        self.free = [False] + [_floats(model, i, S[i]) for i in model.outward()]
+        self.free = [False] + [_floats(model, i, S[i], diagonal) for i in model.outward()]
         for i in model.inward():
             U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
             lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
-            self.D[i] = LDL(lower, model.armature[model.v_slice[i]])
+            self.D[i] = LDL(lower, diagonal[model.v_slice[i]])
             solved = [self.D[i].solve(unit) for unit in identity(len(U))]
-            self.R[i] = [-_combined(U, weights) for weights in solved]
+            self.R[i] = [-self.force(U, weights) for weights in solved]
             p = model.parent[i]
             if p:
                 Ia = self.IA[i].minus_product(U, [-R_n for R_n in self.R[i]]) if U else self.IA[i]
@@ -69,26 +78,31 @@ class Articulated:
             p = model.parent[i]
             a_i = [x_n + R_n.dot(A[p]) for x_n, R_n in zip(x[i], self.R[i], strict=True)] if p else x[i]
             a[model.v_slice[i]] = a_i
-            step = combination(self.S[i], a_i)
+            step = self.motion(self.S[i], a_i)
             A[i] = A[p] + step if p else step
         return a
+
+    def motion(self, columns, weights):
+        """The sum of the motions times the weights."""
+        return _sum(self.model.algebra.Motion, columns, weights)
+
+    def force(self, columns, weights):
+        """The sum of the forces times the weights."""
+        return _sum(self.model.algebra.Force, columns, weights)
 
 
 def identity(n):
     return [[1.0 if m == k else 0.0 for m in range(n)] for k in range(n)]
 
 
-def _floats(model, i, S):
+def _floats(model, i, S, diagonal):
     units = all(isinstance(x, float) for S_k in S for x in S_k) and [list(S_k) for S_k in S] == identity(6)
-    armature = model.armature[model.v_slice[i]]
-    return units and not model.parent[i] and all(isinstance(x, float) and x == 0.0 for x in armature)
+    return units and not model.parent[i] and all(isinstance(x, float) and x == 0.0 for x in diagonal[model.v_slice[i]])
 
 
-def _combined(forces, weights):
-    total = Force.zero()
-    for force, weight in zip(forces, weights, strict=True):
-        total = total + force * weight
-    return total
+def _sum(kind, columns, weights):
+    terms = [column * weight for column, weight in zip(columns, weights, strict=True)]
+    return sum(terms[1:], start=terms[0]) if terms else kind.zero()
 
 
 class Answers:
@@ -139,7 +153,7 @@ class Answers:
                 p = model.parent[c]
                 # A_c = A_p + S qdd_c, and qdd_c is the answer of joint c
                 moved = [[R_n.dot(S_m) for S_m in self.S[c]] for R_n in R]
-                R = [R_n + _combined(self.R[c][p], row) for R_n, row in zip(R, moved, strict=True)]
+                R = [R_n + self.mechanism.force(self.R[c][p], row) for R_n, row in zip(R, moved, strict=True)]
                 Q = [_added(Q_n, self.Q[c][p], row) for Q_n, row in zip(Q, moved, strict=True)]
                 self.R[i][p], self.Q[i][p], c = R, Q, p
 
@@ -159,12 +173,12 @@ class Answers:
                 for m, j in enumerate(own[: n + 1]):
                     carried = chained(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
                     M[j][k] = M[k][j] = carried
-            self.beyond[i] = {k: combination(S[i], [M[n][k] for n in own]) for k in own}
+            self.beyond[i] = {k: self.mechanism.motion(S[i], [M[n][k] for n in own]) for k in own}
             if p:
                 for k in own:
                     self.beyond[i][k] = self.above[k][p] + self.beyond[i][k]
                 for j, A in self.beyond[p].items():
-                    self.beyond[i][j] = A + combination(S[i], [M[n][j] for n in own])
+                    self.beyond[i][j] = A + self.mechanism.motion(S[i], [M[n][j] for n in own])
             for l, c in self.others[i]:
                 if l > i:
                     for k in own:
@@ -175,7 +189,7 @@ class Answers:
         """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
         found, A = {}, None
         for c in bodies:
-            step = combination(self.S[c], [rows[n][k] for n in self.own[c]])
+            step = self.mechanism.motion(self.S[c], [rows[n][k] for n in self.own[c]])
             A = found[c] = step if A is None else A + step
         return found
 
@@ -187,7 +201,7 @@ class Answers:
         p, u, onward = self.model.parent[i], [], []
         free = self.mechanism.free[i]
         for change in changes:
-            force = _combined(self.bias[i], change.weights)
+            force = self.mechanism.force(self.bias[i], change.weights)
             if not free:
                 force = self.mechanism.IA[i] @ change.alpha + force
             u.append([-S_n.dot(force) - r for S_n, r in zip(self.S[i], change.ring, strict=True)])
