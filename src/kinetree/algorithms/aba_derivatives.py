@@ -20,6 +20,7 @@ No M is formed and no system of equations is solved beyond the joints' own D.
 
 from __future__ import annotations
 
+from kinetree.algorithms.aba import aba
 from kinetree.algorithms.answers import Answers, Articulated, Change, identity
 from kinetree.algorithms.derivatives import (
     accelerations,
@@ -27,9 +28,11 @@ from kinetree.algorithms.derivatives import (
     external_wrenches,
     joint_columns,
     joint_motions,
+    rnea_derivatives,
     summed,
 )
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Motion
 
@@ -74,7 +77,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     -----
     Source: Singh, Russell, Wensing (2022) for the forces, Carpentier, Mansard (2018) for ``da = -M^-1 dtau``. Differs:
     the answer is found by articulated bodies, as described at the head of the file, without products with M^-1.
-    Cost: O(n^2). Like that of `aba`, the error grows with the condition of M.
+    Cost: O(n^2); with geared rotors by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the condition of M.
     Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``, the same for v.
 
     See Also
@@ -88,6 +91,8 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     >>> bool(np.allclose(d.da_dq, -9.81 / 2.0))
     True
     """
+    if model.rotors:
+        return _by_inverse_dynamics(model, q, v, tau, f_ext)
     motions = joint_motions(model, q, v)
     I, B = body_maps(model, motions)
     W = external_wrenches(model, q, f_ext) if f_ext is not None else None
@@ -112,6 +117,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
 
     da_dq, da_dv = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for i in model.outward():
+        answers.invert(i)
         for m, S_k in enumerate(motions.S[i]):
             k = model.v_slice[i].start + m
             by_q, by_v = list(columns.psi_dot[i][m].angular), list(S_k.angular)
@@ -123,6 +129,15 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
             along_v = Change(da_dv, columns.sweep[i][m], by_v, Force.zero(), no_ring)
             answers.columns(i, k, (along_q, along_v))
     return da_dq, da_dv, answers.inverse
+
+
+def _by_inverse_dynamics(model, q, v, tau, f_ext):
+    """``da = -M^-1 dtau``: geared rotors couple joints to bodies beyond their own."""
+    dq, dv, M = rnea_derivatives(model, q, v, aba(model, q, v, tau, f_ext), f_ext)
+    n = model.nv
+    columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)
+    solved = solve_leaf_first(M, columns)
+    return tuple([[column[m] for column in solved[k * n : (k + 1) * n]] for m in range(n)] for k in range(3))
 
 
 def _minus(f, W):
