@@ -10,11 +10,13 @@ from __future__ import annotations
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
-from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import bias_forces, rnea
+from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
+from kinetree.model.sparsity import filled_rows
+from kinetree.spatial.scalar import is_zero
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
 
@@ -176,16 +178,20 @@ def _solve(model, q, v, tau, f_ext, diagonal):
     """``(M + diag(diagonal)) a = tau - c`` under the model's couplings, M the inertia of the bodies alone."""
     if not model.couplings:
         return articulated_accelerations(model, q, v, tau, f_ext, diagonal)
-    n, M, c = model.nv, crba(model, q), bias_forces(model, q, v, f_ext)
-    for k in range(n):
+    M, c = crba(model, q), bias_forces(model, q, v, f_ext)
+    for k in range(model.nv):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
-    # Row k of the independent system: the master and all joints that turn with it, weighted by their ratios.
-    ratios = _ratios(model)
+    # Row k of the independent system: the master and all joints that turn with it, weighted by their ratios. Rows stand
+    # where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
+    ratios = sorted(_ratios(model), key=lambda rows: min(k for k, _ in rows))
+    above = _coupled_rows(M, ratios)
     force = [t - c_k for t, c_k in zip(tau, c, strict=True)]
-    H = [[_projected(M, rows, columns) for columns in ratios[: m + 1]] for m, rows in enumerate(ratios)]
-    u = [_weighted(force, rows) for rows in ratios]
-    ydd = _solve_leaf_first(H, u)
-    a = [0.0] * n
+    H = [[0.0] * len(ratios) for _ in ratios]
+    for m, rows in enumerate(ratios):
+        for n in (m, *above[m]):
+            H[m][n] = _projected(M, rows, ratios[n])
+    ydd = solve_ltdl(*ltdl_factors(H, above), [_weighted(force, rows) for rows in ratios], above)
+    a = [0.0] * model.nv
     for rows, acceleration in zip(ratios, ydd, strict=True):
         for k, ratio in rows:
             a[k] = acceleration * ratio
@@ -201,6 +207,18 @@ def _ratios(model):
     return list(columns.values())
 
 
+def _coupled_rows(M, ratios):
+    """Which entries of the independent system's lower triangle are not zero, those filled by elimination included."""
+    place = {k: m for m, rows in enumerate(ratios) for k, _ in rows}
+    found = [set() for _ in ratios]
+    for k, row in enumerate(M):
+        for i, entry in enumerate(row[:k]):
+            n, m = sorted((place[k], place[i]))
+            if m != n and not is_zero(entry):
+                found[m].add(n)
+    return filled_rows(found)
+
+
 def _projected(M, rows, columns):
     total = 0.0
     for m, r in rows:
@@ -214,13 +232,6 @@ def _weighted(x, rows):
     for k, ratio in rows:
         total = total + x[k] * ratio
     return total
-
-
-def _solve_leaf_first(H, b):
-    """Solve a symmetric system, eliminating the last (outermost) rows first, which keeps the tree's zeros zero."""
-    n = len(b)
-    reversed_H = [[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)]
-    return LDL(reversed_H, [0.0] * n).solve(b[::-1])[::-1]
 
 
 def _at_masters(model, tau):
