@@ -74,9 +74,9 @@ def test_normalize_repairs_a_scaled_quaternion(joint, q):
 
 
 def test_defect_sees_an_invalid_quaternion(joint, q):
-    """A joint with nq != nv has one scalar that tells: |1.1 p|^2 - 1 = 0.21."""
+    """A joint has one scalar that tells for every quaternion: |1.1 p|^2 - 1 = 0.21."""
     defect = joint.defect([1.1 * x for x in q])
-    assert len(defect) == (1 if joint.nq == joint.nv + 1 else 0)
+    assert len(defect) == joint.nq - joint.nv
     np.testing.assert_allclose(defect, [0.21] * len(defect), atol=1e-14)
 
 

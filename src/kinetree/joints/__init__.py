@@ -1,12 +1,14 @@
 """Joints: what one knows about the motion of a body relative to its neighbor, and nothing else."""
 
+from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint
 from kinetree.joints.cylindrical import Cylindrical
+from kinetree.joints.ellipsoid import Ellipsoid
 from kinetree.joints.euler import SphericalEuler, Universal
 from kinetree.joints.fixed import Fixed
-from kinetree.joints.free import Free
+from kinetree.joints.free import Free, FreeLocal
 from kinetree.joints.helical import Helical
-from kinetree.joints.planar import Planar
+from kinetree.joints.planar import Planar, PlanarLocal
 from kinetree.joints.prismatic import Prismatic
 from kinetree.joints.rack_and_pinion import RackAndPinion
 from kinetree.joints.registry import JOINTS, examples, register
@@ -14,8 +16,12 @@ from kinetree.joints.reversed import Reversed
 from kinetree.joints.revolute import Revolute
 from kinetree.joints.sphere_in_cylinder import SphereInCylinder
 from kinetree.joints.spherical import Spherical
+from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.split import FreeSplit, PlanarSplit
+from kinetree.joints.translational import Translational
 
 __all__ = [
-    "JOINTS", "Cylindrical", "Fixed", "Free", "Helical", "Joint", "Planar", "Prismatic", "RackAndPinion", "Reversed",
-    "Revolute", "SphereInCylinder", "Spherical", "SphericalEuler", "Universal", "examples", "register",
+    "JOINTS", "Composite", "Cylindrical", "Ellipsoid", "Fixed", "Free", "FreeLocal", "FreeSplit", "Helical", "Joint",
+    "Planar", "PlanarLocal", "PlanarSplit", "Prismatic", "RackAndPinion", "Reversed", "Revolute", "SphereInCylinder",
+    "Spherical", "SphericalEuler", "SphericalExponential", "Translational", "Universal", "examples", "register",
 ]  # fmt: skip

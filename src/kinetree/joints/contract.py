@@ -29,6 +29,8 @@ class Joint:
     constant_subspace : bool
         True if the motion subspace does not depend on q in successor coordinates, so that c_J = 0.
         It only saves work: without it the default ``bias`` differentiates ``motion_subspace``.
+    several_charts : bool
+        True if no single set of coordinates reaches all positions, so that ``reparameterize`` does something.
     unfelt : tuple of str
         Moments of mass that the joint cannot tell from the same ones on its predecessor, among "m", "h.x" ... "h.z"
         (first moments), "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and
@@ -74,6 +76,7 @@ class Joint:
     nq: int
     nv: int
     constant_subspace: bool = False
+    several_charts: bool = False
     unfelt: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **options) -> None:
@@ -170,6 +173,15 @@ class Joint:
     def defect(self, q: Sequence) -> list:
         """Scalars that vanish on valid q, such as |quaternion|^2 - 1; default none."""
         return []
+
+    def reparameterize(self, q: Sequence, v: Sequence) -> tuple[list, list]:
+        """The same state in coordinates far from a singularity; default q and v themselves.
+
+        Notes
+        -----
+        Source: Sueda, section 2.4.8. The integrators call it after every step where ``several_charts`` is True.
+        """
+        return list(q), list(v)
 
     # As a loop joint -----------------------------------------------------------------------------------------------
 

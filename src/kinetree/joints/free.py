@@ -1,4 +1,4 @@
-"""Free joint: six degrees of freedom, for bodies that float."""
+"""Free joints: six degrees of freedom, for bodies that float."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kinetree.joints.spherical import (
 )
 from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.rotations import (
+    exp_so3,
     left_jacobian_apply,
     left_jacobian_solve,
     quaternion_normalize,
@@ -90,3 +91,51 @@ class Free(Joint):
 
     def implicit(self, X):
         return [], ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeLocal(Joint):
+    """Unrestrained motion: q = (position in successor coordinates, quaternion), v = twist in successor coordinates.
+
+    The position (x, y, z) [m] is E r: it moves when the body spins, the faster the farther it is. `Free` is the better
+    choice for bodies that go far.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1 (6-DoF): r = E^-1 (q5, q6, q7), S = 1. Example 4.5 does not print its rates:
+    ``r-dot = v - w x r`` with the position as stored here.
+
+    Examples
+    --------
+    >>> FreeLocal().q_dot([5.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])[:3]
+    [0.0, -5.0, 0.0]
+    """
+
+    kind = "free_local"
+    nq, nv = 7, 6
+    constant_subspace = True
+    position_names, position_units = Free.position_names, Free.position_units
+    velocity_names, velocity_units = Free.velocity_names, Free.velocity_units
+    motion_subspace, velocity, tangent_rate, implicit = (
+        Free.motion_subspace, Free.velocity, Free.tangent_rate, Free.implicit,
+    )  # fmt: skip
+    neutral, random, normalize, defect = Free.neutral, Free.random, Free.normalize, Free.defect
+
+    def transform(self, q):
+        E = quaternion_to_rotation(q[3:7])
+        return Transform(E, E.inverse_apply(Vector3(*q[:3])))
+
+    def q_dot(self, q, v):
+        w, p = Vector3(*v[:3]), Vector3(*q[:3])
+        return [*(Vector3(*v[3:]) - w.cross(p)), *quaternion_rate(q[3:7], v[:3])]
+
+    def integrate(self, q, dv):
+        # The chord of the screw in the axes of the start, and all of it seen from the axes of the end.
+        turn, step = Vector3(*dv[:3]), Vector3(*dv[3:])
+        reached = Vector3(*q[:3]) + left_jacobian_apply(turn, step)
+        return [*(exp_so3(turn) @ reached), *turned(q[3:7], dv[:3])]
+
+    def difference(self, q0, q1):
+        turn = Vector3(*turn_between(q0[3:7], q1[3:7]))
+        chord = exp_so3(turn).inverse_apply(Vector3(*q1[:3])) - Vector3(*q0[:3])
+        return [*turn, *left_jacobian_solve(turn, chord)]

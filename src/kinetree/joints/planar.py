@@ -1,4 +1,4 @@
-"""Planar joint: the successor slides and turns in the xy plane of the predecessor."""
+"""Planar joints: the successor slides and turns in the xy plane of the predecessor."""
 
 from __future__ import annotations
 
@@ -78,6 +78,51 @@ class Planar(Joint):
         u = X.E @ Vector3(0.0, 0.0, 1.0)  # the predecessor's normal
         basis = tuple(Force.of([float(k == row) for k in range(6)]) for row in (0, 1, 5))
         return [u.y, -u.x, X.r.z], basis
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanarLocal(Joint):
+    """Motion in the plane: q = (angle, x, y), v = (w, vx, vy), all but the angle in successor coordinates.
+
+    The position (x, y) of the successor's origin is in the axes of the successor, so it moves when the body spins, the
+    faster the farther it is: `Planar` is the better choice for bodies that go far.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1: E = rz(q1), r = (c q2 - s q3, s q2 + c q3, 0), S = (e3, e4, e5). *Differs* Example
+    4.5 gives the rates for other velocity variables than those of this S, which are those of
+    :class:`~kinetree.joints.split.PlanarSplit`; here q2-dot = vx + w q3, q3-dot = vy - w q2.
+
+    Examples
+    --------
+    >>> PlanarLocal().q_dot([0.0, 5.0, 0.0], [1.0, 2.0, 0.0])
+    [1.0, 2.0, -5.0]
+    """
+
+    kind = "planar_local"
+    nq = nv = 3
+    constant_subspace = True
+    unfelt = Planar.unfelt
+    position_names, position_units = Planar.position_names, Planar.position_units
+    velocity_names, velocity_units = Planar.velocity_names, Planar.velocity_units
+    motion_subspace, velocity = Planar.motion_subspace, Planar.velocity
+    random, implicit = Planar.random, Planar.implicit
+
+    def transform(self, q):
+        E = rz(q[0])
+        return Transform(E, E.inverse_apply(Vector3(q[1], q[2], 0.0)))
+
+    def q_dot(self, q, v):
+        return [v[0], v[1] + v[0] * q[2], v[2] - v[0] * q[1]]
+
+    def integrate(self, q, dv):
+        # The chord of the arc in the axes of the start, and all of it seen from the axes of the end.
+        _, x, y = Planar().integrate([0.0, q[1], q[2]], dv)
+        return [q[0] + dv[0], *_turned(-dv[0], x, y)]
+
+    def difference(self, q0, q1):
+        turn = q1[0] - q0[0]
+        return Planar().difference([0.0, q0[1], q0[2]], [turn, *_turned(turn, q1[1], q1[2])])
 
 
 def _turned(angle, x, y):

@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinetree.errors import DuplicateNameError, JointError
+from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint
 from kinetree.joints.cylindrical import Cylindrical
+from kinetree.joints.ellipsoid import Ellipsoid
 from kinetree.joints.euler import SphericalEuler, Universal
 from kinetree.joints.fixed import Fixed
-from kinetree.joints.free import Free
+from kinetree.joints.free import Free, FreeLocal
 from kinetree.joints.helical import Helical
-from kinetree.joints.planar import Planar
+from kinetree.joints.planar import Planar, PlanarLocal
 from kinetree.joints.prismatic import Prismatic
 from kinetree.joints.rack_and_pinion import RackAndPinion
 from kinetree.joints.reversed import Reversed
 from kinetree.joints.revolute import Revolute
 from kinetree.joints.sphere_in_cylinder import SphereInCylinder
 from kinetree.joints.spherical import Spherical
+from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.split import FreeSplit, PlanarSplit
+from kinetree.joints.translational import Translational
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -53,7 +58,8 @@ def register(cls: type[Joint]) -> type[Joint]:
 
 for _cls in (
     Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, SphericalEuler, Universal, RackAndPinion,
-    SphereInCylinder, Free, Fixed, Reversed,
+    SphereInCylinder, Free, Fixed, Translational, SphericalExponential, PlanarLocal, PlanarSplit, FreeLocal, FreeSplit,
+    Ellipsoid, Composite, Reversed,
 ):  # fmt: skip
     register(_cls)
 

@@ -47,6 +47,10 @@ class Reversed(Joint):
         return self.joint.constant_subspace and self.joint.nv <= 1
 
     @property
+    def several_charts(self) -> bool:
+        return self.joint.several_charts
+
+    @property
     def unfelt(self) -> tuple[str, ...]:
         return self.joint.unfelt
 
@@ -92,6 +96,9 @@ class Reversed(Joint):
 
     def defect(self, q):
         return self.joint.defect(q)
+
+    def reparameterize(self, q, v):
+        return self.joint.reparameterize(q, v)
 
     def implicit(self, X):
         delta, T = self.joint.implicit(X.inverse())
