@@ -1,0 +1,258 @@
+"""Composite joint: any joints in series, without bodies in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.errors import JointError, UnsupportedError
+from kinetree.joints.contract import Joint
+from kinetree.spatial import Motion, Transform
+
+MOST_FREEDOMS = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Composite(Joint):
+    """Joints in a row, the first one on the predecessor; q and v are theirs, one after the other.
+
+    The same motion as a chain of massless bodies, in one joint of the tree: springs, limits and armatures belong to the
+    joints' own coordinates. Composites may be parts of composites.
+
+    Parameters
+    ----------
+    joints : sequence of Joint
+        At least one, with at most six freedoms in all.
+
+    Raises
+    ------
+    JointError
+        If ``joints`` is something else.
+
+    Notes
+    -----
+    Where the axes of two parts align, S loses rank, as with Euler angles; the composite cannot know where. It has an
+    implicit form, as a loop joint, only with six freedoms or a single part.
+
+    *Source* Sueda, section 2.4.9, eqs. 2.48-2.52. *Differs* Eq. 2.52 prints ``Ad S_1' - S_2'`` in one column; S-dot has
+    two blocks, ``-ad(S_2 v_2) Ad S_1 + Ad S_1'`` and ``S_2'``.
+
+    *Identities* X_J = X_n ... X_1; v_J = X_n v_J' + v_n; c_J = X_n c_J' + (X_n v_J') x v_n + c_n, the primed ones being
+    those of the joints before n (eq. 2.43 of Featherstone for massless bodies).
+
+    Examples
+    --------
+    >>> from kinetree.joints import Prismatic, Revolute
+    >>> crane = Composite((Revolute(), Prismatic((1, 0, 0))))
+    >>> [float(x) for x in crane.motion_subspace([0.3, 2.0])[0]]  # the turn moves the load across the boom
+    [0.0, 0.0, 1.0, 0.0, 2.0, 0.0]
+    >>> crane.position_names
+    ('1.angle', '2.displacement')
+    """
+
+    joints: tuple[Joint, ...]
+
+    kind = "composite"
+
+    def __post_init__(self) -> None:
+        joints = tuple(self.joints) if isinstance(self.joints, (tuple, list)) else ()
+        if not joints or not all(isinstance(joint, Joint) for joint in joints):
+            raise JointError(
+                f"composite joint: joints must be joints in a row, as Composite((Revolute(), Prismatic())); got "
+                f"{self.joints!r}.",
+                joints=self.joints,
+            )
+        object.__setattr__(self, "joints", joints)
+        if self.nv > MOST_FREEDOMS:
+            raise JointError(
+                f"composite joint: {self!r} has {self.nv} freedoms, but a body has {MOST_FREEDOMS}; give one of the "
+                "joints a body of its own.",
+                joints=joints,
+            )
+
+    @property
+    def nq(self) -> int:
+        return sum(joint.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        return sum(joint.nv for joint in self.joints)
+
+    @property
+    def constant_subspace(self) -> bool:
+        """Whether S is constant because nothing turns it: one joint moves, or none rotates."""
+        moving = [joint for joint in self.joints if joint.nv]
+        if not all(joint.constant_subspace for joint in moving):
+            return False
+        return len(moving) <= 1 or all(S.angular.is_zero for j in moving for S in j.motion_subspace(j.neutral()))
+
+    @property
+    def several_charts(self) -> bool:
+        return any(joint.several_charts for joint in self.joints)
+
+    @property
+    def unfelt(self) -> tuple[str, ...]:
+        """What none of the joints feels: it is the same seen from every frame in between."""
+        first, *others = self.joints
+        return tuple(name for name in first.unfelt if all(name in joint.unfelt for joint in others))
+
+    # Kinematics ----------------------------------------------------------------------------------------------------
+
+    def transform(self, q):
+        X = Transform.identity()
+        for joint, q_k in self._parts(q):
+            X = joint.transform(q_k) @ X
+        return X
+
+    def motion_subspace(self, q):
+        columns: list[Motion] = []
+        for joint, q_k in self._parts(q):
+            columns = [*self._carried(joint, q_k, columns), *joint.motion_subspace(q_k)]
+        return tuple(columns)
+
+    def velocity(self, q, v):
+        return self._motion(q, v)[0]
+
+    def bias(self, q, v):
+        return Motion.zero() if self.constant_subspace else self._motion(q, v)[1]
+
+    def _motion(self, q, v) -> tuple[Motion, Motion]:
+        """v_J and c_J, from the predecessor outwards."""
+        V = c = Motion.zero()
+        for n, (joint, q_k, v_k) in enumerate(self._parts(q, v)):
+            v_J, c_J = joint.velocity(q_k, v_k), joint.bias(q_k, v_k)
+            if n == 0:
+                V, c = v_J, c_J
+                continue
+            X = joint.transform(q_k)
+            V = X @ V
+            c = X @ c + V.cross(v_J) + c_J
+            V = V + v_J
+        return V, c
+
+    def subspace_rate(self, q, v):
+        rates: list[Motion] = []
+        columns: list[Motion] = []
+        for joint, q_k, v_k in self._parts(q, v):
+            columns = self._carried(joint, q_k, columns)
+            rates, v_J = self._carried(joint, q_k, rates), joint.velocity(q_k, v_k)
+            rates = [rate + column.cross(v_J) for rate, column in zip(rates, columns, strict=True)]
+            rates += joint.subspace_rate(q_k, v_k)
+            columns += joint.motion_subspace(q_k)
+        return tuple(rates)
+
+    @staticmethod
+    def _carried(joint, q, columns) -> list[Motion]:
+        """Motions in the coordinates behind a joint."""
+        if not columns:
+            return []
+        X = joint.transform(q)
+        return [X @ column for column in columns]
+
+    # The manifold of positions: that of each joint --------------------------------------------------------------------
+
+    def q_dot(self, q, v):
+        return self._each("q_dot", (q, v))
+
+    def integrate(self, q, dv):
+        return self._each("integrate", (q, dv))
+
+    def difference(self, q0, q1):
+        return [x for joint, a, b in self._parts(q0, None, q1) for x in joint.difference(a, b)]
+
+    def tangent_rate(self, xi, v):
+        result, at = [], 0
+        for joint in self.joints:
+            result += joint.tangent_rate(xi[at : at + joint.nv], v[at : at + joint.nv])
+            at += joint.nv
+        return result
+
+    def neutral(self):
+        return [x for joint in self.joints for x in joint.neutral()]
+
+    def random(self, rng):
+        return [x for joint in self.joints for x in joint.random(rng)]
+
+    def normalize(self, q):
+        return self._each("normalize", (q,))
+
+    def defect(self, q):
+        return self._each("defect", (q,))
+
+    def reparameterize(self, q, v):
+        pairs = [joint.reparameterize(q_k, v_k) for joint, q_k, v_k in self._parts(q, v)]
+        return [x for q_k, _ in pairs for x in q_k], [x for _, v_k in pairs for x in v_k]
+
+    def _each(self, method: str, arguments) -> list:
+        return [x for joint, *parts in self._parts(*arguments) for x in getattr(joint, method)(*parts)]
+
+    def _parts(self, q, v=None, other_q=None):
+        """The joints with their parts of q, of v and of another q, where these are given."""
+        at_q = at_v = 0
+        for joint in self.joints:
+            of_q, of_v = slice(at_q, at_q + joint.nq), slice(at_v, at_v + joint.nv)
+            at_q, at_v = of_q.stop, of_v.stop
+            pairs = ((q, of_q), (v, of_v), (other_q, of_q))
+            yield joint, *(values[part] for values, part in pairs if values is not None)
+
+    # As a loop joint, and equivalent forms ----------------------------------------------------------------------------
+
+    def implicit(self, X):
+        if len(self.joints) == 1:
+            return self.joints[0].implicit(X)
+        if self.nv == MOST_FREEDOMS:
+            return [], ()
+        raise UnsupportedError(
+            f"{self!r} has no implicit form, so it cannot close a loop: where its joints stand cannot be read off "
+            "their product in general. Put it into the tree and close the loop with another joint, or close it with "
+            "one of its joints and give the others bodies.",
+            joint=self,
+        )
+
+    def canonical(self):
+        turns = [joint.canonical() for joint in self.joints]
+        R, matrix = turns[0][0], turns[0][0].matrix.rows
+        if any(other.matrix.rows != matrix for other, _ in turns[1:]):
+            return Joint.canonical(self)
+        if all(simple is joint for (_, simple), joint in zip(turns, self.joints, strict=True)):
+            return R, self
+        return R, Composite(tuple(simple for _, simple in turns))
+
+    # Names -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def position_names(self):
+        return self._numbered("position_names")
+
+    @property
+    def velocity_names(self):
+        return self._numbered("velocity_names")
+
+    @property
+    def position_units(self):
+        return tuple(unit for joint in self.joints for unit in joint.position_units)
+
+    @property
+    def velocity_units(self):
+        return tuple(unit for joint in self.joints for unit in joint.velocity_units)
+
+    def _numbered(self, names: str) -> tuple[str, ...]:
+        return tuple(f"{k}.{name}" for k, joint in enumerate(self.joints, start=1) for name in getattr(joint, names))
+
+    @classmethod
+    def examples(cls, rng):
+        """A crane, wheel in a slide in a hinge (nested), six freedoms with two kinds of charts, parallel axes."""
+        from kinetree.joints.helical import Helical
+        from kinetree.joints.prismatic import Prismatic
+        from kinetree.joints.rack_and_pinion import RackAndPinion
+        from kinetree.joints.reversed import Reversed
+        from kinetree.joints.revolute import Revolute
+        from kinetree.joints.spherical import Spherical
+        from kinetree.joints.spherical_exponential import SphericalExponential
+        from kinetree.joints.translational import Translational
+
+        axis = tuple(float(x) for x in rng.normal(size=3))
+        yield cls((Revolute((0, 1, 0)), Prismatic((1, 0, 0))))
+        yield cls((Revolute(axis), cls((Prismatic((0, 1, 0)), Reversed(RackAndPinion(0.4))))))
+        yield cls((Helical(axis, 0.3), Prismatic(axis)))
+        yield cls((Spherical(), Prismatic((1, 0, 0))))
+        yield cls((SphericalExponential(), Translational()))

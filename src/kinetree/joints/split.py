@@ -1,0 +1,169 @@
+"""Free motion in two steps, translation and rotation: in the plane and in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.errors import JointError
+from kinetree.joints.contract import Joint
+from kinetree.joints.free import Free
+from kinetree.joints.planar import Planar
+from kinetree.joints.spherical import quaternion_rate, turn_between, turned
+from kinetree.spatial import Motion, Transform, Vector3
+from kinetree.spatial.rotations import quaternion_to_rotation, right_jacobian_solve, rz
+
+FIRST = ("translation", "rotation")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanarSplit(Joint):
+    """Motion in the plane, position and angle apart: q = (angle, x, y), v = q_dot.
+
+    Parameters
+    ----------
+    first : {"translation", "rotation"}
+        What comes first, seen from the predecessor. "translation": (x, y) and its rate are in predecessor coordinates,
+        as two slides and a hinge in a row. "rotation": they are in successor coordinates, as a hinge and two slides.
+
+    Notes
+    -----
+    *Source* Sueda, section 2.4.10, eqs. 2.53-2.56 (the 2D free joint, in the order x, y, angle) is the first.
+    *Differs* Eq. 2.56 prints -Q^xy in the second column, where -Q^yx is meant. The second is what the rate matrix
+    printed in example 4.5 of Featherstone belongs to: S = ((0, 0, 1, -y, x, 0), e4, e5) (see :class:`Planar`).
+
+    See Also
+    --------
+    Planar : the same motion with the velocity in successor coordinates and a constant S.
+
+    Examples
+    --------
+    >>> PlanarSplit("translation").q_dot([0.3, 1.0, 2.0], [1.0, 2.0, 3.0])
+    [1.0, 2.0, 3.0]
+    """
+
+    first: str = "translation"
+
+    kind = "planar_split"
+    nq = nv = 3
+    unfelt = ("P.zz",)
+    position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
+    velocity_names, velocity_units = ("angular velocity", "x rate", "y rate"), ("rad/s", "m/s", "m/s")
+
+    def __post_init__(self) -> None:
+        if self.first not in FIRST:
+            raise JointError(
+                f"{self.kind} joint: first={self.first!r}, expected 'translation' (position and its rate in "
+                "predecessor coordinates) or 'rotation' (in successor coordinates).",
+                first=self.first,
+            )
+
+    def transform(self, q):
+        E, r = rz(q[0]), Vector3(q[1], q[2], 0.0)
+        return Transform(E, r if self.first == "translation" else E.inverse_apply(r))
+
+    def motion_subspace(self, q):
+        zero, x, y, z = Vector3.zero(), Vector3.unit(0), Vector3.unit(1), Vector3.unit(2)
+        if self.first == "translation":
+            E = rz(q[0])
+            return Motion(z, zero), Motion(zero, E @ x), Motion(zero, E @ y)
+        return Motion(z, Vector3(-q[2], q[1], 0.0)), Motion(zero, x), Motion(zero, y)
+
+    def velocity(self, q, v):
+        w, rate = Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0)
+        if self.first == "translation":
+            return Motion(w, rz(q[0]) @ rate)
+        return Motion(w, rate + w.cross(Vector3(q[1], q[2], 0.0)))
+
+    def bias(self, q, v):
+        w, rate = Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0)
+        # The axes of the successor turn under E v; or w x r grows with r.
+        return Motion(Vector3.zero(), (rz(q[0]) @ rate).cross(w) if self.first == "translation" else w.cross(rate))
+
+    random, implicit = Planar.random, Planar.implicit
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(first) for first in FIRST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeSplit(Joint):
+    """Unrestrained motion, position and orientation apart: q = (position, quaternion), v = (angular velocity, rate).
+
+    The unit quaternion is (w, x, y, z), the angular velocity [rad/s] in successor coordinates, the rate that of the
+    position itself [m/s].
+
+    Parameters
+    ----------
+    first : {"translation", "rotation"}
+        What comes first, seen from the predecessor. "translation": the position and its rate are in predecessor
+        coordinates, so a thrown body keeps its velocity while it spins. "rotation": they are in successor coordinates.
+
+    Notes
+    -----
+    *Source* Sueda, section 2.4.11, eqs. 2.57-2.59 is the second, with S = [[S_1, 0], [-[q_2] S_1, 1]], here with a
+    quaternion; his 3D free joint with a rotation vector is ``Composite((SphericalExponential(), Translational()))``.
+    ``integrate`` is the exponential of SO(3) x R^3, exact for constant v. The first is MuJoCo's free joint, whose v
+    however has the linear velocity first.
+
+    See Also
+    --------
+    Free : the same motion with the twist in successor coordinates and a constant S.
+
+    Examples
+    --------
+    >>> FreeSplit("translation").integrate([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [0.5, 0.0, 0.0, 1.0, 2.0, 3.0])[:3]
+    [1.0, 2.0, 3.0]
+    """
+
+    first: str = "translation"
+
+    kind = "free_split"
+    nq, nv = 7, 6
+    position_names, position_units = Free.position_names, Free.position_units
+    neutral, random, normalize, defect, implicit = (
+        Free.neutral, Free.random, Free.normalize, Free.defect, Free.implicit,
+    )  # fmt: skip
+    velocity_names, velocity_units = ("wx", "wy", "wz", "x rate", "y rate", "z rate"), ("rad/s",) * 3 + ("m/s",) * 3
+
+    __post_init__ = PlanarSplit.__post_init__
+
+    def transform(self, q):
+        E, r = quaternion_to_rotation(q[3:7]), Vector3(*q[:3])
+        return Transform(E, r if self.first == "translation" else E.inverse_apply(r))
+
+    def motion_subspace(self, q):
+        zero, axes = Vector3.zero(), [Vector3.unit(k) for k in range(3)]
+        if self.first == "translation":
+            E = quaternion_to_rotation(q[3:7])
+            return (*(Motion(e, zero) for e in axes), *(Motion(zero, E @ e) for e in axes))
+        r = Vector3(*q[:3])
+        return (*(Motion(e, e.cross(r)) for e in axes), *(Motion(zero, e) for e in axes))
+
+    def velocity(self, q, v):
+        w, rate = Vector3(*v[:3]), Vector3(*v[3:])
+        if self.first == "translation":
+            return Motion(w, quaternion_to_rotation(q[3:7]) @ rate)
+        return Motion(w, rate + w.cross(Vector3(*q[:3])))
+
+    def bias(self, q, v):
+        w, rate = Vector3(*v[:3]), Vector3(*v[3:])
+        if self.first == "translation":
+            return Motion(Vector3.zero(), (quaternion_to_rotation(q[3:7]) @ rate).cross(w))
+        return Motion(Vector3.zero(), w.cross(rate))
+
+    def q_dot(self, q, v):
+        return [*v[3:], *quaternion_rate(q[3:7], v[:3])]
+
+    def integrate(self, q, dv):
+        return [*(x + dx for x, dx in zip(q[:3], dv[3:], strict=True)), *turned(q[3:7], dv[:3])]
+
+    def difference(self, q0, q1):
+        return [*turn_between(q0[3:7], q1[3:7]), *(b - a for a, b in zip(q0[:3], q1[:3], strict=True))]
+
+    def tangent_rate(self, xi, v):
+        return [*right_jacobian_solve(Vector3(*xi[:3]), Vector3(*v[:3])), *v[3:]]
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(first) for first in FIRST)
