@@ -17,11 +17,14 @@ from kinetree.joints.revolute import Revolute
 from kinetree.joints.sphere_in_cylinder import SphereInCylinder
 from kinetree.joints.spherical import Spherical
 from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.spline_curve import SplineCurve
+from kinetree.joints.spline_surface import SplineSurface
 from kinetree.joints.split import FreeSplit, PlanarSplit
 from kinetree.joints.translational import Translational
 
 __all__ = [
     "JOINTS", "Composite", "Cylindrical", "Ellipsoid", "Fixed", "Free", "FreeLocal", "FreeSplit", "Helical", "Joint",
     "Planar", "PlanarLocal", "PlanarSplit", "Prismatic", "RackAndPinion", "Reversed", "Revolute", "SphereInCylinder",
-    "Spherical", "SphericalEuler", "SphericalExponential", "Translational", "Universal", "examples", "register",
+    "Spherical", "SphericalEuler", "SphericalExponential", "SplineCurve", "SplineSurface", "Translational", "Universal",
+    "examples", "register",
 ]  # fmt: skip

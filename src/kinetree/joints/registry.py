@@ -21,6 +21,8 @@ from kinetree.joints.revolute import Revolute
 from kinetree.joints.sphere_in_cylinder import SphereInCylinder
 from kinetree.joints.spherical import Spherical
 from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.spline_curve import SplineCurve
+from kinetree.joints.spline_surface import SplineSurface
 from kinetree.joints.split import FreeSplit, PlanarSplit
 from kinetree.joints.translational import Translational
 
@@ -59,7 +61,7 @@ def register(cls: type[Joint]) -> type[Joint]:
 for _cls in (
     Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, SphericalEuler, Universal, RackAndPinion,
     SphereInCylinder, Free, Fixed, Translational, SphericalExponential, PlanarLocal, PlanarSplit, FreeLocal, FreeSplit,
-    Ellipsoid, Composite, Reversed,
+    Ellipsoid, Composite, SplineCurve, SplineSurface, Reversed,
 ):  # fmt: skip
     register(_cls)
 

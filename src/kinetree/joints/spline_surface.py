@@ -93,7 +93,7 @@ class SplineSurface(Joint):
             warnings.warn(
                 f"{KIND} joint: an angle of {math.degrees(steep):.1f} deg among the control values is above 45 deg, "
                 "where Euler angles distort the motion; place the joint's frames so that the angles are small.",
-                stacklevel=4,
+                stacklevel=3,
             )
 
     @property
