@@ -254,7 +254,7 @@ def codegen(
     optional: Annotated[list[str] | None, _option("An optional input, such as f_ext; repeatable.")] = None,
     frame: Annotated[str | None, _option("The frame of functions that take one.")] = None,
     reference: Annotated[str | None, _option("Its coordinates: local, world or local_world_aligned.")] = None,
-    kind: Annotated[str | None, _option("Of accelerations: spatial or classical.")] = None,
+    kind: Annotated[str | None, _option("Of accelerations: spatial, classical, or one of these with _offset.")] = None,
     checks: Annotated[bool, _option("Whether inputs are checked.", "--checks/--no-checks", default=True)] = True,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,

@@ -136,7 +136,7 @@ def frame_velocities(model, q, v, *, reference):
     body_frames="cheaper",
 )
 def frame_accelerations(model, q, v, a, *, reference, kind):
-    """Accelerations of all frames, spatial or classical, in the order of ``model.frames``.
+    """Accelerations of all frames, true or less gravity, in the order of ``model.frames``.
 
     Parameters
     ----------
@@ -149,17 +149,17 @@ def frame_accelerations(model, q, v, a, *, reference, kind):
         Joint accelerations [rad/s^2 or m/s^2].
     reference : {"local", "world", "local_world_aligned"}
         Coordinates of the result, as for `frame_velocities`.
-    kind : {"spatial", "classical"}
+    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Which acceleration, as for `body_accelerations`.
 
     Returns
     -------
     A : (..., nf, 6) array
-        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's and zero.
+        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's: zero, or minus gravity.
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. Gravity is not included. Identity: row k is
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15; section 5.3 for the offset. Identity: row k is
     `frame_acceleration` of frame k.
     """
     return accelerations(model, q, v, a, all_frames(model), reference, kind)

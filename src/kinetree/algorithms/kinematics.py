@@ -10,15 +10,14 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import (
-    AccelerationField,
     FactoredTransform,
     IdentityRotation,
     Motion,
     Transform,
-    Vector3,
 )
 
 REFERENCES = ("local", "world", "local_world_aligned")
+KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
 
 
 def link_transform(model, i, q):
@@ -33,7 +32,7 @@ def link_transforms(model, q):
 
 def world_transforms(model, q, bodies=None):
     """``i_X_0`` of every body, or of these bodies, as single transforms (book, example 4.3)."""
-    X_0 = [Transform.identity()] + [None] * (model.nb - 1)
+    X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
     for i in model.outward() if bodies is None else bodies:
         X_0[i] = link_transform(model, i, q).collapse() @ X_0[model.parent[i]]
     return X_0
@@ -186,9 +185,9 @@ def twists(model, q, v, places, reference, bodies=None):
     return [moved(V[i], X_0[i].E.inverse_apply(X.r)) for i, X in places]
 
 
-def body_fields(model, q, v, a, bodies=None):
-    """Acceleration fields in body coordinates, without gravity, of all bodies or of these."""
-    field = [AccelerationField(Vector3.zero(), Vector3.zero(), Vector3.zero())] + [None] * (model.nb - 1)
+def body_fields(model, q, v, a, bodies=None, gravity=None):
+    """Acceleration fields in body coordinates of all bodies or of these; less ``gravity`` where it is given."""
+    field = [model.algebra.falling(model.gravity.zero() if gravity is None else gravity)] + [None] * (model.nb - 1)
     for i in model.outward() if bodies is None else bodies:
         q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
         joint = model.joints[i]
@@ -284,7 +283,7 @@ def _expressed_acceleration(field, v, X, reference, kind):
     the derivative of the twist of the same name: ``a - w x v`` with the origin's velocity v (book, eq. 2.48-2.50),
     given in local coordinates as the field is.
     """
-    if kind == "spatial":
+    if kind.startswith("spatial"):
         if reference != "local_world_aligned":
             return express(field.spatial(v), X, reference)
         # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative
@@ -297,10 +296,10 @@ def _expressed_acceleration(field, v, X, reference, kind):
 
 
 def accelerations(model, q, v, a, places, reference, kind, bodies=None):
-    """Accelerations of places, as lists of six."""
+    """Accelerations of places, as lists of six; the offset kinds are those of fields that gravity is taken from."""
     X_0 = world_transforms(model, q, bodies)
     _, V = body_twists(model, q, v, bodies)
-    field = body_fields(model, q, v, a, bodies)
+    field = body_fields(model, q, v, a, bodies, model.gravity if kind.endswith("offset") else None)
     return [
         list(_expressed_acceleration(X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind)) for i, X in places
     ]
@@ -314,7 +313,7 @@ def accelerations(model, q, v, a, places, reference, kind, bodies=None):
     body_frames="cheaper",
 )
 def body_accelerations(model, q, v, a, *, reference, kind):
-    """Accelerations of all bodies, spatial or classical.
+    """Accelerations of all bodies, spatial or classical, true or less gravity.
 
     Parameters
     ----------
@@ -327,22 +326,27 @@ def body_accelerations(model, q, v, a, *, reference, kind):
         Joint accelerations [rad/s^2 or m/s^2].
     reference : {"local", "world", "local_world_aligned"}
         Coordinates of the result, as for `body_velocities`.
-    kind : {"spatial", "classical"}
+    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Which acceleration; see the notes.
 
     Returns
     -------
     A : (..., nb, 6) array
-        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's and zero.
+        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's: zero, or minus gravity.
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. Gravity is not included.
+    Source: Featherstone (2008), eq. 2.46-2.50 and 5.15; section 5.3 for the offset.
 
     "spatial" is the time derivative of the twist of the same reference, component by component: for "local" the
     derivative of the body-coordinate twist, for "world" Featherstone's spatial acceleration, for "local_world_aligned"
     the angular acceleration and the acceleration of the origin. "classical" is the angular acceleration and the
     acceleration of the material point at the reference's origin.
+
+    These are true accelerations: a body in free fall has the acceleration of gravity, a body at rest has none. The
+    kinds "spatial_offset" and "classical_offset" are those less the acceleration of gravity, in the same coordinates:
+    what `rnea` propagates from a base that it lets accelerate upward, what ``f = I a + v x* I v`` turns into the force
+    on a body with its weight included, and what an accelerometer shows ("classical_offset", "local").
     """
     return accelerations(model, q, v, a, own_frames(model), reference, kind)
 
@@ -354,7 +358,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     domains=(UNIT_QUATERNIONS,),
 )
 def frame_acceleration(model, q, v, a, *, frame, reference, kind):
-    """Acceleration of one frame, spatial or classical.
+    """Acceleration of one frame, spatial or classical, true or less gravity.
 
     Parameters
     ----------
@@ -369,7 +373,7 @@ def frame_acceleration(model, q, v, a, *, frame, reference, kind):
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
         Coordinates of the result, as for `frame_velocity`.
-    kind : {"spatial", "classical"}
+    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Which acceleration; see the notes.
 
     Returns
