@@ -17,14 +17,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kinetree.algorithms.companions import COMPANIONS
+from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.c_names import identifiers
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.model import Model
 
 CHOICES = {
-    "reference": ("local", "world", "local_world_aligned"),
-    "kind": ("spatial", "classical"),
+    "reference": REFERENCES,
+    "kind": KINDS,
 }
 LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
