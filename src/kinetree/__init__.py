@@ -24,6 +24,8 @@ from kinetree.io.write_mjcf import to_mjcf
 from kinetree.io.write_urdf import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
+from kinetree.model.graph import MechanismGraph
+from kinetree.model.mechanism import MechanismBuilder
 from kinetree.simulate import Rollout, Trajectory, rollout, simulate
 
 __version__ = "0.1.0"
@@ -36,6 +38,8 @@ __all__ = sorted(
     [
         "Function",
         "KinetreeError",
+        "MechanismBuilder",
+        "MechanismGraph",
         "Model",
         "ModelBuilder",
         "Rollout",

@@ -48,12 +48,6 @@ class MechanismGraph:
         The base first.
     joints : tuple of Arc
         ``(joint, predecessor, successor)``.
-    nb : int
-        Number of bodies, the base among them (N_B + 1 of the book).
-    nj : int
-        Number of joints, N_J.
-    n_loops : int
-        Number of independent loops, ``N_L = N_J - N_B``.
 
     Raises
     ------
@@ -131,14 +125,17 @@ class MechanismGraph:
 
     @property
     def nb(self) -> int:
+        """Number of bodies, the base among them (N_B + 1 of the book)."""
         return len(self.bodies)
 
     @property
     def nj(self) -> int:
+        """Number of joints, N_J."""
         return len(self.joints)
 
     @property
     def n_loops(self) -> int:
+        """Number of independent loops, N_L = N_J - N_B."""
         return self.nj - (self.nb - 1)
 
     def __repr__(self) -> str:

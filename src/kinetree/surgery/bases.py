@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Sequence
 
 from kinetree.errors import ModelError, TopologyError, unknown_name
-from kinetree.joints import Cylindrical, Fixed, Free, Helical, Joint, Planar, Prismatic, Reversed, Revolute
+from kinetree.joints import Fixed, Free, Joint, Planar
+from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
@@ -17,7 +18,6 @@ from kinetree.surgery.states import StateMap
 
 BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}
 ROOT_JOINT = "root_joint"
-ALONG_AN_AXIS = (Revolute, Prismatic, Helical, Cylindrical)  # reversed by turning the axis round
 
 
 def with_base(
@@ -168,15 +168,6 @@ def reroot(
     if root.nq == root.nv == 0:
         draft.absorb(top)
     return _with_keyframes(model, draft.result(), keyframes, root_name)
-
-
-def reversed_joint(joint: Joint) -> Joint:
-    """The joint between the same frames, exchanged, with the same q, v and forces, in its cheapest form."""
-    if isinstance(joint, Reversed):
-        return joint.joint
-    if type(joint) in ALONG_AN_AXIS:
-        return dataclasses.replace(joint, axis=tuple(-x for x in joint.axis))
-    return joint if joint.nq == joint.nv == 0 and isinstance(joint, Fixed) else Reversed(joint)
 
 
 def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:

@@ -1,0 +1,407 @@
+"""Build a model from bodies and joints that form a graph: the tree is chosen, the other joints close loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
+from kinetree.joints import Joint, Reversed
+from kinetree.joints.polarity import reversed_joint
+from kinetree.model import validation as check
+from kinetree.model.builder import _JOINT_DATA, WORLD, ModelBuilder, _Body, as_transform
+from kinetree.model.equipment import Equipment, LoopJoint
+from kinetree.model.graph import Arc, MechanismGraph
+from kinetree.model.model import GRAVITY, Model
+from kinetree.model.parts import Geometry
+from kinetree.model.spanning import SpanningTree
+from kinetree.spatial import Transform
+
+LOOP_DATA = ("damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper")
+DRIVE_DATA = ("velocity_limit", "effort_limit")  # what a drive can do: no physics of the mechanism
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """A joint between two bodies, before it is known whether it is in the tree.
+
+    Parameters
+    ----------
+    name : str
+    joint : Joint
+    predecessor, successor : str
+        Bodies.
+    X_P, X_S : Transform
+        From the coordinates of the predecessor (successor) to the joint's predecessor (successor) frame.
+    data : mapping
+        Armature, friction, springs, limits, as arrays per velocity.
+    """
+
+    name: str
+    joint: Joint
+    predecessor: str
+    successor: str
+    X_P: Transform
+    X_S: Transform
+    data: Mapping[str, object]
+
+    @property
+    def arc(self) -> Arc:
+        return Arc(self.name, self.predecessor, self.successor)
+
+    @property
+    def only_in_tree(self) -> tuple[str, ...]:
+        """What of its data a loop joint cannot hold."""
+        held = (*LOOP_DATA, *DRIVE_DATA) if self.joint.nv == 1 else DRIVE_DATA
+        return tuple(what for what in self.data if what not in held)
+
+    def as_loop(self) -> LoopJoint:
+        """The record of a chord, between the frames with the names of the bodies.
+
+        Raises
+        ------
+        ModelError
+            If the joint has data that a loop joint cannot hold.
+        """
+        if self.only_in_tree:
+            raise ModelError(
+                f"joint {self.name!r} closes a loop, and a loop joint holds no {', '.join(self.only_in_tree)}"
+                f"{'' if self.joint.nv == 1 else f' for {self.joint.nv} freedoms'}; keep it in the tree "
+                f"(keep=[{self.name!r}]), or take them away",
+                joint=self.name,
+            )
+        data = {what: float(value.ravel()[0]) for what, value in self.data.items() if what in LOOP_DATA}
+        return LoopJoint(self.name, self.joint, self.predecessor, self.successor, self.X_P, self.X_S, **data)
+
+    def straight(self) -> Link:
+        """The same without ``Reversed``: the joint itself, from its own predecessor to its own successor."""
+        if not isinstance(self.joint, Reversed):
+            return self
+        return Link(
+            self.name, self.joint.joint, self.successor, self.predecessor, self.X_S, self.X_P, self.data
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hung:
+    """A body in its place in a tree.
+
+    Parameters
+    ----------
+    body, parent, joint_name : str
+    joint : Joint
+        From parent to body.
+    X_T : Transform
+        From the parent's new coordinates to the joint's frame on it.
+    Y : Transform
+        From the body's old coordinates to its new ones, those of the joint's frame on it.
+    """
+
+    body: str
+    parent: str
+    joint_name: str
+    joint: Joint
+    X_T: Transform
+    Y: Transform
+
+
+def hang(tree: SpanningTree, links: Mapping[str, Link]) -> list[Hung]:
+    """Every moving body of a tree in its place, parents first.
+
+    Parameters
+    ----------
+    tree : SpanningTree
+    links : mapping from joint name to Link
+
+    Notes
+    -----
+    A body's coordinates are those of its joint's frame on it. From its own predecessor p to successor s a joint leads
+    by ``X_S^-1 X_J X_P``; met from behind, s carries p, and the joint is ``X_J^-1``.
+    """
+    new = {tree.graph.base: Transform.identity()}
+    placed = []
+    for body in tree.numbering().bodies[1:]:
+        name, parent = tree.carrier[body]
+        link = links[name]
+        turned = tree.is_reversed(name)
+        here, there = (link.X_S, link.X_P) if turned else (link.X_P, link.X_S)
+        joint = reversed_joint(link.joint) if turned else link.joint
+        new[body] = there
+        placed.append(Hung(body, parent, name, joint, here @ new[parent].inverse(), there))
+    return placed
+
+
+class MechanismBuilder:
+    """Collects bodies and joints in any order and polarity, closed loops among them, and makes a Model of them.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    gravity : (3,) array
+        In world coordinates [m/s^2].
+    accept_impossible_inertia : bool
+        As for `ModelBuilder`.
+
+    Attributes
+    ----------
+    equipment : Equipment
+        What the model shall hold besides; loop joints come of themselves.
+
+    See Also
+    --------
+    ModelBuilder : trees, body by body.
+    MechanismGraph : the graph alone, its trees and numberings.
+
+    Notes
+    -----
+    Source: Featherstone (2008), sections 4.1, 4.2 and table 4.3 (bodies and joints, X_P and X_S, loop joints).
+
+    Examples
+    --------
+    A four-bar linkage: the tree takes three of the four hinges, the fourth closes the loop.
+
+    >>> import kinetree as kt
+    >>> from kinetree.joints import Revolute
+    >>> b = kt.MechanismBuilder("four_bar")
+    >>> for name, length in (("crank", 0.1), ("coupler", 0.3), ("rocker", 0.25)):
+    ...     b.add_body(name, mass=length, com=(length / 2, 0, 0), inertia=(0, length**3 / 12, length**3 / 12))
+    >>> tip = lambda length: ((length, 0, 0), (0, 0, 0))
+    >>> b.add_joint("A", "world", "crank", Revolute())
+    >>> b.add_joint("B", "crank", "coupler", Revolute(), at_predecessor=tip(0.1))
+    >>> b.add_joint("C", "coupler", "rocker", Revolute(), at_predecessor=tip(0.3), at_successor=tip(0.25))
+    >>> b.add_joint("D", "world", "rocker", Revolute(), at_predecessor=tip(0.28))
+    >>> model = b.build(chords=["D"])
+    >>> model.parent, [loop.name for loop in model.loops]
+    ((-1, 0, 1, 2), ['D'])
+    >>> b.build().loops[0].name  # by default every body is as near to the world as can be
+    'C'
+    """
+
+    def __init__(self, name: str = "mechanism", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
+        # Checks inertias and keeps notes; the model is built on a copy.
+        self._checker = ModelBuilder(name, gravity=gravity, accept_impossible_inertia=accept_impossible_inertia)
+        self.equipment = Equipment()
+        self._bodies: dict[str, tuple[object, list[Geometry]]] = {}
+        self._links: dict[str, Link] = {}
+        self._frames: dict[str, tuple[str, Transform]] = {}
+        self._couplings: list[tuple[str, str, float, float]] = []
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self._checker.name
+
+    def add_body(
+        self,
+        name: str,
+        *,
+        mass: float = 0.0,
+        com: Sequence[float] = (0.0, 0.0, 0.0),
+        inertia=None,
+        geometry: Sequence[Geometry] = (),
+    ) -> None:
+        """Add a body; joints connect it to others.
+
+        Parameters
+        ----------
+        name : str
+            Also the name of its frame, in which all that follows is given.
+        mass : float
+            [kg].
+        com : (3,) array
+            Center of mass [m].
+        inertia : (3, 3) or (3,) array, optional
+            Rotational inertia about the center of mass, or its diagonal [kg m^2].
+        geometry : sequence of Geometry
+
+        Raises
+        ------
+        DuplicateNameError, InertiaError
+        """
+        if name == WORLD or name in self._bodies:
+            raise DuplicateNameError(f"model {self.name!r}: two bodies are named {name!r}", kind="body", name=name)
+        self._bodies[name] = (self._checker._inertia(name, mass, com, inertia), list(geometry))
+
+    def add_joint(
+        self,
+        name: str,
+        predecessor: str,
+        successor: str,
+        joint: Joint,
+        at_predecessor=None,
+        at_successor=None,
+        **data,
+    ) -> None:
+        """Connect two bodies.
+
+        Parameters
+        ----------
+        name : str
+        predecessor, successor : str
+            Bodies, or "world"; they may be added later.
+        joint : Joint
+            Which motion of the successor relative to the predecessor it allows.
+        at_predecessor, at_successor : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+            Where the joint's predecessor frame is in the predecessor, and its successor frame in the successor [m,
+            rad]. By default the bodies' own frames.
+        **data
+            Armature, friction, springs and limits, as in ``ModelBuilder.add_body``.
+
+        Raises
+        ------
+        DuplicateNameError, JointError, ModelError
+        """
+        if name in self._links:
+            raise DuplicateNameError(f"model {self.name!r}: two joints are named {name!r}", kind="joint", name=name)
+        check.check_joint(f"joint {name!r}", joint)
+        for what in data:
+            if what not in _JOINT_DATA:
+                raise unknown_name("joint data", what, _JOINT_DATA, f"add_joint ({name!r})")
+        sizes = {what: joint.nq if what == "spring_reference" else joint.nv for what in data}
+        self._links[name] = Link(
+            name, joint, predecessor, successor,
+            as_transform(f"joint {name!r}: at_predecessor", at_predecessor),
+            as_transform(f"joint {name!r}: at_successor", at_successor),
+            {what: check.of_joint(name, what, x, sizes[what]) for what, x in data.items() if x is not None},
+        )  # fmt: skip
+
+    def add_frame(self, name: str, body: str, placement=None) -> None:
+        """Fix a named frame to a body.
+
+        Parameters
+        ----------
+        name : str
+        body : str
+        placement : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+            Where it is in the body [m, rad].
+        """
+        if name in self._frames or name in self._bodies or name == WORLD:
+            raise DuplicateNameError(f"model {self.name!r}: two frames are named {name!r}", kind="frame", name=name)
+        self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
+
+    def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Let a joint follow another, ``q_joint = ratio q_master + offset``; both stay in the tree.
+
+        Parameters
+        ----------
+        joint, master : str
+        ratio : float
+        offset : float
+            [rad or m].
+        """
+        self._couplings.append((joint, master, ratio, offset))
+
+    @property
+    def graph(self) -> MechanismGraph:
+        """The connectivity graph.
+
+        Raises
+        ------
+        TopologyError
+            If bodies and joints are no mechanism; the message names every rule that is broken.
+        """
+        return MechanismGraph([link.arc for link in self._links.values()], bodies=self._bodies, base=WORLD)
+
+    def build(
+        self,
+        *,
+        chords: Iterable[str] = (),
+        keep: Iterable[str] = (),
+        order: str = "breadth_first",
+        tree: SpanningTree | None = None,
+        merge_fixed: bool = True,
+    ) -> Model:
+        """The model: a tree of bodies, and loop joints.
+
+        Parameters
+        ----------
+        chords : iterable of str
+            Joints that must close loops.
+        keep : iterable of str
+            Joints that must be in the tree. Without being asked, joints stay there if couplings or equipment refer to
+            them, or if they have data that loop joints do not hold (armature, soft stops), as far as loops allow.
+        order : {"breadth_first", "depth_first", "given"}
+            See `MechanismGraph.spanning_tree`.
+        tree : SpanningTree, optional
+            A tree of `graph`; then the options above are not used.
+        merge_fixed : bool
+            As in `ModelBuilder.build`.
+
+        Returns
+        -------
+        Model
+            Joints that the tree meets from behind are reversed, with the same positions, velocities and forces. Body
+            coordinates are those of the joint that carries the body; the frame with the body's name is the given one.
+
+        Raises
+        ------
+        TopologyError
+        ModelError
+            Or one of its kinds, naming what is wrong and where.
+        """
+        tree = self._tree(self.graph, chords, keep, order) if tree is None else _of_names(tree, self._links)
+        builder = ModelBuilder(
+            self.name, gravity=self._checker.gravity,
+            accept_impossible_inertia=self._checker.accept_impossible_inertia,
+        )  # fmt: skip
+        builder.report = self._checker.report
+        Y = {WORLD: Transform.identity()}
+        for hung in hang(tree, self._links):
+            inertia, geometry = self._bodies[hung.body]
+            Y[hung.body], back = hung.Y, hung.Y.inverse()
+            same = _is_identity(hung.Y)
+            builder._bodies[hung.body] = _Body(
+                hung.body, hung.parent, hung.joint, hung.joint_name, hung.X_T, hung.Y @ inertia,
+                dict(self._links[hung.joint_name].data),
+                geometry if same else [shape.seen_from(back) for shape in geometry],
+            )  # fmt: skip
+            builder._joint_names[hung.joint_name] = hung.body
+            if not same:
+                builder.add_frame(hung.body, hung.body, back)
+        for name, (body, X) in self._frames.items():
+            if body not in Y:
+                raise unknown_name("body", body, Y, f"model {self.name!r} (frame {name!r})")
+            builder.add_frame(name, body, X @ Y[body].inverse())
+        for coupling in self._couplings:
+            builder.add_coupling(*coupling)
+        builder.equipment = self.equipment + Equipment(loops=tuple(self._links[name].as_loop() for name in tree.chords))
+        for name in tree.chords:
+            for what in DRIVE_DATA:
+                if what in self._links[name].data:
+                    builder.note("info", f"joint {name!r}", f"closes a loop, where {what} is not held")
+        return builder.build(merge_fixed=merge_fixed)
+
+    def _tree(self, graph: MechanismGraph, chords: Iterable[str], keep: Iterable[str], order: str) -> SpanningTree:
+        chords, keep = list(chords), list(keep)
+        frames = [WORLD, *self._bodies, *self._frames]
+        named = {joint for joint, master, *_ in self._couplings} | {master for _, master, *_ in self._couplings}
+        for names in self.equipment.missing(frames, ()).values():
+            named.update(names)
+        wanted = [name for name, link in self._links.items() if name in named or link.only_in_tree]
+        return graph.spanning_tree(chords=chords, keep=acyclic(graph, chords, keep, wanted), order=order)
+
+
+def acyclic(graph: MechanismGraph, chords: Sequence[str], keep: Sequence[str], wanted: Iterable[str]) -> list[str]:
+    """The joints to keep, and as many of the wanted ones as close no loop with those before and are no chords."""
+    kept = list(keep)
+    for name in wanted:
+        if name not in chords and name not in kept:
+            try:
+                graph.spanning_tree(chords=chords, keep=[*kept, name])
+            except TopologyError:
+                continue
+            kept.append(name)
+    return kept
+
+
+def _of_names(tree: SpanningTree, links: Mapping[str, Link]) -> SpanningTree:
+    """The tree itself, if it is one of these links."""
+    arcs = {link.arc for link in links.values()}
+    if set(tree.graph.joints) != arcs:
+        raise TopologyError(f"{tree!r} is a tree of another graph; take it from the builder's own .graph")
+    return tree
+
+
+def _is_identity(X: Transform) -> bool:
+    return X.r.is_zero and X.E.matrix.rows == Transform.identity().E.matrix.rows
