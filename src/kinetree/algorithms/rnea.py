@@ -16,16 +16,17 @@ from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.spec import algorithm
 
 
-def outward_pass(model, q, v, a, f_ext, I=None):
+def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
     """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
 
     The forces are those of the bodies' base inertias, or of the inertias ``I``: only joint forces may be read from the
     former (`base_inertia`).
     ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13, table 6.1).
+    So is gravity without ``weight``.
     """
     X, S, f, field = ([None] * model.nb for _ in range(4))
     X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
-    field[0] = model.algebra.falling(model.gravity)
+    field[0] = model.algebra.falling(model.gravity if weight else model.gravity.zero())
     I = base_inertias(model) if I is None else I
 
     for i in model.outward():
