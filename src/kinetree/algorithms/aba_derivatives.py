@@ -77,7 +77,8 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     -----
     Source: Singh, Russell, Wensing (2022) for the forces, Carpentier, Mansard (2018) for ``da = -M^-1 dtau``. Differs:
     the answer is found by articulated bodies, as described at the head of the file, without products with M^-1.
-    Cost: O(n^2); with geared rotors by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the condition of M.
+    Cost: O(n^2); with geared rotors by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the
+    condition of M.
     Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``, the same for v.
 
     See Also

@@ -6,6 +6,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
 from kinetree.algorithms.kinematics import body_twists, link_transforms, world_transforms
+from kinetree.algorithms.rotors import along_axis, driven
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
 from kinetree.spatial import Force, IdentityRotation, Inertia, Transform
@@ -23,6 +24,10 @@ def composite_forces(model, q):
         S = model.joints[i].motion_subspace(model.q_of(i, q))
         columns[model.v_slice[i]] = [X_0[i].inverse_apply(Ic[i] @ S_k) for S_k in S]
         Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+    for rotor in model.rotors:
+        if rotor.body:
+            k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
+            columns[k] = columns[k] + X_0[rotor.body].inverse_apply(along_axis(model, rotor) * momentum)
     return columns, Ic[0]
 
 
@@ -116,6 +121,10 @@ def world_momentum(model, q, v):
     """
     X, V = body_twists(model, q, v)
     h = [Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]
+    for rotor in model.rotors:
+        b, spin = rotor.body, rotor.ratio * v[driven(model, rotor)]
+        if b:  # what turns on the world is no more part of the tree than what is fixed there
+            h[b] = h[b] + along_axis(model, rotor) * (rotor.axial_inertia * spin)
     for i in model.inward():
         h[model.parent[i]] = h[model.parent[i]] + X[i].inverse_apply(h[i])
     return h[0], X

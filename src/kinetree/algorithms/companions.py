@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from kinetree.algorithms.aba import aba
 from kinetree.algorithms.answers import Articulated
 from kinetree.algorithms.derivatives import (
     accelerations,
@@ -19,6 +20,7 @@ from kinetree.algorithms.derivatives import (
     summed,
 )
 from kinetree.algorithms.products import chained
+from kinetree.algorithms.rnea import rnea
 
 
 class Companion(NamedTuple):
@@ -36,6 +38,8 @@ def inertia_matrix(model, arrays: Mapping, derivatives: Sequence):
 def joint_forces(model, arrays: Mapping, derivatives: Sequence):
     """``tau = S^T F`` with the forces on subtrees of `rnea_derivatives`."""
     q, v, a, f_ext = (arrays.get(name) for name in ("q", "v", "a", "f_ext"))
+    if model.rotors:
+        return rnea(model, q, v, a, f_ext)
     motions = joint_motions(model, q, v)
     _, _, F = composites(model, motions, accelerations(model, motions, a))
     if f_ext is not None:
@@ -51,6 +55,8 @@ def joint_forces(model, arrays: Mapping, derivatives: Sequence):
 def joint_accelerations(model, arrays: Mapping, derivatives: Sequence):
     """The accelerations at which `aba_derivatives` differentiates."""
     q, v, tau, f_ext = (arrays.get(name) for name in ("q", "v", "tau", "f_ext"))
+    if model.rotors:
+        return aba(model, q, v, tau, f_ext)
     motions = joint_motions(model, q, v)
     I, B = body_maps(model, motions)
     A = accelerations(model, motions, None)

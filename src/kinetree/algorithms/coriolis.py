@@ -14,6 +14,7 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import world_axes_twists, world_transforms
+from kinetree.algorithms.rotors import add_rotor_coriolis
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Matrix3, Motion, Vector3
 
@@ -69,6 +70,7 @@ def coriolis_matrix(model, q, v):
         p = model.parent[i]
         if p:
             Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
+    add_rotor_coriolis(model, X_0, V, S, S_dot, v, C)
     return C
 
 

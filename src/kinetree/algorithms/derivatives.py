@@ -29,6 +29,7 @@ from kinetree.algorithms.coriolis import BodyCoriolis
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.products import chained
+from kinetree.algorithms.rotors import add_rotor_derivatives
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.contract import combination
 from kinetree.joints.dual import Dual, rate_of
@@ -95,7 +96,9 @@ def rnea_derivatives(model, q, v, a, f_ext=None):
     motions = joint_motions(model, q, v)
     columns = joint_columns(model, q, v, a, motions)
     Ic, Bc, Fc = composites(model, motions, columns.A)
-    return force_derivatives(model, q, f_ext, motions, columns, (Ic, Bc, Fc))
+    dq, dv, M = force_derivatives(model, q, f_ext, motions, columns, (Ic, Bc, Fc))
+    add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M)
+    return dq, dv, M
 
 
 class Motions:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.passive import limit_excess, spring_deflection
+from kinetree.algorithms.rotors import rotor_energy
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Inertia
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"T": ()}, domains=(UNIT_QUATERNIONS,))
 def kinetic_energy(model, q, v):
-    """Kinetic energy, the armature's included.
+    """Kinetic energy, that of armatures and geared rotors included.
 
     Parameters
     ----------
@@ -36,7 +37,7 @@ def kinetic_energy(model, q, v):
         twice = twice + V[i].dot(model.I[i] @ V[i])
     for k in range(model.nv):
         twice = twice + model.armature[k] * v[k] * v[k]
-    return 0.5 * twice
+    return 0.5 * (twice + rotor_energy(model, V, v))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))

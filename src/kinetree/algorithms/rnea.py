@@ -13,6 +13,7 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -99,8 +100,8 @@ def rnea(model, q, v, a, f_ext=None):
     -----
     Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin
     and the gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is
-    formed; the armature's ``armature * a`` is added. Passive joint forces and couplings are not included: see
-    `inverse_dynamics`.
+    formed; the armature's ``armature * a`` and geared rotors (section 9.6) are added. Passive joint forces and
+    couplings are not included: see `inverse_dynamics`.
     Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``; ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
 
     See Also
@@ -117,8 +118,9 @@ def rnea(model, q, v, a, f_ext=None):
     True
     """
     X, S, f = outward_pass(model, q, v, a, f_ext)
+    drives = rotor_forces(model, X, S, f, q, v, a)
     tau = inward_pass(model, X, S, f)
-    return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
+    return [tau[k] + model.armature[k] * a[k] + drives[k] for k in range(model.nv)]
 
 
 @algorithm(
@@ -150,7 +152,8 @@ def bias_forces(model, q, v, f_ext=None):
     Source: Featherstone (2008), eq. 6.2: `rnea` with zero acceleration.
     """
     X, S, f = outward_pass(model, q, v, None, f_ext)
-    return inward_pass(model, X, S, f)
+    drives = rotor_forces(model, X, S, f, q, v, None)
+    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"g": "nv"}, domains=(UNIT_QUATERNIONS,))

@@ -7,9 +7,12 @@ expressions. The compile floor reads the declaration to trace, compile, check sh
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+
+from kinetree.algorithms.rotors import COVERED, refuse_rotors
 
 Shape = tuple[str | int, ...]
 
@@ -85,13 +88,20 @@ def algorithm(
     static: tuple[str, ...] = (),
     domains: tuple[Domain, ...] = (),
     body_frames: bool | str | None = False,
+    rotors: bool | None = None,
 ) -> Callable[[Callable], Callable]:
-    """Register the decorated function as an algorithm under its own name; the function is returned unchanged."""
+    """Register the decorated function as an algorithm under its own name; the function is returned unchanged.
+
+    ``rotors`` says whether it is right for models with geared rotors; by default, whether it is listed there. If it is
+    not, such models are refused.
+    """
 
     def register(function: Callable) -> Callable:
-        ALGORITHMS[function.__name__] = Spec(
-            name=function.__name__,
-            function=function,
+        name = function.__name__
+        known = name in COVERED if rotors is None else rotors
+        ALGORITHMS[name] = Spec(
+            name=name,
+            function=function if known else _without_rotors(function),
             inputs=MappingProxyType({name: _shape(shape) for name, shape in inputs.items()}),
             optional=MappingProxyType({name: _shape(shape) for name, shape in (optional or {}).items()}),
             outputs=MappingProxyType({name: _shape(shape) for name, shape in outputs.items()}),
@@ -102,3 +112,14 @@ def algorithm(
         return function
 
     return register
+
+
+def _without_rotors(function: Callable) -> Callable:
+    """The function, which refuses models with geared rotors."""
+
+    @functools.wraps(function)
+    def guarded(model, *inputs, **named):
+        refuse_rotors(model, function.__name__)
+        return function(model, *inputs, **named)
+
+    return guarded

@@ -18,6 +18,7 @@ from kinetree.model.equipment import (
 from kinetree.model.model import Model
 from kinetree.model.numbers import Numbers
 from kinetree.model.parts import Coupling, Frame, Geometry, Report, ReportEntry
+from kinetree.model.rotors import GearedRotor
 from kinetree.model.scalar_model import ScalarModel
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Equality",
     "Equipment",
     "Frame",
+    "GearedRotor",
     "Geometry",
     "JointTerm",
     "Keyframe",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
 from kinetree.model.model import GRAVITY, Model
 from kinetree.model.parts import Frame, Geometry, Report, numeric, pose_of_transform, transform_of_pose
+from kinetree.model.rotors import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.topology import regular_order
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler
@@ -142,6 +143,7 @@ class ModelBuilder:
         self._joint_names: dict[str, str] = {}  # joint to body
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._couplings: list[tuple[str, str, float, float]] = []
+        self._rotors: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
         self._world_geometry: list[Geometry] = []
         self._world_inertia = Inertia.zero()
         self._welded: dict[str, str] = {}  # fixed joints that an earlier build merged away
@@ -190,6 +192,7 @@ class ModelBuilder:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         names = model.joint_names
         builder._couplings = [(names[c.joint], names[c.master], c.ratio, c.offset) for c in model.couplings]
+        builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
         return builder
 
     def add_body(
@@ -338,6 +341,86 @@ class ModelBuilder:
         ratio, offset = float(numeric(f"{what}: ratio", ratio)), float(numeric(f"{what}: offset", offset))
         self._couplings.append((joint, master, ratio, offset))
 
+    def add_rotor(
+        self,
+        name: str,
+        joint: str,
+        ratio: float,
+        axial_inertia: float,
+        *,
+        body: str | None = None,
+        axis: Sequence[float] = (0.0, 0.0, 1.0),
+        center: Sequence[float] = (0.0, 0.0, 0.0),
+        mass: float = 0.0,
+        transverse_inertia: float | None = None,
+        included: bool = False,
+    ) -> None:
+        """Add the rotor of a geared drive, with its gyroscopic effects: a body of revolution that turns with a joint.
+
+        Parameters
+        ----------
+        name : str
+            Unique among rotors.
+        joint : str
+            A joint of one freedom, already added.
+        ratio : float
+            Angle of the rotor in its stator per angle (or length [rad/m]) of the joint; negative if it turns the other
+            way about ``axis``.
+        axial_inertia : float
+            About its axis [kg m^2].
+        body : str, optional
+            The stator, already added: a body that carries the joint, is moved by it, or the world. By default the
+            parent of the joint.
+        axis, center : (3,) array
+            Direction of the axis, of any length, and the rotor's center of mass, which is on the axis, in the
+            coordinates of the stator's body [1; m].
+        mass : float
+            [kg].
+        transverse_inertia : float, optional
+            About axes across its axis through the center of mass [kg m^2]; by default that of a flat disk, half the
+            axial one.
+        included : bool
+            Whether the inertia of the stator's body already contains the rotor's. Otherwise it is added to it now.
+
+        Raises
+        ------
+        UnknownNameError, ModelError
+
+        Notes
+        -----
+        *Source* Featherstone (2008), section 9.6. An armature ``ratio**2 * axial_inertia`` instead leaves out what the
+        rotor does to its stator. Do not give both.
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> b = kt.ModelBuilder.of(kt.models.double_pendulum())
+        >>> b.add_rotor("motor", "elbow", 100.0, 1e-5, axis=(0, 1, 0), center=(0, 0, -0.1), mass=0.2)
+        >>> geared = b.build()
+        >>> geared.rotors[0].name, round(geared.I[1].m - kt.models.double_pendulum().I[1].m, 12)
+        ('motor', 0.2)
+        """
+        what = f"model {self.name!r}: rotor {name!r}"
+        if any(rotor.name == name for _, _, rotor in self._rotors):
+            raise DuplicateNameError(f"model {self.name!r}: two rotors are named {name!r}", kind="rotor", name=name)
+        if joint not in self._joint_names:
+            raise unknown_name("joint", joint, self._joint_names, what)
+        body = self._bodies[self._joint_names[joint]].parent if body is None else body
+        J = float(numeric(f"{what}: axial inertia", axial_inertia))
+        T = 0.5 * J if transverse_inertia is None else float(numeric(f"{what}: transverse inertia", transverse_inertia))
+        p = numeric(f"{what}: center", center)
+        if p.shape != (3,):
+            raise ModelError(f"{what}: center has shape {p.shape}, expected (3,) [m]", center=p)
+        ratio, mass = float(numeric(f"{what}: ratio", ratio)), float(numeric(f"{what}: mass", mass))
+        rotor = GearedRotor(name, -1, -1, ratio, unit_axis(what, axis), J, T, mass, Vector3(*p.tolist()))
+        check_rotor_numbers(rotor, what)
+        if not included and body != WORLD:
+            stator = self._known(body, what)
+            stator.inertia = stator.inertia + rotor.locked_inertia
+        elif not included:
+            self._world_inertia = self._world_inertia + rotor.locked_inertia
+        self._rotors.append((joint, body, rotor))
+
     def note(self, level: str, where: str, message: str) -> None:
         """Add an entry to the report: level "info", "warning" or "dropped", the place, and what happened."""
         self.report = self.report.with_entry(level, where, message)
@@ -453,6 +536,7 @@ class _Assembly:
             gravity=builder.gravity,
             frames=frames,
             couplings=self._couplings(joint_names),
+            rotors=tuple(self._rotors()),
             geometry=geometry,
             equipment=builder.equipment,
             report=builder.report,
@@ -464,6 +548,18 @@ class _Assembly:
 
     def _gathered(self, what: str, kept: Sequence[_Body]) -> Mapping[str, np.ndarray]:
         return {body.joint_name: body.data[what] for body in kept if what in body.data}
+
+    def _rotors(self):
+        number = {body.joint_name: i for i, body in enumerate(map(self.bodies.get, self.kept)) if i}
+        for joint, stator, rotor in self.builder._rotors:
+            if joint in self.welded:
+                raise ModelError(f"rotor {rotor.name!r} is geared to joint {joint!r}, which is fixed", joint=joint)
+            if joint not in number:
+                raise unknown_name("joint", joint, number, f"model {self.builder.name!r} (rotor {rotor.name!r})")
+            if stator not in self.host:
+                raise unknown_name("body", stator, self.host, f"model {self.builder.name!r} (rotor {rotor.name!r})")
+            host, X = self.host[stator]
+            yield replace(rotor.seen_from(X.inverse(), self.number[host]), joint=number[joint])
 
     def _couplings(self, joint_names: Sequence[str | None]):
         number = {name: i for i, name in enumerate(joint_names) if i > 0}

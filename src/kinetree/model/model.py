@@ -18,6 +18,7 @@ from kinetree.model.numbers import (
     snapped_inertia,
 )
 from kinetree.model.parts import Coupling, Frame, Geometry, Report, numeric
+from kinetree.model.rotors import GearedRotor, checked_rotors
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.topology import check_regular
 from kinetree.model.tree import Tree
@@ -27,7 +28,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 _NOT_NEGATIVE = ("armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping")
 _CHANGEABLE = (
     "name", "gravity", *VELOCITY_ARRAYS, "spring_reference", "velocity_limit", "effort_limit", "I", "X_T", "report",
-    "equipment",
+    "equipment", "rotors",
 )  # fmt: skip
 
 
@@ -67,6 +68,8 @@ class Model(Tree):
     frames : sequence of Frame
         Frames besides those of the bodies.
     couplings : sequence of Coupling
+    rotors : sequence of GearedRotor
+        Of geared drives; ``I`` contains them.
     geometry : sequence of sequences of Geometry
         Shapes of every body.
     equipment : Equipment, optional
@@ -114,7 +117,7 @@ class Model(Tree):
 
     __slots__ = (
         "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
-        "equipment", "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers",
+        "rotors", "equipment", "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers",
         "__weakref__",
     )  # fmt: skip
 
@@ -142,6 +145,7 @@ class Model(Tree):
         limit_damping=None,
         frames: Sequence[Frame] = (),
         couplings: Sequence[Coupling] = (),
+        rotors: Sequence[GearedRotor] = (),
         geometry: Sequence[Sequence[Geometry]] | None = None,
         equipment: Equipment | None = None,
         report: Report | None = None,
@@ -222,6 +226,7 @@ class Model(Tree):
             _physics=tuple(_physics(arrays, k) for k in range(self.nv)),
             **arrays,
         )
+        self._set(rotors=checked_rotors(self, rotors, possible=not accept_impossible_inertia))
         self._set(spring_reference=self._checked_reference(spring_reference))
         if len(self.geometry) != nb:
             raise ShapeError(f"model {name!r}: geometry has {len(self.geometry)} entries, expected {nb}, one per body")
@@ -390,8 +395,9 @@ class Model(Tree):
         ----------
         **changes
             ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment``. Arrays per
-            velocity may be a number for all or a mapping from joint names, which leaves the other joints as they are.
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors``. Arrays per velocity
+            may be a number for all or a mapping from joint names, which leaves the other joints as they are. ``I``
+            contains the rotors, whichever are given.
 
         Raises
         ------
@@ -409,7 +415,7 @@ class Model(Tree):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                if what in ("name", "gravity", "I", "X_T", "report", "equipment"):
+                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors"):
                     raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
                 slices = self.q_slice if what == "spring_reference" else self.v_slice
                 changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
@@ -427,8 +433,8 @@ class Model(Tree):
         """The constructor's arguments that give this model again."""
         names = (
             "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
-            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "geometry", "equipment",
-            "report", "source", "accept_impossible_inertia",
+            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "rotors", "geometry",
+            "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         return {**{what: getattr(self, what) for what in names}, "welded": self._welded}
 
@@ -500,6 +506,7 @@ class Model(Tree):
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         couplings = tuple((c.joint, c.master, c.ratio, c.offset) for c in self.couplings)
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
+        rotors = tuple((rotor.joint, rotor.body, *rotor.axis) for rotor in self.rotors)
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
         return (
             ("parent", self.parent),
@@ -507,6 +514,7 @@ class Model(Tree):
             ("rotations", rotations),
             ("numbers", pattern),
             ("couplings", couplings),
+            *((("rotors", rotors),) if rotors else ()),
             ("frames", frames),
             ("own frames", own),
             ("held", bool(self.held)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,7 +26,7 @@ class Numbers:
     ----------
     names : tuple of str
         "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset
-        of the joint in the parent body), "gravity.z", "elbow.armature".
+        of the joint in the parent body), "gravity.z", "elbow.armature", "motor.ratio" (of a geared rotor).
     values : (n,) array
         In the units of each [SI].
     free : tuple of bool
@@ -60,6 +60,9 @@ def entries(model) -> Iterator[tuple[str, object]]:
             yield f"{label}.{name}", x
     for label, x in zip(model.position_labels, model.spring_reference, strict=True):
         yield f"{label}.spring_reference", x
+    for rotor in model.rotors:
+        yield f"{rotor.name}.ratio", rotor.ratio
+        yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
 
 
 def numbers_of(model) -> Numbers:
@@ -98,6 +101,9 @@ def rebuilt(model, values) -> dict[str, object]:
     for name in VELOCITY_ARRAYS:
         parts[name] = tuple(take(model.nv))
     parts["spring_reference"] = tuple(take(model.nq))
+    parts["rotors"] = tuple(
+        replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
+    )
     return parts
 
 

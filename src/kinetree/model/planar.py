@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class PlanarTree(Tree):
     Model: ``rnea(tree, q, v, a)`` of ``kinetree.algorithms`` on lists of scalars.
     """
 
-    __slots__ = ("I", "X_T", "armature", "gravity")
+    __slots__ = ("I", "X_T", "armature", "gravity", "rotors")
 
     algebra = PLANAR
 
@@ -50,6 +51,7 @@ class PlanarTree(Tree):
             I=tuple(PlanarInertia(I.m, Vector2(I.h.x, I.h.y), I.I.zz) for I in model.I),
             gravity=Vector2(*list(model.gravity)[:2]),
             armature=model.armature,
+            rotors=tuple(replace(rotor, axis=rotor.axis.z) for rotor in model.rotors),  # the rest is constrained
         )
 
 

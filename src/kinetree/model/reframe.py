@@ -40,6 +40,7 @@ def reframed(model):
         "X_T": links.X_T,
         "I": tuple(turn[i] @ I for i, I in enumerate(model.I)),
         "frames": tuple(frames),
+        "rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors),
         "geometry": tuple(
             tuple(shape.seen_from(turn[i].inverse()) for shape in shapes) for i, shapes in enumerate(model.geometry)
         ),

@@ -25,7 +25,7 @@ class ScalarModel(Tree):
     that of the model, whatever the values.
     """
 
-    __slots__ = ("X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS)
+    __slots__ = ("X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "rotors")
 
     def __init__(self, model: Tree, values: Sequence) -> None:
         values = list(values)

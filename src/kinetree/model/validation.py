@@ -299,7 +299,11 @@ def _inertia_about_joint(model, i: int, q: Sequence, I: Inertia) -> tuple[np.nda
         rotational * float(column.angular.dot(column.angular)) + I.m * float(column.linear.dot(column.linear)) for
         column in S
     ])  # fmt: skip
-    armature = np.asarray(model.armature[k : k + len(S)], dtype=float)
+    armature = np.array(model.armature[k : k + len(S)], dtype=float)
+    for rotor in model.rotors:  # those in a body that the joint moves turn less or more than by the ratio
+        if rotor.joint == i:
+            carried = float(rotor.axis.dot(S[0].angular)) if rotor.body == i else 0.0
+            armature += rotor.axial_inertia * rotor.ratio * (rotor.ratio + 2.0 * carried)
     return D + np.diag(armature), bound + armature
 
 

@@ -9,8 +9,10 @@ from kinetree.surgery.cutting import prune, submodel
 from kinetree.surgery.joining import add_payload, attach
 from kinetree.surgery.locking import lock, merge_fixed
 from kinetree.surgery.naming import rename
+from kinetree.surgery.rotors import expand_rotors
 from kinetree.surgery.states import StateMap
 
 __all__ = [
-    "StateMap", "add_payload", "attach", "lock", "merge_fixed", "prune", "rename", "reroot", "submodel", "with_base",
+    "StateMap", "add_payload", "attach", "expand_rotors", "lock", "merge_fixed", "prune", "rename", "reroot",
+    "submodel", "with_base",
 ]  # fmt: skip

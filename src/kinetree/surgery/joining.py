@@ -193,6 +193,8 @@ def _refuse_common_names(
     for kind in ("loops", "constraints", "tendons", "actuators"):  # keyframes of one name are joined
         here, there = ({piece.name for piece in getattr(e, kind)} for e in (draft.equipment, guest.equipment))
         common[kind.rstrip("s")] = here & there - {""}
+    here, there = ({rotor.name for _, _, rotor in part._rotors} for part in (draft, guest))
+    common["rotor"] = here & there
     doubled = [f"{kind} {name!r}" for kind, names in common.items() for name in sorted(names)]
     if doubled:
         more = f" and {len(doubled) - 6} more" if len(doubled) > 6 else ""
@@ -211,6 +213,10 @@ def _take_over(draft: Draft, guest: Draft, other: Model) -> None:
     draft._frames.update({name: place for name, place in guest._frames.items() if place[0] != WORLD})
     draft._welded.update(guest._welded)
     draft._couplings += guest._couplings
+    draft._rotors += [each for each in guest._rotors if each[1] != WORLD]
+    for joint, on, rotor in guest._rotors:
+        if on == WORLD:
+            draft.note("dropped", "attach", f"{rotor} of joint {joint!r}: its stator is the world, left behind")
     draft.accept_impossible_inertia |= guest.accept_impossible_inertia
     for entry in guest.report:
         draft.note(entry.level, f"{other.name}: {entry.where}" if entry.where else other.name, entry.message)

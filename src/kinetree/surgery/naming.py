@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
@@ -60,6 +61,7 @@ def rename(
     draft = Draft.of(model)
     owned = [piece.name for kind in ("loops", "constraints", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
+    owned += [rotor.name for rotor in model.rotors]
     others = [frame for frame in draft.frame_names() if frame != WORLD and frame not in draft._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
@@ -92,6 +94,9 @@ def rename(
     draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
     draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
     draft._couplings = [(joint[follower], joint[master], *how) for follower, master, *how in draft._couplings]
+    draft._rotors = [
+        (joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors
+    ]
     draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
     draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
     return draft.result()

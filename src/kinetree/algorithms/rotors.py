@@ -1,0 +1,244 @@
+r"""What geared rotors add to the dynamics of the tree.
+
+A rotor turns in its stator b, about the axis a fixed there, with ``rho v_k``, k the velocity of the joint to which it
+is geared. It is symmetric about a, so with mass and all of its inertia it belongs to the stator's ``I[b]``. Its kinetic
+energy beyond that of a rotor locked in its stator is
+
+.. math:: J\,\rho v_k\,(a \cdot \omega_b) + \tfrac{1}{2} J (\rho v_k)^2,
+
+so it adds the angular momentum ``J rho v_k a`` to its stator, whose rate is a couple on the stator (the second term is
+gyroscopic), and asks its joint for the rate of ``dT/dv_k``:
+
+====================================================  ==============================
+couple on b                                           ``J rho (a a_k + w_b x a v_k)``
+force at k                                            ``J rho (a . dw_b + rho a_k)``
+====================================================  ==============================
+
+The couple does no work and has no place, so only angular velocities take part. Reflected inertia, the armature ``J
+rho^2``, is the last term alone (Featherstone, example 9.5): right for a stator that does not turn about a.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.factorize import LDL
+from kinetree.errors import UnsupportedError
+
+COVERED = frozenset({
+    # Dynamics and energies, with the terms above.
+    "rnea", "bias_forces", "gravity_forces", "crba", "aba", "coriolis_matrix", "rnea_derivatives", "aba_derivatives",
+    "inverse_dynamics", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
+    "passive_joint_forces", "kinetic_energy", "potential_energy", "elastic_energy", "momentum", "centroidal_momentum",
+    "centroidal_momentum_matrix",
+    # Whatever turns in the bodies: a rotor's center of mass is at rest in its stator.
+    "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "forward_kinematics", "frame_pose",
+    "body_velocities", "frame_velocity", "body_accelerations", "frame_acceleration", "jacobian", "jacobian_rate",
+    "frame_poses", "frame_transforms", "frame_velocities", "frame_accelerations", "frame_jacobians", "q_dot",
+    "integrate", "difference", "normalize", "apply_couplings", "tangent_rate",
+})  # fmt: skip
+"""Algorithms that are right for models with geared rotors. All others refuse such models."""
+
+
+def refuse_rotors(model, name: str) -> None:
+    """Refuse a model whose rotors an algorithm would leave out.
+
+    Raises
+    ------
+    UnsupportedError
+    """
+    if model.rotors:
+        names = ", ".join(repr(rotor.name) for rotor in model.rotors[:4]) + (", ..." if len(model.rotors) > 4 else "")
+        raise UnsupportedError(
+            f"{name} does not know geared rotors; model {model.name!r} has {names}. kt.surgery.expand_rotors(model) "
+            "makes bodies and couplings of them; model.replace(rotors=()) locks them in their stators",
+            algorithm=name,
+            model=model.name,
+        )
+
+
+def along_axis(model, rotor):
+    """The couple of one newton meter about a rotor's axis."""
+    return model.algebra.Force(rotor.axis, model.algebra.Force.zero().linear)
+
+
+def driven(model, rotor) -> int:
+    """The velocity to which the rotor is geared."""
+    return model.v_slice[rotor.joint].start
+
+
+def _turning(model, motion):
+    return model.algebra.Motion(motion.angular, model.algebra.Motion.zero().linear)
+
+
+def _stator_motions(model, X, S, q, v, a):
+    """Angular velocity and acceleration of the stators and of what carries them, as motions."""
+    zero = model.algebra.Motion.zero()
+    W, dW = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)
+    for i in sorted({i for rotor in model.rotors for i in model.support(rotor.body)} - {0}):
+        p, q_i = model.parent[i], model.q_of(i, q)
+        V_J = A_J = zero
+        if v is not None:
+            v_i = model.v_of(i, v)
+            V_J, A_J = model.joints[i].velocity(q_i, v_i), model.joints[i].bias(q_i, v_i)
+        if a is not None:
+            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
+                A_J = A_J + S_k * a_k
+        V_J = _turning(model, V_J)
+        # dw' = dw + A_J + w x w_J,  w' = w + w_J
+        w = _turning(model, X[i] @ W[p])
+        dW[i] = _turning(model, X[i] @ dW[p]) + _turning(model, A_J) + w.cross(V_J)
+        W[i] = w + V_J
+    return W, dW
+
+
+def rotor_forces(model, X, S, f, q, v, a):
+    """Add the couples of the rotors to the forces ``f`` on their stators; return the forces at their joints.
+
+    ``v`` or ``a`` may be None, as for the outward pass of `rnea`.
+    """
+    tau = [0.0] * model.nv
+    if not model.rotors:
+        return tau
+    W, dW = _stator_motions(model, X, S, q, v, a)
+    for rotor in model.rotors:
+        b, k, axis = rotor.body, driven(model, rotor), along_axis(model, rotor)
+        momentum = rotor.axial_inertia * rotor.ratio
+        if a is not None:
+            tau[k] = tau[k] + momentum * rotor.ratio * a[k]
+        if not b:  # the world does not turn, nor does it feel
+            continue
+        tau[k] = tau[k] + axis.dot(dW[b]) * momentum
+        if a is not None:
+            f[b] = f[b] + axis * (momentum * a[k])
+        if v is not None:
+            f[b] = f[b] + W[b].cross(axis * (momentum * v[k]))
+    return tau
+
+
+def add_rotor_inertia(model, X, S, M):
+    """Add ``J rho (e_k s^T + s e_k^T) + J rho^2 e_k e_k^T`` to M, ``s = a . S`` of the joints that carry the stator."""
+    for rotor in model.rotors:
+        k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        M[k][k] = M[k][k] + momentum * rotor.ratio
+        F, i = along_axis(model, rotor) * momentum, rotor.body
+        while i:
+            for n, S_n in enumerate(S[i], model.v_slice[i].start):
+                s_n = S_n.dot(F)
+                M[n][k] = M[k][n] = M[k][n] + (s_n + s_n if n == k else s_n)
+            F, i = X[i].inverse_apply(F), model.parent[i]
+
+
+class NearRotors:
+    """The rotors of drives that sit at their joint, sorted by joint, for articulated bodies.
+
+    Attributes
+    ----------
+    inertia : dict
+        ``J rho^2`` of the rotors of a joint.
+    before, beyond : dict
+        ``J rho a`` of those in the body that carries the joint, and in the one that it moves, as forces in the
+        coordinates of these bodies.
+    """
+
+    def __init__(self, model):
+        self.inertia, self.before, self.beyond = {}, {}, {}
+        for rotor in model.rotors:
+            j, momentum = rotor.joint, rotor.axial_inertia * rotor.ratio
+            self.inertia[j] = self.inertia.get(j, 0.0) + momentum * rotor.ratio
+            if rotor.body:
+                side = self.beyond if rotor.body == j else self.before
+                couple = along_axis(model, rotor) * momentum
+                side[j] = side[j] + couple if j in side else couple
+
+
+def all_near(model) -> bool:
+    """Whether every rotor is in one of the two bodies that its joint connects, or in the world."""
+    return all(rotor.body in (0, rotor.joint, model.parent[rotor.joint]) for rotor in model.rotors)
+
+
+def rotor_energy(model, V, v):
+    """Twice the kinetic energy that the rotors have beyond that of locked ones."""
+    twice = 0.0
+    for rotor in model.rotors:
+        spin = rotor.ratio * v[driven(model, rotor)]
+        twice = twice + rotor.axial_inertia * spin * spin
+        if rotor.body:
+            twice = twice + along_axis(model, rotor).dot(V[rotor.body]) * (rotor.axial_inertia * spin * 2.0)
+    return twice
+
+
+def add_rotor_coriolis(model, X_0, V, S, S_dot, v, C):
+    r"""Add the rotors' Coriolis matrix, everything in world coordinates.
+
+    With ``s_n = a . S_n`` the forces beyond M a are ``J rho v_k S_n . (w x a)`` at n and ``J rho a . (dS/dt v)`` at k.
+    Half of the former is the skew matrix ``J rho v_k S_n . (S_m x a) / 2``; the other half stands in column k, and row
+    k takes the rest of ``ds/dt``, so that the sum of C and its transpose is the rate of M.
+    """
+    for rotor in model.rotors:
+        if not rotor.body:
+            continue
+        k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        axis = X_0[rotor.body].inverse_apply(along_axis(model, rotor))
+        gyroscopic = _turning(model, V[rotor.body]).cross(axis) * (0.5 * momentum)
+        columns = _columns(model, rotor.body, S, S_dot)
+        skew = [_turning(model, S_m).cross(axis) * (0.5 * momentum * v[k]) for _, S_m, _ in columns]
+        for n, S_n, S_dot_n in columns:
+            beta = S_n.dot(gyroscopic)
+            C[n][k] = C[n][k] + beta
+            C[k][n] = C[k][n] + (S_dot_n.dot(axis) * momentum + beta)
+            for (m, _, _), couple in zip(columns, skew, strict=True):
+                if m != n:
+                    C[n][m] = C[n][m] + S_n.dot(couple)
+
+
+def _columns(model, b, *parts):
+    """(velocity, S_n, ...) of all joints that carry body b, and of its own."""
+    return [
+        (n, *entries)
+        for i in model.support(b)
+        for n, entries in enumerate(zip(*(part[i] for part in parts), strict=True), model.v_slice[i].start)
+    ]
+
+
+def add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M):
+    """Add the derivatives of the rotors' forces; motions and columns are those of `derivatives`, in root coordinates.
+
+    A rigid displacement S_m of the stator turns the couple W with it; relative to that, the angular velocity of the
+    stator changes by ``psi_dot_m`` and its acceleration by ``psi_ddot_m - V x psi_dot_m``; along v_m they change by
+    ``S_m`` and ``sweep_m - V x S_m``.
+    """
+    for rotor in model.rotors:
+        b, k, momentum = rotor.body, driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        M[k][k] = M[k][k] + momentum * rotor.ratio
+        if not b:
+            continue
+        axis = motions.X[b].inverse_apply(along_axis(model, rotor)) * momentum
+        V = motions.V[b]
+        gyroscopic = _turning(model, V).cross(axis)  # of a unit velocity v_k
+        W = axis * a[k] + gyroscopic * v[k]
+        carriers = _columns(model, b, motions.S, columns.psi_dot, columns.psi_ddot, columns.sweep)
+        owner = {n: i for i in model.support(b) for n in range(model.v_slice[i].start, model.v_slice[i].stop)}
+        for n, S_n, *_ in carriers:
+            M[n][k] = M[n][k] + S_n.dot(axis)
+            M[k][n] = M[k][n] + S_n.dot(axis)
+            dv[n][k] = dv[n][k] + S_n.dot(gyroscopic)
+        for m, S_m, psi_dot, psi_ddot, sweep in carriers:
+            dq[k][m] = dq[k][m] + axis.dot(psi_ddot - V.cross(psi_dot))
+            dv[k][m] = dv[k][m] + axis.dot(sweep - V.cross(S_m))
+            by_q = _turning(model, psi_dot).cross(axis * v[k])
+            by_v = _turning(model, S_m).cross(axis * v[k])
+            turned = by_q + S_m.cross(W)
+            for n, S_n, *_ in carriers:
+                inward = owner[n] < owner[m]  # such rows also feel the couple turn
+                dq[n][m] = dq[n][m] + S_n.dot(turned if inward else by_q)
+                dv[n][m] = dv[n][m] + S_n.dot(by_v)
+        for i in model.support(b):
+            for m, ring_m in enumerate(columns.ring[i] or (), model.v_slice[i].start):
+                for n, ring_mn in enumerate(ring_m, model.v_slice[i].start):
+                    dq[n][m] = dq[n][m] + ring_mn.dot(W)
+
+
+def solve_leaf_first(H, columns):
+    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros."""
+    n = len(H)
+    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n)
+    return [factor.solve(b[::-1])[::-1] for b in columns]
