@@ -317,6 +317,9 @@ def _function(model, names: str, given: dict[str, str | None], optional: Iterabl
     choices = {text: parsed(model, text) for text in texts}
     missing = {key: text for text, (spec, own) in choices.items() for key in spec.static
                if key not in own and given.get(key) is None}  # fmt: skip
+    if "forward" in missing:
+        text = missing["forward"]
+        raise KinetreeError(f"{text} needs its joints of known force behind it: {text}:JOINT+JOINT.", missing=["forward"])
     if missing:
         raise KinetreeError(
             f"{' and '.join(dict.fromkeys(missing.values()))} needs --{' and --'.join(missing)}.", missing=list(missing)

@@ -17,11 +17,17 @@ from kinetree.algorithms import ALGORITHMS
 from kinetree.compile.function import CHOICES
 from kinetree.joints import (
     JOINTS,
+    Composite,
     Cylindrical,
+    Ellipsoid,
     Fixed,
     Free,
+    FreeLocal,
+    FreeSplit,
     Helical,
     Planar,
+    PlanarLocal,
+    PlanarSplit,
     Prismatic,
     RackAndPinion,
     Reversed,
@@ -29,6 +35,8 @@ from kinetree.joints import (
     SphereInCylinder,
     Spherical,
     SphericalEuler,
+    SphericalExponential,
+    Translational,
     Universal,
 )
 from kinetree.spatial import IdentityRotation, Transform
@@ -43,6 +51,13 @@ POOLS = {
     "tree of free joints": (Free(), Reversed(Revolute((0, 1, 0))), Reversed(Free()), Planar(), Cylindrical(ODD)),
     "tree of ball joints": (
         Spherical(), SphericalEuler("xzy"), Universal(), SphereInCylinder(), Reversed(SphericalEuler("zyz")),
+    ),
+    "tree of split joints": (
+        FreeSplit("translation"), Reversed(Translational()), PlanarLocal(), PlanarSplit("rotation"), FreeLocal(),
+    ),
+    "tree of turning joints": (
+        SphericalExponential(), Ellipsoid((0.3, 0.5, 0.8), True),
+        Composite((Reversed(SphericalExponential()), Composite((Revolute(ODD), Prismatic((0, 1, 0)))))),
     ),
 }  # fmt: skip
 ROBOTS = ("arm7", "quadruped")
@@ -64,7 +79,7 @@ def choices():
     """Every function that the registry offers."""
     for spec in ALGORITHMS.values():
         names = [name for name in spec.static if name in CHOICES]
-        assert set(spec.static) <= {"frame", *CHOICES}, "a static argument that this test does not know"
+        assert set(spec.static) <= {"frame", "forward", *CHOICES}, "a static argument that this test does not know"
         for values in itertools.product(*(CHOICES[name] for name in names)):
             for optional in [(), *([tuple(spec.optional)] if spec.optional else [])]:
                 yield Choice(spec.name, optional, tuple(zip(names, values, strict=True)))
@@ -74,7 +89,10 @@ every_choice = pytest.mark.parametrize("choice", list(choices()), ids=str)
 every_system = pytest.mark.parametrize("system", SYSTEMS)
 
 # Algorithms that solve with the mass matrix lose what its condition number takes.
-SOLVES = {"aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step"}
+SOLVES = {
+    "aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
+    "hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics",
+}  # fmt: skip
 
 
 @functools.cache
@@ -122,6 +140,9 @@ def prepared(system: str, choice: Choice):
     static = dict(choice.static)
     if "frame" in spec.static:
         static["frame"] = model.frames[-1].name
+    if "forward" in spec.static:  # every other joint, coupled ones all
+        coupled = {i for c in model.couplings for i in (c.joint, c.master)}
+        static["forward"] = [i for i in model.outward() if i % 2 or i in coupled]
     arrays = {name: inputs[name] for name in (*spec.inputs, *choice.optional)}
     return static, arrays
 

@@ -19,7 +19,7 @@ from kinetree.compile.trace import numbers_model, trace
 from kinetree.errors import DuplicateNameError, NonFiniteError, QuaternionError, ShapeError, UnknownNameError
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 
-STATIC = {"frame": "tool", "reference": "local_world_aligned", "kind": "spatial"}
+STATIC = {"frame": "tool", "reference": "local_world_aligned", "kind": "spatial", "forward": (1,)}
 NAMES = sorted(ALGORITHMS)
 # Those that solve with the mass matrix lose what its condition takes (50 at most here); others are sums of products.
 TOLERANCE = 1e-13

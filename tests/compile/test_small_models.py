@@ -47,7 +47,8 @@ def test_every_algorithm(model, name):
     if model in ("nothing", "flywheel") and name in OF_MASS:
         pytest.skip("no mass moves")
     model, spec = MODELS[model](), ALGORITHMS[name]
-    static = {x: CHOICES.get(x, model.frames[-1].name) for x in spec.static}
+    choices = {"frame": model.frames[-1].name, "forward": model.joint_names[1:], **CHOICES}
+    static = {x: choices[x] for x in spec.static}
     f = kt.compile(model, name, **static)
     rng = np.random.default_rng(3)
     shapes = [spec.shape(x, model) for x in f.input_names]

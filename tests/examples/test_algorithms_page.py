@@ -11,7 +11,9 @@ import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
 
 PAGE = Path(__file__).parents[2] / "docs" / "algorithms.md"
-STATIC = {"frame": "body6", "reference": "local_world_aligned", "kind": "spatial"}
+STATIC = {
+    "frame": "body6", "reference": "local_world_aligned", "kind": "spatial", "forward": ("joint4", "joint5", "joint6"),
+}  # fmt: skip
 
 
 def rows() -> dict[str, list[str]]:

@@ -46,7 +46,8 @@ def plain_call(spec: Spec):
         if is_interpreted():
             check_static(spec, model, choices)
             return _interpreted(spec, model, given, out, present, choices)
-        key = (name, *((present,) if present else ()), *[choices.get(choice) for choice in static])
+        values = [tuple(x) if isinstance(x, list) else x for x in map(choices.get, static)]  # hashable
+        key = (name, *((present,) if present else ()), *values)
         f = model.functions.get(key if len(key) > 1 else name)
         if f is None:
             check_static(spec, model, choices)

@@ -16,6 +16,7 @@ from kinetree.algorithms.spec import Spec
 from kinetree.compile.array_calls import ArrayCalls
 from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
+from kinetree.compile.static_choices import settled
 from kinetree.compile.threads import checked_threads
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import unknown_name
@@ -62,7 +63,7 @@ class Function(ArrayCalls):
         self.model = model
         self.structure_model = model  # whose structure the code has; the numbers are the model's
         self.spec = spec
-        self.static = {n: model.frame(x).name if n == "frame" else x for n, x in static.items()}
+        self.static = {n: settled(model, n, x) for n, x in static.items()}
         self.checks = checks
         self.threads = checked_threads(threads)
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
@@ -511,5 +512,4 @@ def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
             )
         if name in CHOICES and value not in CHOICES[name]:
             raise unknown_name(name, value, CHOICES[name], spec.name)
-        if name == "frame":
-            model.frame(value)
+        settled(model, name, value)

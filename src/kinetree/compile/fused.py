@@ -20,6 +20,7 @@ from kinetree.algorithms.companions import COMPANIONS
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.c_names import identifiers
+from kinetree.compile.static_choices import settled
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.model import Model
 
@@ -130,8 +131,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
         for name, value in chosen.items():
             if name in CHOICES and value not in CHOICES[name]:
                 raise unknown_name(name, value, CHOICES[name], spec.name)
-        if "frame" in chosen:
-            chosen["frame"] = model.frame(chosen["frame"]).name
+        chosen = {name: settled(model, name, value) for name, value in chosen.items()}
         quantity = Quantity(text, spec.name, tuple(sorted(chosen.items())))
         before = found.setdefault((quantity.name, quantity.static), quantity)
         if before is not quantity:
@@ -154,7 +154,7 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
     ----------
     model : Model
     text : str
-        "rnea", "frame_pose:hand", "jacobian:hand:world", "body_velocities:local".
+        "rnea", "frame_pose:hand", "jacobian:hand:world", "body_velocities:local", "hybrid_dynamics:hip+knee".
     """
     name, colon, rest = text.partition(":")
     spec = ALGORITHMS.get(name)
@@ -165,6 +165,10 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
         # A frame's name may hold colons, or be "world": choices are taken from the end, until a frame is left.
         if "frame" in spec.static and _is_frame(model, rest):
             own["frame"] = rest
+            break
+        if "forward" in spec.static:
+            own["forward"] = rest
+            settled(model, "forward", rest)
             break
         head, colon, last = rest.rpartition(":")
         choice = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)
@@ -194,7 +198,8 @@ def _missing(spec: Spec, text: str, own: Mapping[str, str], missing: Sequence[st
     """The message about static choices that are not given."""
     keywords = ", ".join(f"{name}=" + (f" (one of {', '.join(CHOICES[name])})" if name in CHOICES else "")
                          for name in missing)  # fmt: skip
-    examples = {"frame": "FRAME"} | {name: values[-1] for name, values in CHOICES.items()} | own
+    examples = {"frame": "FRAME", "forward": "JOINT+JOINT"}
+    examples |= {name: values[-1] for name, values in CHOICES.items()} | own
     behind = ":".join([spec.name, *(examples[name] for name in spec.static if name in examples)])
     return f"{text!r} needs the keyword argument {keywords}; or write {behind!r}"
 

@@ -1,0 +1,141 @@
+"""The complete hybrid dynamics of a model: the tree, its passive joint forces and its couplings."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.complete import COMPLETE, _projected, _ratios, _refuse_held, _weighted
+from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
+from kinetree.algorithms.joint_sets import forward_joints
+from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.rnea import rnea
+from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
+from kinetree.algorithms.spec import algorithm
+from kinetree.errors import CouplingError
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_all": "nv", "tau_all": "nv"},
+    static=("forward",),
+    domains=COMPLETE,
+)
+def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
+    """Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each choice is
+        a function of its own. Joints that a coupling connects are all named or none.
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves as prescribed,
+        its share appears at its master.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError
+        A name in ``forward`` is that of no joint, or is there twice.
+    CouplingError
+        q or v breaks a coupling; or one of two coupled joints is in ``forward`` and the other is not.
+    LimitError
+        A joint is beyond a limit for which the model gives no stop.
+    UnsupportedError
+        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 9.2 for the tree, eq. 9.3 and 3.20 with couplings; `passive_joint_forces` for
+    the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking table, joints under control so
+    stiff that integrating it would need small steps. The road is that of `hybrid_aba`, which needs the fewest
+    operations of the three. Of coupled joints the master's acceleration is read.
+    Identities: with all joints in ``forward`` this is `forward_dynamics`, with none `inverse_dynamics`.
+
+    See Also
+    --------
+    forward_dynamics, inverse_dynamics, hybrid_aba, hybrid_crba, hybrid_recursive, floating_base_inverse_dynamics
+
+    Examples
+    --------
+    A cart is shaken and the pole hangs freely; the force that the cart needs:
+
+    >>> import kinetree as kt, numpy as np
+    >>> model = kt.load("cart_pole").without_limits()
+    >>> zero = np.zeros(2)
+    >>> a, tau = kt.hybrid_dynamics(model, zero, zero, zero, [3.0, 0.0], forward=model.joint_names[2:])
+    >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), a[0], tau[1]
+    (True, 3.0, 0.0)
+    """
+    _refuse_held(model, "hybrid_aba")
+    fd = forward_joints(model, forward)
+    passive = passive_joint_forces(model, q, v)
+    if model.couplings:
+        return _coupled(model, q, v, tau, a, f_ext, fd, passive)
+    driven = [t + p for t, p in zip(tau, passive, strict=True)]
+    a_all, tau_all = hybrid_aba(model, q, v, driven, a, f_ext, forward=fd)
+    tau_all = [t - p for t, p in zip(tau_all, passive, strict=True)]
+    return a_all, _given(model, tau_all, tau, fd)
+
+
+def _given(model, x, given, joints):
+    """x with the given entries for these joints."""
+    x = list(x)
+    for i in joints:
+        x[model.v_slice[i]] = given[model.v_slice[i]]
+    return x
+
+
+def _coupled(model, q, v, tau, a, f_ext, fd, passive):
+    """The four steps of eq. 9.3 on the independent velocities."""
+    _refuse_divided(model, fd)
+    free = {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
+    ratios = _ratios(model)
+    forward = [rows for rows in ratios if rows[0][0] in free]
+    a_all = [0.0] * model.nv
+    for rows in ratios:
+        for k, ratio in rows:
+            a_all[k] = 0.0 if k in free else a[rows[0][0]] * ratio
+    c = rnea(model, q, v, a_all, f_ext)
+    rest = [t + p - c_k for t, p, c_k in zip(entries_of(model, tau, fd), passive, c, strict=True)]
+
+    M = restricted_inertia(model, q, fd)
+    above = [tuple(reversed(range(m))) for m in range(len(forward))]
+    H = [[_projected(M, rows, columns) for columns in forward] for rows in forward]
+    ydd = solve_ltdl(*ltdl_factors(H, above), [_weighted(rest, rows) for rows in forward], above)
+    for rows, acceleration in zip(forward, ydd, strict=True):
+        for k, ratio in rows:
+            a_all[k] = acceleration * ratio
+
+    needed = [t - p for t, p in zip(rnea(model, q, v, a_all, f_ext), passive, strict=True)]
+    tau_all = [0.0] * model.nv
+    for rows in ratios:
+        tau_all[rows[0][0]] = _weighted(needed, rows)
+    return a_all, _given(model, tau_all, tau, fd)
+
+
+def _refuse_divided(model, fd):
+    for c in model.couplings:
+        if (c.joint in fd) != (c.master in fd):
+            one, other = (c.joint, c.master) if c.joint in fd else (c.master, c.joint)
+            names = model.joint_names
+            raise CouplingError(
+                f"hybrid_dynamics: joint {names[one]!r} is in forward and joint {names[other]!r} is not, but they move "
+                "together: name both or neither.",
+                joint=names[c.joint],
+                master=names[c.master],
+            )

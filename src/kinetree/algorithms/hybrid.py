@@ -1,0 +1,339 @@
+"""Hybrid dynamics: some joints have a known force, the others a known acceleration; the rest is wanted.
+
+Two roads. By articulated bodies (`hybrid_aba`): a joint of known acceleration is rigid but for that acceleration. By
+the inertia matrix (`hybrid_crba`): the rows and columns of the joints of known force are a smaller equation of motion.
+A third one, written quite differently, is in `hybrid_recursive`.
+
+Book (tables 9.1-9.3)  here
+``fd``                 ``fd``, from ``forward``
+``nu(fd)``             ``moved``
+``I^A_i, p^A_i``       ``IA[i]``, ``f[i]``
+``U_i, D_i, u_i``      ``U[i], D[i], u[i]``
+``H_11``               ``M`` of `crba_restricted`, whose other entries are zero
+``C'``                 ``tau`` after the first pass
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.aba import DEEP
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
+from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.rnea import inward_pass, outward_pass
+from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
+from kinetree.algorithms.spec import algorithm
+from kinetree.model.sparsity import ancestors_of
+from kinetree.model.topology import depths_of, expanded_parent
+from kinetree.spatial.scalar import is_zero
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_all": "nv", "tau_all": "nv"},
+    static=("forward",),
+    domains=(UNIT_QUATERNIONS,),
+)
+def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
+    r"""Hybrid dynamics of the tree by articulated bodies.
+
+    .. math:: M a + c = \tau, \qquad \tau_i \text{ known for } i \in \mathrm{fd}, \quad a_i \text{ known for the others}
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Forces of all joints, the given ones among them [N m or N].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+    UnknownNameError
+        No joint has a name in ``forward``.
+
+    Notes
+    -----
+    Source: Featherstone (2008), tables 9.2-9.3. Differs: known accelerations and velocity products enter through the
+    first pass of `rnea`, so that at a joint of known acceleration nothing is left to do but to hand on what its body
+    carries; bodies that no joint of known force moves have no inertia to form. Passive joint forces and couplings are
+    not included: see `hybrid_dynamics`. Cost: O(nb), from that of `rnea` to that of `aba`.
+    Identities: with all joints in ``forward`` this is `aba`, with none `rnea`.
+
+    See Also
+    --------
+    hybrid_dynamics, hybrid_crba, hybrid_recursive, aba, rnea
+
+    Examples
+    --------
+    The elbow is driven at a known acceleration, the shoulder swings freely:
+
+    >>> import kinetree as kt, numpy as np
+    >>> arm, zero = kt.models.double_pendulum(), np.zeros(2)
+    >>> a, tau = kt.hybrid_aba(arm, [0.3, 0.1], zero, zero, [0.0, 1.0], forward=["shoulder"])
+    >>> bool(np.allclose(kt.aba(arm, [0.3, 0.1], zero, tau), a)), tau[0], a[1]
+    (True, 0.0, 1.0)
+    """
+    fd = forward_joints(model, forward)
+    moved = carried_by(model, fd)
+    a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
+    tau_all = entries_of(model, tau, fd)
+    # As in aba: in long chains of joints of known force, bodies bear their own weight.
+    long = max(depths_of(merged_parent(model.parent, fd)[0])) > DEEP
+    X, S, f = outward_pass(model, q, v, a_all, f_ext, model.I if long else None)
+
+    IA = list(model.I)
+    U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
+    for i in model.inward():
+        p, slot = model.parent[i], model.v_slice[i]
+        if i in moved:
+            U[i] = [IA[i] @ S_k for S_k in S[i]]
+        if i in fd:
+            D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], model.armature[slot])
+            u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
+        else:
+            tau_all[slot] = [S_k.dot(f[i]) for S_k in S[i]]
+        if p and i in fd:
+            # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
+            for U_k, x_k in zip(U[i], D[i].solve(u[i]), strict=True):
+                f[i] = f[i] + U_k * x_k
+            if p in moved:
+                IA[i] = _handed_on(model, IA[i], U[i], D[i], S[i], model.armature[slot])
+        if p:
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+            if p in moved:
+                IA[p] = IA[p] + X[i].inverse_apply(IA[i])
+
+    # A: what the accelerations wanted add to the motion of the first pass.
+    A = [model.algebra.Motion.zero() for _ in range(model.nb)]
+    for i in model.outward():
+        slot = model.v_slice[i]
+        if i in moved:
+            A[i] = X[i] @ A[model.parent[i]]
+        if i in fd:
+            a_i = D[i].solve([u_k - U_k.dot(A[i]) for u_k, U_k in zip(u[i], U[i], strict=True)])
+            a_all[slot] = a_i
+            for S_k, a_k in zip(S[i], a_i, strict=True):
+                A[i] = A[i] + S_k * a_k
+            continue
+        if i in moved:
+            tau_all[slot] = [t + U_k.dot(A[i]) for t, U_k in zip(tau_all[slot], U[i], strict=True)]
+        for k in range(slot.start, slot.stop):
+            tau_all[k] = tau_all[k] + model.armature[k] * a[k]
+    return a_all, tau_all
+
+
+def entries_of(model, x, joints):
+    """The entries of x that belong to these joints, zero elsewhere."""
+    entries = [0.0] * model.nv
+    for i in joints:
+        entries[model.v_slice[i]] = x[model.v_slice[i]]
+    return entries
+
+
+def _handed_on(model, IA, U, D, S, armature):
+    """``I^A - U D^-1 U^T``; without armature it maps S to zero, and its rows along S are structural zeros."""
+    Ia, bare = model.algebra.ArticulatedInertia.of(IA), all(is_zero(x) for x in armature)
+    for k, (column, reciprocal) in enumerate(D.dyads(U), 1):
+        Ia = Ia.minus_product([column], [column * reciprocal], kernel=S[:k] if bare else ())
+    return Ia
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, static=("forward",), domains=(UNIT_QUATERNIONS,))
+def crba_restricted(model, q, *, forward):
+    """The part of the joint-space inertia matrix that belongs to some of the joints.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    forward : sequence of str
+        Names of the joints.
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Rows and columns of these joints as in `crba` [kg m^2, kg m or kg]; zero elsewhere.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+    UnknownNameError
+        No joint has a name in ``forward``.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 9.1. Composite inertias are formed only for the bodies that these joints move,
+    and forces are taken inwards only as far as one of these joints is still to come. Cost: O(nd) at most.
+
+    See Also
+    --------
+    crba, hybrid_crba
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q = kt.models.double_pendulum(), [0.1, -0.4]
+    >>> M = kt.crba_restricted(arm, q, forward=["elbow"])
+    >>> bool(M[1, 1] == kt.crba(arm, q)[1, 1]), int(np.count_nonzero(M))
+    (True, 1)
+    """
+    return restricted_inertia(model, q, forward_joints(model, forward))
+
+
+def restricted_inertia(model, q, fd):
+    """Table 9.1; also of a tree whose joints are all in fd, where it is table 6.2."""
+    moved = carried_by(model, fd)
+    X, S = [None] * model.nb, [None] * model.nb
+    for i in model.outward():
+        if i in moved:
+            X[i] = link_transform(model, i, q)
+            S[i] = model.joints[i].motion_subspace(model.q_of(i, q))
+
+    M = [[0.0] * model.nv for _ in range(model.nv)]
+    Ic = list(model.I)
+    for i in model.inward():
+        if model.parent[i] in moved:
+            Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
+        if i not in fd:
+            continue
+        F = [Ic[i] @ S_k for S_k in S[i]]
+        fill_block(M, model, i, i, F, S[i])
+        j = i
+        while model.parent[j] in moved:
+            F = [X[j].inverse_apply(F_k) for F_k in F]
+            j = model.parent[j]
+            if j in fd:
+                fill_block(M, model, i, j, F, S[j])
+        for k in range(model.v_slice[i].start, model.v_slice[i].stop):
+            M[k][k] = M[k][k] + model.armature[k]
+    return M
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_all": "nv", "tau_all": "nv"},
+    static=("forward",),
+    domains=(UNIT_QUATERNIONS,),
+)
+def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
+    """Hybrid dynamics of the tree by the inertia matrix of the joints whose force is known.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics).
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Forces of all joints [N m or N].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+    UnknownNameError
+        No joint has a name in ``forward``.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 9.1: eq. 9.3 in four steps, table 9.1 for H_11, factorized as L^T D L along
+    the smaller tree of figure 9.1, whose nodes on joints of known acceleration are merged. Cost: that of `rnea`, of
+    `crba_restricted`, and O(m d^2) for m joints of known force, d deep in the smaller tree.
+
+    See Also
+    --------
+    hybrid_aba, hybrid_recursive, crba_restricted
+    """
+    fd = forward_joints(model, forward)
+    a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
+    # C' = ID(q, v, Q^T [0; qdd_2])
+    X, S, f = outward_pass(model, q, v, a_all, f_ext)
+    tau_all = inward_pass(model, X, S, f)
+
+    # H_11 qdd_1 = tau_1 - C'_1
+    M = restricted_inertia(model, q, fd)
+    rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
+    above = _ancestors_of_rows(model, fd)
+    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above)
+    x = solve_ltdl(L, D, [tau[k] - tau_all[k] for k in rows], above)
+
+    # tau = C' + ID_delta(Q^T [qdd_1; 0])
+    for k, x_k in zip(rows, x, strict=True):
+        a_all[k] = x_k
+    added = _acceleration_forces(model, X, S, entries_of(model, a_all, fd), carried_by(model, fd))
+    for i in model.outward():
+        slot = model.v_slice[i]
+        if i in fd:
+            tau_all[slot] = tau[slot]
+            continue
+        for k in range(slot.start, slot.stop):
+            tau_all[k] = tau_all[k] + added[k] + model.armature[k] * a[k]
+    return a_all, tau_all
+
+
+def fill_block(M, model, i, j, F, S_j):
+    """``H_ij = F^T S_j`` and its transpose; of a diagonal block only one triangle is computed."""
+    for m, F_m in enumerate(F, model.v_slice[i].start):
+        for n, S_n in enumerate(S_j, model.v_slice[j].start):
+            if i != j or n <= m:
+                M[m][n] = M[n][m] = S_n.dot(F_m)
+
+
+def _ancestors_of_rows(model, fd):
+    """Ancestors of each row of H_11 in the merged tree, joints expanded to their freedoms."""
+    merged, _ = merged_parent(model.parent, fd)
+    expanded, _ = expanded_parent(merged, [0, *(model.v_slice[i].stop - model.v_slice[i].start for i in fd)])
+    return ancestors_of([k - 1 for k in expanded[1:]])
+
+
+def _acceleration_forces(model, X, S, a, moved):
+    """``M a`` of the bodies, for accelerations that leave all bodies at rest but those in ``moved`` (table 6.1)."""
+    A, f, tau = [model.algebra.Motion.zero() for _ in range(model.nb)], [None] * model.nb, [0.0] * model.nv
+    for i in model.outward():
+        if i in moved:
+            A[i] = X[i] @ A[model.parent[i]]
+            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
+                A[i] = A[i] + S_k * a_k
+            f[i] = model.I[i] @ A[i]
+    for i in model.inward():
+        p = model.parent[i]
+        if f[i] is None:
+            continue
+        tau[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in S[i]]
+        if p:
+            handed = X[i].inverse_apply(f[i])
+            f[p] = handed if f[p] is None else f[p] + handed
+    return tau
