@@ -350,7 +350,7 @@ class MechanismBuilder:
         for hung in hang(tree, self._links):
             inertia, geometry = self._bodies[hung.body]
             Y[hung.body], back = hung.Y, hung.Y.inverse()
-            same = _is_identity(hung.Y)
+            same = is_identity(hung.Y)
             builder._bodies[hung.body] = _Body(
                 hung.body, hung.parent, hung.joint, hung.joint_name, hung.X_T, hung.Y @ inertia,
                 dict(self._links[hung.joint_name].data),
@@ -403,5 +403,6 @@ def _of_names(tree: SpanningTree, links: Mapping[str, Link]) -> SpanningTree:
     return tree
 
 
-def _is_identity(X: Transform) -> bool:
+def is_identity(X: Transform) -> bool:
+    """Whether a transform does nothing, to the last bit."""
     return X.r.is_zero and X.E.matrix.rows == Transform.identity().E.matrix.rows

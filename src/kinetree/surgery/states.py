@@ -8,11 +8,14 @@ import numpy as np
 
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.joints import Free
-from kinetree.model import Model
+from kinetree.joints.polarity import reversed_joint
+from kinetree.model import LoopJoint, Model
+from kinetree.model.graph import named_loops
 from kinetree.model.parts import numeric
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.spatial.vectors import assemble
+from kinetree.surgery.closing import joint_coordinates, joint_rates
 from kinetree.surgery.position import joint_position, world_transforms
 
 
@@ -23,14 +26,16 @@ class StateMap:
     ----------
     source, target : Model
         Joints are paired by name. The pose and twist of a body that only the target lets float are those of the
-        source's frame of that name; so are those of a floating base that is not that of the source.
+        source's frame of that name; so are those of a floating base that is not that of the source. A joint that is a
+        loop joint of the source has the position that the two bodies give it, so the loop must be closed.
     rest : mapping, optional
         Positions of joints that only the target has, by name [rad or m]; they are at rest there.
 
     Raises
     ------
     ModelError
-        If the target has a joint whose position neither a joint, nor a frame of the source, nor ``rest`` gives.
+        If the target has a joint whose position neither a joint, nor a frame of the source, nor ``rest`` gives; when
+        a state is mapped, if a loop of the source is open whose joint the target has in its tree.
 
     Notes
     -----
@@ -48,14 +53,16 @@ class StateMap:
     True
     """
 
-    __slots__ = ("source", "target", "_copies", "_floats", "_rest", "_identical")
+    __slots__ = ("source", "target", "_copies", "_floats", "_loops", "_rest", "_identical")
 
     def __init__(self, source: Model, target: Model, *, rest: Mapping[str, object] | None = None) -> None:
         rest = dict(rest or {})
         self.source, self.target = source, target
         self._copies: list[tuple[int, int]] = []  # (joint of the target, joint of the source)
         self._floats: list[tuple[int, int]] = []  # (free joint of the target, frame of the source)
+        self._loops: list[tuple[int, LoopJoint]] = []  # (joint of the target, loop joint of the source)
         self._rest: list[tuple[int, list[float]]] = []
+        loops = named_loops(source)
         for name in rest:
             target.joint(name)
         for i in target.outward():
@@ -73,6 +80,8 @@ class StateMap:
                     raise ModelError(f"joint {name!r} is {found!r} in {source.name!r} and {joint!r} in "
                                      f"{target.name!r}; give its position in rest=", joint=name)  # fmt: skip
                 self._copies.append((i, partner))
+            elif name in loops and joint in (loops[name].joint, reversed_joint(loops[name].joint)):
+                self._loops.append((i, loops[name]))
             else:
                 raise ModelError(f"model {source.name!r} has no joint {name!r}, so its position in {target.name!r} is "
                                  f"not known; give rest={{{name!r}: ...}}", joint=name)  # fmt: skip
@@ -110,6 +119,13 @@ class StateMap:
                 # X_F0 = X_FB X_B0 is the same on both sides, and X_B0 = X_J X_T on the target's.
                 X_J = self._to_body(i, frame) @ X_0[body] @ self.target.X_T[i].inverse()
                 out[..., self.target.q_slice[i]] = assemble([*X_J.r, *quaternion_from_rotation(X_J.E)])
+        if self._loops:
+            for index in np.ndindex(q.shape[:-1]):
+                X_0 = world_transforms(self.source, q[index].tolist())
+                for i, loop in self._loops:
+                    X_P, X_S = self._ends(loop, X_0)
+                    what = f"loop joint {loop.name!r} of {self.source.name!r}"
+                    out[(*index, self.target.q_slice[i])] = joint_coordinates(loop.joint, X_S @ X_P.inverse(), what)
         return out
 
     def v(self, q, v):
@@ -136,6 +152,19 @@ class StateMap:
             for i, frame in self._floats:
                 twist = self._to_body(i, frame) @ V[self.source.frames[frame].body]
                 out[..., self.target.v_slice[i]] = assemble(list(twist))
+        if self._loops:
+            batch = out.shape[:-1]
+            each_q, each_v = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (q, v))
+            for index in np.ndindex(batch):
+                one = each_q[index].tolist()
+                X_0, V = world_transforms(self.source, one), _twists(self.source, one, each_v[index].tolist())
+                for i, loop in self._loops:
+                    X_P, X_S = self._ends(loop, X_0)
+                    p, s = (self.source.frame(name).body for name in (loop.predecessor, loop.successor))
+                    # World transforms take twists to both frames; the difference is what the joint does.
+                    V_J = X_S @ (X_0[s].inverse_apply(V[s]) - X_0[p].inverse_apply(V[p]))
+                    position = joint_coordinates(loop.joint, X_S @ X_P.inverse(), f"loop joint {loop.name!r}")
+                    out[(*index, self.target.v_slice[i])] = joint_rates(loop.joint, position, V_J)
         return out
 
     def velocity_matrix(self, q):
@@ -192,6 +221,11 @@ class StateMap:
                 f"give rest={{{self.target.joint_names[i]!r}: ...}}",
                 body=name,
             ) from None
+
+    def _ends(self, loop: LoopJoint, X_0: Sequence[Transform]) -> tuple[Transform, Transform]:
+        """From world coordinates to the predecessor and to the successor frame of a loop joint of the source."""
+        P, S = self.source.frame(loop.predecessor), self.source.frame(loop.successor)
+        return loop.X_P @ P.X_FB @ X_0[P.body], loop.X_S @ S.X_FB @ X_0[S.body]
 
     def _to_body(self, i: int, frame: int) -> Transform:
         """From the body that carries the frame in the source to body i of the target, whose frame it is."""

@@ -1,0 +1,203 @@
+"""Another spanning tree for the same mechanism with closed loops."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import numpy as np
+
+from kinetree.errors import ModelError, UnsupportedError
+from kinetree.model import Keyframe, Model
+from kinetree.model.equipment import LoopJoint
+from kinetree.model.graph import MechanismGraph, named_loops
+from kinetree.model.mechanism import DRIVE_DATA, LOOP_DATA, Link, acyclic, hang, is_identity
+from kinetree.model.spanning import SpanningTree
+from kinetree.spatial import Transform
+from kinetree.surgery.draft import Draft
+from kinetree.surgery.states import StateMap
+
+LIMITS = ("lower", "upper", *DRIVE_DATA)  # infinite where there are none
+
+
+def retree(
+    model: Model,
+    *,
+    chords: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    order: str = "breadth_first",
+    tree: SpanningTree | None = None,
+    unsupported: str = "raise",
+) -> Model:
+    """The same mechanism on another spanning tree: loop joints and tree joints change places.
+
+    Parameters
+    ----------
+    model : Model
+        With loop joints.
+    chords : iterable of str
+        Joints that shall close the loops; an active loop joint without a name is "loop 0", "loop 1", ...
+    keep : iterable of str
+        Joints that shall be in the tree. Those that couplings, actuators or other equipment refer to, or whose data
+        loop joints do not hold, stay there by themselves as far as the loops allow.
+    order : {"breadth_first", "depth_first", "given"}
+        See `MechanismGraph.spanning_tree`.
+    tree : SpanningTree, optional
+        A tree of ``MechanismGraph.of(model)``; then the options above are not used.
+    unsupported : {"raise", "drop"}
+        What to do if a chord loses data (armature, soft stops), couplings or equipment: ``"drop"`` reports it.
+
+    Returns
+    -------
+    Model
+        Joints keep their names, positions, velocities and forces, frames keep theirs. ``StateMap(model, result)`` maps
+        closed states, also to the joints that were chords.
+
+    Raises
+    ------
+    UnknownNameError, TopologyError
+    ModelError
+        If a joint that becomes a chord has, or is referred to by, what only tree joints can.
+
+    Notes
+    -----
+    *Identities* At mapped states all frames are where they were, with the same energies; tree algorithms (``rnea``)
+    are those of the other tree, and agree after projection on the motions that the loops allow.
+
+    *Source* Featherstone (2008), sections 4.1 and 8.6.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> from kinetree.joints import Revolute
+    >>> b = kt.MechanismBuilder("triangle")
+    >>> b.add_body("a", mass=1.0, com=(0.5, 0, 0))
+    >>> b.add_body("b", mass=1.0, com=(0.5, 0, 0))
+    >>> b.add_joint("left", "world", "a", Revolute())
+    >>> b.add_joint("top", "a", "b", Revolute(), at_predecessor=((1, 0, 0), (0, 0, 0)))
+    >>> b.add_joint("right", "world", "b", Revolute(), at_predecessor=((1, 0, 0), (0, 0, 0)),
+    ...             at_successor=((1, 0, 0), (0, 0, 0)))
+    >>> chain = b.build(chords=["right"])
+    >>> other = kt.surgery.retree(chain, chords=["left"])
+    >>> other.body_names, other.joint_names[1:], [loop.name for loop in other.loops]
+    (('world', 'b', 'a'), ('right', 'top'), ['left'])
+    """
+    if unsupported not in ("raise", "drop"):
+        raise UnsupportedError(f"retree: unsupported={unsupported!r}; known: raise, drop", unsupported=unsupported)
+    graph, links, closing = MechanismGraph.of(model), _links(model), named_loops(model)
+    if tree is None:
+        chords, keep = list(chords), list(keep)
+        wanted = [name for name in links if name not in closing and (links[name].only_in_tree or _users(model, name))]
+        tree = graph.spanning_tree(chords=chords, keep=acyclic(graph, chords, keep, wanted), order=order)
+    opened = [name for name in tree.joints if name in closing]  # chords that become joints of the tree
+    closed = [name for name in tree.chords if name not in closing]
+    if not opened:
+        return model
+    draft = Draft.of(model)
+    keyframes = draft.equipment.keyframes
+    records = {name: _record(draft, links[name], model, unsupported) for name in closed}
+    _forget(draft, model, closed, unsupported)
+    softness = [name for name in opened if closing[name].softness is not None]
+    for name in softness:
+        draft.note("info", f"joint {name!r}", "is a joint of the tree now, exact; its softness is not held")
+    moved = hang(tree, links)
+    for hung in moved:
+        if not is_identity(hung.Y):
+            draft.reframe(hung.body, hung.Y)
+    for hung in moved:
+        body = draft._bodies[hung.body]
+        body.parent, body.joint, body.joint_name, body.X = hung.parent, hung.joint, hung.joint_name, hung.X_T
+        body.data = dict(links[hung.joint_name].data)
+    draft._joint_names = {hung.joint_name: hung.body for hung in moved}
+    draft._bodies = {hung.body: draft._bodies[hung.body] for hung in moved}
+    left = tuple(loop for loop in draft.equipment.loops if not any(loop is closing[name] for name in opened))
+    draft.equipment = dataclasses.replace(draft.equipment, loops=(*left, *records.values()), keyframes=())
+    return _with_keyframes(model, draft.result(), keyframes)
+
+
+def _links(model: Model) -> dict[str, Link]:
+    """All joints of a model, of the tree and of loops, between bodies in the model's coordinates."""
+    draft, links = Draft.of(model), {}
+    for body in draft._bodies.values():
+        data = {what: values for what, values in body.data.items() if _says_something(body, what, values)}
+        link = Link(body.joint_name, body.joint, body.parent, body.name, body.X, Transform.identity(), data)
+        links[link.name] = link.straight()
+    for name, loop in named_loops(model).items():
+        P, S = model.frame(loop.predecessor), model.frame(loop.successor)
+        one = loop.joint.nv == 1
+        data = {
+            what: np.array([getattr(loop, what)]) for what in LOOP_DATA
+            if one and getattr(loop, what) != LoopJoint.__dataclass_fields__[what].default
+        }  # fmt: skip
+        ends = (model.body_names[P.body], model.body_names[S.body])
+        links[name] = Link(name, loop.joint, *ends, loop.X_P @ P.X_FB, loop.X_S @ S.X_FB, data).straight()
+    return links
+
+
+def _says_something(body, what: str, values: np.ndarray) -> bool:
+    """Whether data of a joint differ from what a joint without them has."""
+    if what == "spring_reference":
+        return bool(np.any(body.data["stiffness"]))
+    return bool(np.any(np.isfinite(values) if what in LIMITS else values))
+
+
+def _users(model: Model, joint: str) -> list[str]:
+    """What refers to a joint of the tree, keyframes left out."""
+    names = model.joint_names
+    users = [
+        f"the coupling of {names[c.joint]!r} to {names[c.master]!r}" for c in model.couplings
+        if joint in (names[c.joint], names[c.master])
+    ]  # fmt: skip
+    equipment = dataclasses.replace(model.equipment, keyframes=())
+    frames = [frame.name for frame in model.frames]
+    users += equipment.missing(frames, [name for name in names[1:] if name != joint])
+    i = model.joint(joint)
+    users += [str(rotor) for rotor in getattr(model, "rotors", ()) if rotor.joint == i]
+    return users
+
+
+def _record(draft: Draft, link: Link, model: Model, unsupported: str) -> LoopJoint:
+    """A joint of the tree as a loop joint, between frames in the coordinates that the bodies have before they move."""
+    if lost := link.only_in_tree:
+        if unsupported == "raise":
+            link.as_loop()
+        draft.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not held")
+    if given := [what for what in DRIVE_DATA if what in link.data]:
+        draft.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not held")
+    data = {what: value for what, value in link.data.items() if what not in lost}
+    # The frames with the bodies' names stay where they are, wherever in the body that is.
+    seen = [model.frame(body).X_FB.inverse() for body in (link.predecessor, link.successor)]
+    return dataclasses.replace(link, X_P=link.X_P @ seen[0], X_S=link.X_S @ seen[1], data=data).as_loop()
+
+
+def _forget(draft: Draft, model: Model, closed: list[str], unsupported: str) -> None:
+    """Take out what refers to joints that leave the tree, or refuse."""
+    for name in closed:
+        if (users := _users(model, name)) and unsupported == "raise":
+            raise ModelError(
+                f"joint {name!r} cannot become a chord: {', '.join(users[:4])} would lose its coordinate; "
+                f"keep=[{name!r}] leaves it in the tree, unsupported='drop' gives these up",
+                joint=name,
+                users=users,
+            )
+    draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
+    draft._cut_references(frames=(), joints=closed)
+    for name in closed:
+        draft._lock_rotors(name, "its joint closes a loop")
+
+
+def _with_keyframes(model: Model, new: Model, keyframes: tuple[Keyframe, ...]) -> Model:
+    if not keyframes:
+        return new
+    states, mapped = StateMap(model, new), []
+    for key in keyframes:
+        q, v = model.keyframe(key.name)
+        try:
+            q, v = states.q(q), states.v(q, v)
+        except ModelError as problem:
+            new = new.replace(report=new.report.with_entry("info", f"keyframe {key.name!r}", f"left out: {problem}"))
+            continue
+        parts = ({new.joint_names[i]: tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
+                 for x, s in ((q, new.q_slice), (v, new.v_slice)))  # fmt: skip
+        mapped.append(Keyframe(key.name, *parts))
+    return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))
