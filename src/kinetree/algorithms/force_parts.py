@@ -1,0 +1,148 @@
+"""The joint forces of a motion, part by part: gravity (in `rnea`), Coriolis, inertial and external forces.
+
+Book                         here
+``ID_delta(q, a) = H a``     ``inertial_forces``: table 6.1, with
+``a_i, f_i``                 ``A[i], f[i]``: what the joint accelerations alone cause and need
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.base_inertia import base_inertias
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import link_transforms, world_transforms
+from kinetree.algorithms.rnea import inward_pass, outward_pass
+from kinetree.algorithms.spec import algorithm
+
+
+def joint_axes(model, q):
+    """``X[i]`` and ``S[i]`` of every body, which ``C`` of the equation of motion has at hand."""
+    S = [None] + [model.joints[i].motion_subspace(model.q_of(i, q)) for i in model.outward()]
+    return link_transforms(model, q), S
+
+
+def differential_inverse_dynamics(model, X, S, I, a):
+    """``ID_delta``: the joint forces ``M a`` of accelerations from rest, no weight (table 6.1), without armature."""
+    A, f = [model.algebra.Motion.zero()] + [None] * (model.nb - 1), [None] * model.nb
+    for i in model.outward():
+        A[i] = X[i] @ A[model.parent[i]]
+        for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
+            A[i] = A[i] + S_k * a_k
+        f[i] = I[i] @ A[i]
+    return inward_pass(model, X, S, f)
+
+
+@algorithm(inputs={"q": "nq", "a": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+def inertial_forces(model, q, a):
+    r"""Product of the mass matrix with a vector, without the mass matrix: the joint forces that accelerate the tree.
+
+    .. math:: \tau = M(q)\, a
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2], or any vector of this length.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        ``M a``, the armature included [N m or N].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.1 (ID_delta) and eq. 6.4. Cost: O(nb), where M itself costs O(n d).
+    Identities: ``inertial_forces(q, a) = rnea(q, v, a) - bias_forces(q, v)`` for every v; the four parts
+    `gravity_forces`, `coriolis_forces`, `inertial_forces` and `external_forces` add up to `rnea`.
+
+    See Also
+    --------
+    crba, rnea, coriolis_forces
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q, a = kt.models.double_pendulum(), [0.1, -0.4], [1.0, 2.0]
+    >>> bool(np.allclose(kt.inertial_forces(arm, q, a), kt.crba(arm, q) @ a))
+    True
+    """
+    tau = differential_inverse_dynamics(model, *joint_axes(model, q), base_inertias(model), a)
+    return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+def coriolis_forces(model, q, v):
+    """Joint forces that keep the tree at constant joint velocities: Coriolis and centrifugal forces, no weight.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N], quadratic in v.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 5.3: `rnea` without gravity, acceleration and external forces. Cost: O(nb).
+    Identities: ``coriolis_matrix(q, v) @ v``; ``bias_forces - gravity_forces``.
+
+    See Also
+    --------
+    gravity_forces, inertial_forces, external_forces, coriolis_matrix
+    """
+    X, S, f = outward_pass(model, q, v, None, None, weight=False)
+    return inward_pass(model, X, S, f)
+
+
+@algorithm(
+    inputs={"q": "nq", "f_ext": ("nb", 6)}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,), body_frames=False
+)
+def external_forces(model, q, f_ext):
+    r"""Joint forces that balance external forces on the bodies.
+
+    .. math:: \tau = -\sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N], the part of `rnea` that is due to the external forces.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 5.10-5.11 without the bodies' own forces. In world coordinates a subtree's
+    wrenches are added as they are. Cost: O(nb). Identity: the negative of `body_jacobian_transpose_product` of the
+    same wrenches, for "world".
+
+    See Also
+    --------
+    gravity_forces, coriolis_forces, inertial_forces, body_jacobian_transpose_product
+    """
+    X_0 = world_transforms(model, q)
+    f = [None] + [-model.algebra.external(f_ext[i]) for i in model.outward()]
+    return transposed_product(model, q, X_0, f)
+
+
+def transposed_product(model, q, X_0, f):
+    """``J^T f`` for wrenches in world coordinates: each joint feels the sum of those on the bodies that it carries."""
+    tau, f = [0.0] * model.nv, list(f)
+    for i in model.inward():
+        felt, p = X_0[i] @ f[i], model.parent[i]
+        tau[model.v_slice[i]] = [S_k.dot(felt) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        if p:
+            f[p] = f[p] + f[i]
+    return tau

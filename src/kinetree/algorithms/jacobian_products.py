@@ -1,0 +1,199 @@
+"""Products with the Jacobian of all bodies and with its rate, each in one pass over the tree.
+
+The Jacobian J stacks those of all bodies, 6 nb rows. It has O(n d) entries; its products cost O(n).
+
+Sueda (alg. 5, 6)        here
+``y = J x, z = Jdot x``  ``Y[i], Z[i]``
+``i_p Ad, i_j Ad S``     ``X[i]``, ``S[i]``
+``alpha``                handed on to the parent as it is made
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.force_parts import transposed_product
+from kinetree.algorithms.kinematics import express, link_transform, moved, step, world_axes_twists, world_transforms
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Force, Motion, Vector3
+
+
+@algorithm(
+    inputs={"q": "nq", "x": "nv"},
+    outputs={"y": ("nb", 6)},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
+def body_jacobian_product(model, q, x, *, reference):
+    """Product of the Jacobian of all bodies with a vector: what x as a velocity makes of every body.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s].
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the Jacobians, as for `jacobian`.
+
+    Returns
+    -------
+    y : (..., nb, 6) array
+        ``J_i x`` for every body [rad/s, m/s]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Sueda, algorithm 5 and eq. 2.108-2.109. Cost: O(n), without the Jacobian. Identity: the motion of the
+    bodies under the velocity x, `body_velocities`.
+
+    See Also
+    --------
+    body_jacobian_rate_product, body_jacobian_transpose_product, jacobian
+    """
+    Y = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
+    X_0 = None if reference == "local" else world_transforms(model, q)
+    for i in model.outward():
+        p, Sx = model.parent[i], span(model, model.joints[i].motion_subspace(model.q_of(i, q)), model.v_of(i, x))
+        # y_i = X y_p + S x, with X a change of the point alone where the axes are the world's
+        if reference == "local":
+            Y[i] = link_transform(model, i, q) @ Y[p] + Sx
+        else:
+            Y[i] = carried(model, i, q, X_0, Y[p], reference) + express(Sx, X_0[i], reference)
+    return [list(y) for y in Y]
+
+
+def span(model, columns, weights):
+    """The motion ``S x``."""
+    total = model.algebra.Motion.zero()
+    for column, weight in zip(columns, weights, strict=True):
+        total = total + column * weight
+    return total
+
+
+def carried(model, i, q, X_0, motion, reference):
+    """A motion of the parent, in world axes, at the point that ``reference`` names for body i."""
+    return motion if reference == "world" else moved(motion, step(model, i, q, X_0))
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "x": "nv"},
+    outputs={"z": ("nb", 6)},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
+def body_jacobian_rate_product(model, q, v, x, *, reference):
+    """Product of the time derivative of the Jacobian of all bodies with a vector.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s]; v itself for the velocity-product accelerations.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the Jacobians, as for `jacobian_rate`.
+
+    Returns
+    -------
+    z : (..., nb, 6) array
+        ``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and zero.
+
+    Notes
+    -----
+    Source: Sueda, algorithm 5; the derivative of `body_jacobian_product` for constant x. In body coordinates the rate
+    of a transform X of motions is ``-v_J x X`` with v_J the velocity of the joint (Featherstone 2008, eq. 2.45).
+    Cost: O(n). Identity: ``J a + J_dot v`` are the spatial `body_accelerations` of the same reference.
+
+    See Also
+    --------
+    body_jacobian_product, jacobian_rate
+    """
+    zero = model.algebra.Motion.zero()
+    Y, Z = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)
+    if reference == "local":
+        for i in model.outward():
+            p, joint, q_i, v_i, x_i = _joint(model, i, q, v, x)
+            X = link_transform(model, i, q)
+            inherited = X @ Y[p]
+            Y[i] = inherited + span(model, joint.motion_subspace(q_i), x_i)
+            # z_i = X z_p - v_J x X y_p + ring S x
+            Z[i] = X @ Z[p] - joint.velocity(q_i, v_i).cross(inherited) + _ring_product(model, joint, q_i, v_i, x_i)
+        return [list(z) for z in Z]
+    X_0 = world_transforms(model, q)
+    V = world_axes_twists(model, q, v, X_0, reference)
+    for i in model.outward():
+        p, joint, q_i, v_i, x_i = _joint(model, i, q, v, x)
+        Sx = express(span(model, joint.motion_subspace(q_i), x_i), X_0[i], reference)
+        ring = express(_ring_product(model, joint, q_i, v_i, x_i), X_0[i], reference)
+        Y[i], Z[i] = carried(model, i, q, X_0, Y[p], reference) + Sx, carried(model, i, q, X_0, Z[p], reference) + ring
+        if reference == "world":
+            Z[i] = Z[i] + V[i].cross(Sx)  # S is fixed to body i
+        else:
+            # About the body's origin S turns with the body, and the point to which y_p is carried moves on.
+            turning = Motion(V[i].angular, Vector3.zero())
+            going = Motion(Vector3.zero(), Y[p].angular.cross(V[i].linear - V[p].linear))
+            Z[i] = Z[i] + turning.cross(Sx) + going
+    return [list(z) for z in Z]
+
+
+@algorithm(
+    inputs={"q": "nq", "y": ("nb", 6)},
+    outputs={"x": "nv"},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
+)
+def body_jacobian_transpose_product(model, q, y, *, reference):
+    """Product of the transposed Jacobian of all bodies with forces on them: the joint forces that do the same work.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    y : (..., nb, 6) array or mapping of body name to (..., 6) array
+        Wrench on each body [N m, N], in the coordinates of ``reference``; row 0 is not used.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the Jacobians, as for `jacobian`: moments are about its origin.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``sum of J_i^T y_i`` [N m or N].
+
+    Notes
+    -----
+    Source: Sueda, algorithm 6 and eq. 2.110-2.112. Cost: O(n). Identity: ``y . (J x) = (J^T y) . x``.
+
+    See Also
+    --------
+    body_jacobian_product, external_forces
+    """
+    if reference == "world":
+        f = [None] + [model.algebra.external(y[i]) for i in model.outward()]
+        return transposed_product(model, q, world_transforms(model, q), f)
+    f = [None] + [model.algebra.external(y[i]) for i in model.outward()]
+    if reference == "local_world_aligned":
+        X_0 = world_transforms(model, q)
+        f = [None] + [Force(X_0[i].E @ f[i].angular, X_0[i].E @ f[i].linear) for i in model.outward()]
+    x = [0.0] * model.nv
+    for i in model.inward():
+        x[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        p = model.parent[i]
+        if p:
+            f[p] = f[p] + link_transform(model, i, q).inverse_apply(f[i])
+    return x
+
+
+def _joint(model, i, q, v, x):
+    return model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v), model.v_of(i, x)
+
+
+def _ring_product(model, joint, q_i, v_i, x_i):
+    """The apparent rate of S along v, times x; zero where S is constant in successor coordinates."""
+    return span(model, *((), ()) if joint.constant_subspace else (joint.subspace_rate(q_i, v_i), x_i))

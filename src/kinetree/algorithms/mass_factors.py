@@ -1,0 +1,393 @@
+"""Factors of the mass matrix with the zeros of the tree, what is done with them, and forward dynamics by them.
+
+The work is done in `kinetree.algorithms.sparse`; here it becomes functions of a model. Factor once, solve often:
+
+>>> import kinetree as kt, numpy as np
+>>> arm = kt.load("arm7")
+>>> L, D = kt.ltdl(arm, arm.neutral())
+>>> x = kt.ltdl_solve(arm, L, D, np.eye(arm.nv))  # any number of right-hand sides, here as a batch
+>>> bool(np.allclose(x @ kt.crba(arm, arm.neutral()), np.eye(arm.nv), atol=1e-9))
+True
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.rnea import bias_forces
+from kinetree.algorithms.sparse import (
+    ltdl_factors,
+    ltl_factors,
+    solve_lower,
+    solve_lower_transpose,
+    solve_ltdl,
+    solve_ltl,
+    times_lower,
+    times_lower_transpose,
+    times_symmetric,
+)
+from kinetree.algorithms.spec import algorithm
+from kinetree.model.sparsity import ancestors_of
+
+SQUARE = ("nv", "nv")
+
+
+def above(model):
+    """The columns of each row of the lower triangle that the tree lets be nonzero: ancestors, the nearest first."""
+    return ancestors_of(model.dof_parent())
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"L": SQUARE}, domains=(UNIT_QUATERNIONS,))
+def ltl(model, q):
+    """Factor L of the mass matrix ``M = L^T L``, lower triangular with the zeros of the tree.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Lower triangular, its entries square roots of inertias [kg^(1/2) m or kg^(1/2)].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.3. The factor of Cholesky for the reversed order of the joints: leaves are
+    eliminated first, so that no zero of the tree is filled; ``L L^T`` would fill. Cost beyond `crba` (table 6.6): n
+    square roots, D1 divisions and D2 (m + a); ``model.branching()`` has D1 and D2.
+
+    See Also
+    --------
+    ltl_solve, ltdl, ltl_factorize
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm = kt.models.double_pendulum()
+    >>> L = kt.ltl(arm, [0.1, -0.4])
+    >>> bool(np.allclose(L.T @ L, kt.crba(arm, [0.1, -0.4])))
+    True
+    """
+    return ltl_factors(crba(model, q), above(model))
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"L": SQUARE, "D": "nv"}, domains=(UNIT_QUATERNIONS,))
+def ltdl(model, q):
+    """Factors L and D of the mass matrix ``M = L^T D L``, L with a unit diagonal and the zeros of the tree.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Unit lower triangular [1, or m and 1/m between sliding and turning joints].
+    D : (..., nv) array
+        The diagonal of D [kg m^2 or kg], positive: the inertia that a joint feels of the subtree it carries, whose
+        own joints are free.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.3. Cost beyond `crba` (table 6.6): D1 divisions and D2 (m + a); compiled, n
+    divisions and D1 products with their results. Identity: D of a leaf is `aba`'s ``S^T I^A S``.
+
+    See Also
+    --------
+    ltdl_solve, ltl, ltdl_factorize
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm = kt.models.double_pendulum()
+    >>> L, D = kt.ltdl(arm, [0.1, -0.4])
+    >>> bool(np.allclose(L.T @ np.diag(D) @ L, kt.crba(arm, [0.1, -0.4])))
+    True
+    """
+    return ltdl_factors(crba(model, q), above(model))
+
+
+@algorithm(inputs={"M": SQUARE}, outputs={"L": SQUARE}, body_frames=None)
+def ltl_factorize(model, M):
+    """Factor L of any matrix ``M = L^T L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    M : (..., nv, nv) array
+        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
+        ``model.mass_matrix_pattern()`` is read.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Lower triangular [square root of the unit of M]; NaN if M is not positive definite.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.3. Identity: ``ltl(q) = ltl_factorize(crba(q))``.
+    """
+    return ltl_factors(M, above(model))
+
+
+@algorithm(inputs={"M": SQUARE}, outputs={"L": SQUARE, "D": "nv"}, body_frames=None)
+def ltdl_factorize(model, M):
+    """Factors L and D of any matrix ``M = L^T D L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    M : (..., nv, nv) array
+        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
+        ``model.mass_matrix_pattern()`` is read.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Unit lower triangular [1].
+    D : (..., nv) array
+        The diagonal of D [as M]; not all positive if M is not positive definite.
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.3. Identity: ``ltdl(q) = ltdl_factorize(crba(q))``.
+    """
+    return ltdl_factors(M, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+def ltl_solve(model, L, b):
+    """Solve ``M x = b`` by the factor of ``M = L^T L``.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltl` or `ltl_factorize` [square root of the unit of M].
+    b : (..., nv) array
+        Right-hand side [N m or N]; a batch of them may share one L.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``M^-1 b`` [rad/s^2 or m/s^2].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): 2 n divisions and 2 D1 (m + a).
+    """
+    return solve_ltl(L, b, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "D": "nv", "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+def ltdl_solve(model, L, D, b):
+    """Solve ``M x = b`` by the factors of ``M = L^T D L``.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltdl` or `ltdl_factorize` [1]; its diagonal is not read.
+    D : (..., nv) array
+        The diagonal of D [kg m^2 or kg].
+    b : (..., nv) array
+        Right-hand side [N m or N]; a batch of them may share one L and D.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``M^-1 b`` [rad/s^2 or m/s^2].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and 2 D1 (m + a).
+    """
+    return solve_ltdl(L, D, b, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+def lower_product(model, L, x):
+    """Product ``L x`` with a lower factor of the mass matrix.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s].
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``L x`` [for `ltl`: kg^(1/2) m/s, whose squares add up to twice the kinetic energy].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + D1 (m + a).
+    """
+    return times_lower(L, x, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+def lower_transpose_product(model, L, x):
+    """Product ``L^T x`` with a transposed lower factor of the mass matrix.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    x : (..., nv) array
+        Any vector, for `ltl` of the kind that `lower_product` gives [kg^(1/2) m/s].
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``L^T x`` [N m s or N s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + D1 (m + a).
+    """
+    return times_lower_transpose(L, x, above(model))
+
+
+@algorithm(inputs={"M": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+def symmetric_product(model, M, x):
+    """Product ``M x`` with the mass matrix, or another matrix with the zeros of the model's tree.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    M : (..., nv, nv) array
+        Symmetric [kg m^2, kg m or kg]; only the lower triangle within ``model.mass_matrix_pattern()`` is read.
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s].
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``M x`` [N m s or N s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + 2 D1 (m + a). Without M: `inertial_forces`.
+    """
+    return times_symmetric(M, x, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+def lower_solve(model, L, b):
+    """Solve ``L x = b`` with a lower factor of the mass matrix.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    b : (..., nv) array
+        Right-hand side [as ``L x``].
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``L^-1 b`` [rad/s or m/s].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and D1 (m + a).
+    """
+    return solve_lower(L, b, above(model))
+
+
+@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+def lower_transpose_solve(model, L, b):
+    """Solve ``L^T x = b`` with a transposed lower factor of the mass matrix.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the tree.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    b : (..., nv) array
+        Right-hand side [N m or N].
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)].
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and D1 (m + a). A whitening map:
+    ``b . M^-1 b`` is the squared length of ``L^-T b``.
+    """
+    return solve_lower_transpose(L, b, above(model))
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a": "nv"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def forward_dynamics_crba(model, q, v, tau, f_ext=None):
+    r"""Forward dynamics of the bare tree by its mass matrix: bias forces, `crba`, and a sparse factorization.
+
+    .. math:: M(q)\, a = \tau - c(q, v, f^x)
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 6.1 and section 6.1, with tables 6.2, 6.3 and 6.5. As `aba` it takes the tree
+    alone; `forward_dynamics` is the complete one. Cost: O(n d^2), d the depth of the tree; at or below `aba` for arms
+    and for well-branched trees.
+    Identity: equals `aba`.
+
+    See Also
+    --------
+    aba, forward_dynamics, ltdl
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm, q, v, tau = kt.models.puma_like(), np.full(6, 0.3), np.ones(6), np.zeros(6)
+    >>> bool(np.allclose(kt.forward_dynamics_crba(arm, q, v, tau), kt.aba(arm, q, v, tau), rtol=1e-9))
+    True
+    """
+    c, rows = bias_forces(model, q, v, f_ext), above(model)
+    return solve_ltdl(*ltdl_factors(crba(model, q), rows), [t - c_k for t, c_k in zip(tau, c, strict=True)], rows)
