@@ -31,6 +31,13 @@ class LDL:
                 for j in range(k + 1, i + 1):
                     work[i][j] = work[i][j] - self.L[i][k] * work[j][k]
 
+    @classmethod
+    def of(cls, L, reciprocals) -> LDL:
+        """The factorization with these parts."""
+        new = object.__new__(cls)
+        new.L, new.reciprocals = L, reciprocals
+        return new
+
     def solve(self, b):
         """``D^-1 b``."""
         n, x = len(b), list(b)

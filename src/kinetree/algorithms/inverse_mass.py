@@ -149,8 +149,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
     -----
     Source: Featherstone (2008), section 7.2: the answers of articulated bodies to unit forces; the book gives no
     listing. The armature is part of M. In the coordinates of the root body, where articulated bodies add up without
-    transforms: in long chains that costs digits (errors against extended precision, relative to the largest entry: 1e-15
-    for arms and humanoids, ACCURACY_100 for a chain of 100 links).
+    transforms, which costs digits in long chains (ACCURACY).
     Cost: O(n^2). Identity: ``inverse_mass_matrix(q) = aba_derivatives(q, v, tau).da_dtau``.
 
     See Also

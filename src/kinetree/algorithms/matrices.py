@@ -1,0 +1,113 @@
+"""Small dense matrices of scalars, as nested lists of rows: products that leave structural zeros out, and reflections.
+
+For what has no compact form of its own in the algebra: inverse inertias, the maps of subassemblies.
+"""
+
+from __future__ import annotations
+
+from kinetree.spatial.scalar import is_zero, sqrt, where
+
+
+def dot(x, y):
+    """``x . y``, structural zeros left out."""
+    total = 0.0
+    for a, b in zip(x, y, strict=True):
+        if not (is_zero(a) or is_zero(b)):
+            total = total + a * b
+    return total
+
+
+def apply(A, x):
+    """``A x``."""
+    return [dot(row, x) for row in A]
+
+
+def transposed(A, columns: int | None = None):
+    """``A^T``; ``columns`` says how many A has, where it may have no rows."""
+    return [list(column) for column in zip(*A, strict=True)] if A else [[] for _ in range(columns or 0)]
+
+
+def product(A, B):
+    """``A B``."""
+    columns = transposed(B)
+    return [[dot(row, column) for column in columns] for row in A]
+
+
+def symmetric_product(A, B):
+    """``A^T B``, known to be symmetric: one triangle is computed."""
+    rows, columns = transposed(A), transposed(B)
+    lower = [[dot(row, column) for column in columns[: m + 1]] for m, row in enumerate(rows)]
+    return mirrored(lower)
+
+
+def mirrored(lower):
+    """The full matrix of a lower triangle."""
+    n = len(lower)
+    return [[lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def plus(A, B):
+    """``A + B``, of vectors or matrices."""
+    return [plus(a, b) if isinstance(a, list) else a + b for a, b in zip(A, B, strict=True)]
+
+
+def minus(A, B):
+    """``A - B``, of vectors or matrices."""
+    return [minus(a, b) if isinstance(a, list) else a - b for a, b in zip(A, B, strict=True)]
+
+
+def outer(A, B):
+    """``A B^T``."""
+    return [[dot(a, b) for b in B] for a in A]
+
+
+def reflection(x):
+    """Householder's reflection that takes x to a multiple of the first unit vector.
+
+    Parameters
+    ----------
+    x : list of scalars
+
+    Returns
+    -------
+    alpha : scalar
+        The multiple, of the sign opposite to ``x[0]``.
+    reflect : callable
+        Applies the reflection to a vector.
+
+    Notes
+    -----
+    Without a decision on values; a vector of zeros is reflected into itself.
+    """
+    squared = dot(x, x)
+    empty = squared * 1.0 <= 0.0
+    norm = where(empty, 0.0 * squared, sqrt(where(empty, 1.0 + 0.0 * squared, squared)))
+    alpha = where(x[0] <= 0.0, norm, -norm)
+    w = [x[0] - alpha, *x[1:]]
+    # 2 / (w . w) = 1 / (norm (norm + |x0|)) = -1 / (alpha w0)
+    length = -(alpha * w[0])
+    scale = where(empty, 0.0 * squared, 1.0 / where(empty, 1.0 + 0.0 * squared, length))
+
+    def reflect(y):
+        step = dot(w, y) * scale
+        return [a - b * step for a, b in zip(y, w, strict=True)]
+
+    return alpha, reflect
+
+
+def triangular_factor(N):
+    """L with ``L L^T = N N^T``, lower triangular and square, where N has more columns than rows.
+
+    Notes
+    -----
+    By reflections of the rows, so N may be of any rank, and no difference of squares is formed.
+    """
+    rows, factor = [list(row) for row in N], []
+    d = len(rows)
+    for k in range(d):
+        alpha, reflect = reflection(rows[k][k:])
+        rows[k] = [*rows[k][:k], alpha] + [0.0] * (len(rows[k]) - k - 1)
+        for m in range(k + 1, d):
+            rows[m] = [*rows[m][:k], *reflect(rows[m][k:])]
+        factor.append(rows[k][:d])
+    return factor
