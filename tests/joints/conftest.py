@@ -1,4 +1,7 @@
-"""The battery's joints and states: every registered kind, its reversal, and one position and velocity of each."""
+"""The battery's joints and states: every registered kind, its reversal, and one position and velocity of each.
+
+Joints that depend on time are taken at one, as algorithms see them; what happens as time goes by is told by ``later``.
+"""
 
 import numpy as np
 import pytest
@@ -9,20 +12,33 @@ from kinetree.joints import Reversed, examples
 SEED = 20240
 # Joints whose frames are where their parameters say, so that they need not coincide anywhere.
 UNALIGNED = {"ellipsoid", "spline_curve", "spline_surface"}
+NOW = 0.7  # [s]
+TIMELESS: dict[int, tuple] = {}  # a joint at a time, and the joint that it was made of
 
 
 def pytest_generate_tests(metafunc):
     if "joint" in metafunc.fixturenames:
-        chosen = [(label, joint) for label, joint in examples(np.random.default_rng(SEED)) if serves(metafunc, joint)]
+        found = [(label, now(joint)) for label, joint in examples(np.random.default_rng(SEED), time_dependent=True)]
+        chosen = [(label, joint) for label, joint in found if serves(metafunc, joint)]
         labels, joints = zip(*chosen, strict=True)
         metafunc.parametrize("joint", joints, ids=[label[:80] for label in labels])
+
+
+def now(joint):
+    """The joint, at the battery's time if it depends on time."""
+    if not joint.time_dependent:
+        return joint
+    bound = joint.at(NOW)
+    TIMELESS[id(bound)] = bound, joint
+    return bound
 
 
 def serves(metafunc, joint):
     """Whether a test is about this joint: some are about implicit forms, or about frames that coincide."""
     if metafunc.module.__name__.endswith("test_battery_implicit"):
         return has_implicit_form(joint)
-    return not (metafunc.function.__name__.endswith("aligns_the_frames") and innermost(joint).kind in UNALIGNED)
+    aligned = innermost(joint).kind not in UNALIGNED and not joint.driven
+    return aligned or not metafunc.function.__name__.endswith("aligns_the_frames")
 
 
 def innermost(joint):
@@ -42,6 +58,18 @@ def has_implicit_form(joint):
 @pytest.fixture
 def rng():
     return np.random.default_rng(SEED)
+
+
+@pytest.fixture
+def timeless(joint):
+    """The joint as it is registered, not at a time."""
+    return TIMELESS.get(id(joint), (joint, joint))[1]
+
+
+@pytest.fixture
+def later(timeless):
+    """The joint a time h from now; itself unless it depends on time."""
+    return lambda h: timeless.at(NOW + h)
 
 
 @pytest.fixture

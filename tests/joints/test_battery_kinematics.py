@@ -12,10 +12,10 @@ def unit(n, k):
     return [float(i == k) for i in range(n)]
 
 
-def test_transform_rate_is_minus_velocity_cross_transform(joint, q, v):
+def test_transform_rate_is_minus_velocity_cross_transform(joint, later, q, v):
     """dX_J/dt = -v_J x X_J along the motion with constant v (Featherstone, eq. 2.45 for a coordinate transform)."""
     path = along(joint, q, v)
-    rate = derivative(lambda t: matrix(joint.transform(path(t))))
+    rate = derivative(lambda t: matrix(later(t).transform(path(t))))
     expected = -cross(joint.velocity(q, v)) @ matrix(joint.transform(q))
     np.testing.assert_allclose(rate, expected, atol=TOLERANCE)
 
@@ -32,23 +32,26 @@ def test_each_column_of_S_is_the_velocity_of_one_direction(joint, q):
 
 
 def test_velocity_is_S_times_v(joint, q, v):
-    """v_J = S v."""
-    expected = columns(joint.motion_subspace(q)) @ np.array(v)
+    """v_J = S v + sigma, sigma zero unless the joint is driven (eqs. 3.31, 3.33)."""
+    assert joint.driven or not np.any(six(joint.sigma(q)))
+    expected = columns(joint.motion_subspace(q)) @ np.array(v) + six(joint.sigma(q))
     np.testing.assert_allclose(six(joint.velocity(q, v)), expected, atol=1e-13)
 
 
-def test_bias_is_the_apparent_derivative_of_S_times_v(joint, q, v):
-    """c_J = d(S v)/dt in successor coordinates with constant v (eq. 3.42)."""
+def test_bias_is_the_apparent_derivative_of_velocity(joint, later, q, v):
+    """c_J = d(S v + sigma)/dt in successor coordinates with constant v (eq. 3.42)."""
     path = along(joint, q, v)
-    expected = derivative(lambda t: columns(joint.motion_subspace(path(t))) @ np.array(v)) if joint.nv else np.zeros(6)
+    expected = derivative(lambda t: six(later(t).velocity(path(t), v)))
     np.testing.assert_allclose(six(joint.bias(q, v)), expected, atol=TOLERANCE)
 
 
-def test_subspace_rate_is_the_apparent_derivative_of_S(joint, q, v):
-    """Each column of S differentiated along v, in successor coordinates."""
+def test_subspace_rate_is_the_apparent_derivative_of_S(joint, later, q, v):
+    """Each column of S differentiated along v, in successor coordinates, as time goes by and while it stands still."""
     path = along(joint, q, v)
-    expected = derivative(lambda t: columns(joint.motion_subspace(path(t))))
+    expected = derivative(lambda t: columns(later(t).motion_subspace(path(t))))
     np.testing.assert_allclose(columns(joint.subspace_rate(q, v)), expected, atol=TOLERANCE)
+    expected = derivative(lambda t: columns(joint.motion_subspace(path(t))))
+    np.testing.assert_allclose(columns(joint.subspace_along(q, v)), expected, atol=TOLERANCE)
 
 
 def test_constant_subspace_is_declared_only_where_true(joint, rng):

@@ -91,9 +91,9 @@ def test_names_and_units_cover_the_variables(joint):
     assert all(f"{name} [{unit}]" in joint.describe() for name, unit in labels)
 
 
-def test_joints_are_values(joint):
+def test_joints_are_values(timeless):
     """Equal by content, hashable, immutable, and the repr rebuilds them."""
     import kinetree.joints as namespace
 
-    twin = eval(repr(joint), vars(namespace).copy())
-    assert twin == joint and hash(twin) == hash(joint) and twin is not joint
+    twin = eval(repr(timeless), vars(namespace).copy())
+    assert twin == timeless and hash(twin) == hash(timeless) and twin is not timeless

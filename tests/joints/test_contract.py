@@ -236,7 +236,7 @@ def test_parameters_without_examples_are_explained(registry):
 def test_every_kind_is_registered_under_its_name():
     """The registry and the classes agree, and every kind but 'reversed' has examples."""
     assert all(cls.kind == kind for kind, cls in JOINTS.items())
-    shown = {type(example).kind for _, example in examples(np.random.default_rng(0))}
+    shown = {type(example).kind for _, example in examples(np.random.default_rng(0), time_dependent=True)}
     assert shown == set(JOINTS)
 
 

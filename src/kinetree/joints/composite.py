@@ -31,7 +31,7 @@ class Composite(Joint):
     Notes
     -----
     Where the axes of two parts align, S loses rank, as with Euler angles; the composite cannot know where. It has an
-    implicit form, as a loop joint, only with six freedoms or a single part.
+    implicit form, as a loop joint, only with six freedoms or if a single part has any.
 
     *Source* Sueda, section 2.4.9, eqs. 2.48-2.52. *Differs* Eq. 2.52 prints ``Ad S_1' - S_2'`` in one column; S-dot has
     two blocks, ``-ad(S_2 v_2) Ad S_1 + Ad S_1'`` and ``S_2'``.
@@ -80,6 +80,8 @@ class Composite(Joint):
     @property
     def constant_subspace(self) -> bool:
         """Whether S is constant because nothing turns it: one joint moves, or none rotates."""
+        if self.driven or self.time_dependent:
+            return False
         moving = [joint for joint in self.joints if joint.nv]
         if not all(joint.constant_subspace for joint in moving):
             return False
@@ -94,6 +96,19 @@ class Composite(Joint):
         """What none of the joints feels: it is the same seen from every frame in between."""
         first, *others = self.joints
         return tuple(name for name in first.unfelt if all(name in joint.unfelt for joint in others))
+
+    # Time, if one of the joints depends on it ------------------------------------------------------------------------
+
+    @property
+    def time_dependent(self) -> bool:
+        return any(joint.time_dependent for joint in self.joints)
+
+    @property
+    def driven(self) -> bool:
+        return any(joint.driven for joint in self.joints)
+
+    def at(self, t):
+        return Composite(tuple(joint.at(t) for joint in self.joints)) if self.time_dependent else self
 
     # Kinematics ----------------------------------------------------------------------------------------------------
 
@@ -197,16 +212,28 @@ class Composite(Joint):
     # As a loop joint, and equivalent forms ----------------------------------------------------------------------------
 
     def implicit(self, X):
-        if len(self.joints) == 1:
-            return self.joints[0].implicit(X)
         if self.nv == MOST_FREEDOMS:
             return [], ()
+        moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
+        if len(moving) == 1:  # the others are where they are: what lies before and behind is known
+            n = moving[0]
+            before, behind = (Composite._product(joints) for joints in (self.joints[:n], self.joints[n + 1 :]))
+            delta, T = self.joints[n].implicit(behind.inverse() @ X @ before.inverse())
+            return delta, tuple(behind @ force for force in T)
         raise UnsupportedError(
             f"{self!r} has no implicit form, so it cannot close a loop: where its joints stand cannot be read off "
             "their product in general. Put it into the tree and close the loop with another joint, or close it with "
             "one of its joints and give the others bodies.",
             joint=self,
         )
+
+    @staticmethod
+    def _product(joints) -> Transform:
+        """The transform of joints without freedoms."""
+        X = Transform.identity()
+        for joint in joints:
+            X = joint.transform(()) @ X
+        return X
 
     def canonical(self):
         turns = [joint.canonical() for joint in self.joints]

@@ -35,6 +35,11 @@ class Joint:
         Moments of mass that the joint cannot tell from the same ones on its predecessor, among "m", "h.x" ... "h.z"
         (first moments), "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and
         ``Delta S = 0``. It only saves work.
+    time_dependent : bool
+        Whether the joint moves by itself as time goes by: then it is a `Rheonomic` joint, and ``at(t)`` is the ordinary
+        joint of an instant, which the algorithms see.
+    driven : bool
+        Whether v_J has a part ``sigma`` that needs no velocity, as joints at a time have.
     position_names, velocity_names : tuple of str
         Labels of the variables.
     position_units, velocity_units : tuple of str
@@ -47,7 +52,8 @@ class Joint:
 
     *Source* Featherstone, sections 3.5 and 4.4 (``jcalc``).
 
-    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0; those of ``unfelt``.
+    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0; those of ``unfelt``. For driven
+    joints v_J = S v + sigma and c_J = (apparent dS/dt) v + (apparent rate of sigma), eqs. 3.33 and 3.42.
 
     Examples
     --------
@@ -78,6 +84,8 @@ class Joint:
     constant_subspace: bool = False
     several_charts: bool = False
     unfelt: tuple[str, ...] = ()
+    time_dependent: bool = False
+    driven: bool = False
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
@@ -122,6 +130,28 @@ class Joint:
             return (Motion.zero(),) * self.nv
         moving = [Dual(x, rate) for x, rate in zip(q, self.q_dot(q, v), strict=True)]
         return tuple(Motion.of([rate_of(x) for x in column]) for column in self.motion_subspace(moving))
+
+    # Time ----------------------------------------------------------------------------------------------------------
+
+    def at(self, t) -> Joint:
+        """The joint at a time t [s], any scalar: what algorithms see; the joint itself unless it depends on time."""
+        return self
+
+    def sigma(self, q: Sequence) -> Motion:
+        """The part of v_J that needs no velocity (Featherstone, eq. 3.33); zero unless ``driven``."""
+        return self.velocity(q, [0.0] * self.nv) if self.driven else Motion.zero()
+
+    def subspace_along(self, q: Sequence, v: Sequence) -> tuple[Motion, ...]:
+        """Apparent derivative of each column of S along v while time stands still; else as ``subspace_rate``."""
+        rates = self.subspace_rate(q, v)
+        if not self.driven:
+            return rates
+        return tuple(x - y for x, y in zip(rates, self.subspace_rate(q, [0.0] * self.nv), strict=True))
+
+    @property
+    def rigid(self) -> bool:
+        """Whether the frames never move relative to each other."""
+        return self.nq == self.nv == 0 and not self.time_dependent
 
     # The manifold of positions -------------------------------------------------------------------------------------
 

@@ -169,3 +169,8 @@ def _truth(condition):
 def rate_of(x):
     """The rate of change of a scalar: that of a Dual, and 0.0 for anything else, which does not change."""
     return x.rate if isinstance(x, Dual) else 0.0
+
+
+def value_of(x):
+    """The scalar without its rate of change: that of a Dual, and anything else as it is."""
+    return x.value if isinstance(x, Dual) else x

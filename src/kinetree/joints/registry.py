@@ -13,7 +13,9 @@ from kinetree.joints.euler import SphericalEuler, Universal
 from kinetree.joints.fixed import Fixed
 from kinetree.joints.free import Free, FreeLocal
 from kinetree.joints.helical import Helical
+from kinetree.joints.moving_frame import MovingFrame
 from kinetree.joints.planar import Planar, PlanarLocal
+from kinetree.joints.prescribed import Prescribed
 from kinetree.joints.prismatic import Prismatic
 from kinetree.joints.rack_and_pinion import RackAndPinion
 from kinetree.joints.reversed import Reversed
@@ -61,25 +63,39 @@ def register(cls: type[Joint]) -> type[Joint]:
 for _cls in (
     Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, SphericalEuler, Universal, RackAndPinion,
     SphereInCylinder, Free, Fixed, Translational, SphericalExponential, PlanarLocal, PlanarSplit, FreeLocal, FreeSplit,
-    Ellipsoid, Composite, SplineCurve, SplineSurface, Reversed,
+    Ellipsoid, Composite, SplineCurve, SplineSurface, MovingFrame, Prescribed, Reversed,
 ):  # fmt: skip
     register(_cls)
 
 
-def examples(rng) -> Iterator[tuple[str, Joint]]:
+def examples(rng, *, time_dependent: bool = False) -> Iterator[tuple[str, Joint]]:
     """Instances of every kind and, of each, the reversed joint.
 
     Parameters
     ----------
     rng : numpy.random.Generator
         For odd axes.
+    time_dependent : bool
+        Whether joints that need to be told the time occur, too.
 
     Yields
     ------
     label, joint
         The label is the joint's repr, short enough for a test's name.
     """
-    for cls in list(JOINTS.values()):
-        for joint in cls.examples(rng):
-            for variant in (joint, Reversed(joint)):
-                yield repr(variant).replace(" ", ""), variant
+    kinds = list(JOINTS.values())
+    found = [joint for cls in kinds if cls.time_dependent is not True for joint in cls.examples(rng)]
+    if time_dependent:
+        found += [joint for cls in kinds if cls.time_dependent is True for joint in cls.examples(rng)]
+        found += _on_moving_frames(rng)
+    for joint in found:
+        for variant in (joint, Reversed(joint)):
+            yield repr(variant).replace(" ", ""), variant
+
+
+def _on_moving_frames(rng) -> Iterator[Joint]:
+    """Joints with freedoms that stand on moving frames, or carry one."""
+    frames = list(MovingFrame.examples(rng))
+    for joint, frame in zip((Revolute((1, 2, 2)), Spherical(), RackAndPinion(0.4), Free()), frames, strict=True):
+        yield Composite((frame, joint))
+    yield Composite((Revolute((0, 1, 0)), frames[1], next(Prescribed.examples(rng))))

@@ -54,6 +54,17 @@ class Reversed(Joint):
     def unfelt(self) -> tuple[str, ...]:
         return self.joint.unfelt
 
+    @property
+    def time_dependent(self) -> bool:
+        return self.joint.time_dependent
+
+    @property
+    def driven(self) -> bool:
+        return self.joint.driven
+
+    def at(self, t):
+        return Reversed(self.joint.at(t)) if self.time_dependent else self
+
     def transform(self, q):
         return self.joint.transform(q).inverse()
 

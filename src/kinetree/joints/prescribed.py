@@ -1,0 +1,234 @@
+"""A joint some of whose coordinates, or all, are given functions of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kinetree.errors import JointError
+from kinetree.joints.contract import Joint, combination
+from kinetree.joints.rheonomic import AtTime, Instant, Rheonomic
+from kinetree.joints.time_functions import FourierSeries, Polynomial, Sinusoid, TimeSpline, derivatives, time_function
+
+PROBE = 0.375  # any number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prescribed(Rheonomic):
+    """A joint whose coordinates follow functions of time; those that do not remain its freedoms.
+
+    Parameters
+    ----------
+    joint : Joint
+        With one velocity for each position (no quaternions).
+    motion : function of time, sequence or mapping
+        The function of the only coordinate; one for each coordinate, None where it is free; or functions by number or
+        name of the coordinate. Kept as a tuple with one entry for each coordinate.
+
+    Raises
+    ------
+    JointError
+        If no coordinate has a function, an entry is none, or the joint does not allow it.
+
+    Notes
+    -----
+    What drives the coordinates is as strong as need be. The power that it gives is `prescribed_power`. A function of
+    time is a number, a `Polynomial`, a `Sinusoid`, a `FourierSeries`, a `TimeSpline` or any callable over scalars; the
+    numbers in it are baked into compiled code.
+
+    *Source* Featherstone, section 3.4: a cylindrical joint one of whose freedoms is a function of time is a rheonomic
+    joint of 1 DoF, a prismatic one with its only freedom a rheonomic joint of 0 DoF. With f the given coordinates:
+    v_J = S v + sigma, sigma = S_f f', c_J = (apparent dS/dt) (v, f') + S_f f'' (eqs. 3.33, 3.42).
+
+    *Identities* Motion, forces and the other joints' accelerations are those of the whole joint that moves in this way.
+
+    Examples
+    --------
+    A bolt that is driven along its axis and turns freely:
+
+    >>> from kinetree.joints import Cylindrical, Polynomial
+    >>> bolt = Prescribed(Cylindrical(), {"displacement": Polynomial((0.0, 0.2))})
+    >>> bolt.nv, bolt.position_names, float(bolt.at(1.0).sigma([0.0]).linear.z)
+    (1, ('angle',), 0.2)
+    """
+
+    joint: Joint
+    motion: tuple[Callable | None, ...]
+
+    kind = "prescribed"
+
+    def __post_init__(self) -> None:
+        joint = self.joint
+        if not isinstance(joint, Joint):
+            raise JointError(f"prescribed joint: {joint!r} is not a joint.", joint=joint)
+        if joint.nq != joint.nv or joint.time_dependent:
+            why = "depends on time itself" if joint.time_dependent else f"has nq={joint.nq} and nv={joint.nv}"
+            raise JointError(
+                f"prescribed joint: {joint!r} {why}, so its coordinates cannot be given one by one; take one whose "
+                "velocities belong to its positions, as SphericalEuler, or a MovingFrame.",
+                joint=joint,
+            )
+        object.__setattr__(self, "motion", self._functions(self.motion))
+        if any(f is None for f in self.motion) and not self._is_plain:
+            raise JointError(
+                f"prescribed joint: the velocities of {joint!r} are not the rates of its positions, so they cannot be "
+                "given in part; give functions for all coordinates, or take another joint.",
+                joint=joint,
+            )
+
+    def _functions(self, motion) -> tuple[Callable | None, ...]:
+        joint = self.joint
+        if isinstance(motion, Mapping):
+            entries: list = [None] * joint.nq
+            for key, f in motion.items():
+                index = joint.position_names.index(key) if key in joint.position_names else key
+                if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < joint.nq:
+                    raise JointError(
+                        f"prescribed joint: {joint!r} has no coordinate {key!r}; it has "
+                        f"{', '.join(f'{k} ({name})' for k, name in enumerate(joint.position_names))}.",
+                        joint=joint,
+                        coordinate=key,
+                    )
+                entries[index] = f
+        elif isinstance(motion, (tuple, list)):
+            entries = list(motion)
+        else:
+            entries = [motion]
+        if len(entries) != joint.nq or all(f is None for f in entries):
+            raise JointError(
+                f"prescribed joint: {sum(f is not None for f in entries)} functions among {len(entries)} entries for "
+                f"{joint!r}, which has {joint.nq} coordinates ({', '.join(joint.position_names)}); expected one entry "
+                "for each, None for those that stay free, and at least one function.",
+                joint=joint,
+            )
+        what = "prescribed joint: the motion of"
+        return tuple(
+            None if f is None else time_function(f, f"{what} {name}")
+            for name, f in zip(joint.position_names, entries, strict=True)
+        )
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the velocities are the rates of the positions."""
+        q = [PROBE + 0.1 * k for k in range(self.joint.nq)]
+        v = [PROBE - 0.3 * k for k in range(self.joint.nq)]
+        return list(self.joint.q_dot(q, v)) == v
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The coordinates of the whole joint that remain."""
+        return tuple(k for k, f in enumerate(self.motion) if f is None)
+
+    @property
+    def nq(self) -> int:
+        return len(self.free)
+
+    @property
+    def nv(self) -> int:
+        return len(self.free)
+
+    def whole(self, x, given):
+        """All coordinates: ``x`` are the free ones, ``given`` the others by number."""
+        x = iter(x)
+        return [next(x) if f is None else given[k] for k, f in enumerate(self.motion)]
+
+    def transform_at(self, t, q):
+        return self.joint.transform(self.whole(q, {k: f(t) for k, f in enumerate(self.motion) if f is not None}))
+
+    def at(self, t):
+        if not self._is_plain:
+            return Rheonomic.at(self, t)
+        now = PrescribedAt(self, t)
+        return now if self.free else Instant(now.transform(()), now.velocity((), ()), now.bias((), ()))
+
+    # The manifold of the free coordinates ----------------------------------------------------------------------------
+
+    def difference(self, q0, q1):
+        given = self.joint.neutral()
+        found = self.joint.difference(self.whole(q0, given), self.whole(q1, given))
+        return [found[k] for k in self.free]
+
+    def neutral(self):
+        q = self.joint.neutral()
+        return [q[k] for k in self.free]
+
+    def random(self, rng):
+        q = self.joint.random(rng)
+        return [q[k] for k in self.free]
+
+    @property
+    def position_names(self):
+        return tuple(self.joint.position_names[k] for k in self.free)
+
+    @property
+    def velocity_names(self):
+        return tuple(self.joint.velocity_names[k] for k in self.free)
+
+    @property
+    def position_units(self):
+        return tuple(self.joint.position_units[k] for k in self.free)
+
+    @property
+    def velocity_units(self):
+        return tuple(self.joint.velocity_units[k] for k in self.free)
+
+    @classmethod
+    def examples(cls, rng):
+        """The book's two, one with a path that repeats, and one whose subspace changes with time."""
+        from kinetree.joints.cylindrical import Cylindrical
+        from kinetree.joints.euler import SphericalEuler
+        from kinetree.joints.planar import Planar
+        from kinetree.joints.prismatic import Prismatic
+        from kinetree.joints.rack_and_pinion import RackAndPinion
+
+        axis = tuple(float(x) for x in rng.normal(size=3))
+        loop = TimeSpline((0.0, 0.4, 1.0, 1.5), (0.3, -0.2, 0.5, 0.3), ends="periodic")
+        yield cls(Cylindrical(axis), (None, Sinusoid(0.4, 3.0)))
+        yield cls(Prismatic(axis), (loop,))
+        yield cls(RackAndPinion(0.4), (FourierSeries(2.0, (0.3,), (0.1, 0.2)),))
+        yield cls(Planar(), (Polynomial((0.2, 1.5)), loop, Sinusoid(0.4, 3.0, 1.0)))
+        yield cls(SphericalEuler("zyx"), (None, loop, None))
+
+
+class PrescribedAt(AtTime):
+    """A prescribed joint at a time: the whole joint at what the functions give, some of its columns of S.
+
+    Parameters
+    ----------
+    joint : Prescribed
+    t : scalar
+        [s].
+    """
+
+    kind = "prescribed, at a time"
+
+    def __init__(self, joint: Prescribed, t) -> None:
+        super().__init__(joint, t)
+        found = {k: derivatives(f, t) for k, f in enumerate(joint.motion) if f is not None}
+        self.position, self.rate, self.second = ({k: x[n] for k, x in found.items()} for n in range(3))
+
+    def _whole(self, q):
+        return self.joint.whole(q, self.position)
+
+    def transform(self, q):
+        return self.joint.joint.transform(self._whole(q))
+
+    def motion_subspace(self, q):
+        columns = self.joint.joint.motion_subspace(self._whole(q))
+        return tuple(columns[k] for k in self.joint.free)
+
+    def sigma(self, q):
+        return self.velocity(q, [0.0] * self.nv)
+
+    def velocity(self, q, v):
+        return self.joint.joint.velocity(self._whole(q), self.joint.whole(v, self.rate))
+
+    def bias(self, q, v):
+        inner, whole = self.joint.joint, self._whole(q)
+        S = inner.motion_subspace(whole)
+        driven = combination([S[k] for k in self.second], list(self.second.values()))
+        return inner.bias(whole, self.joint.whole(v, self.rate)) + driven
+
+    def subspace_rate(self, q, v):
+        rates = self.joint.joint.subspace_rate(self._whole(q), self.joint.whole(v, self.rate))
+        return tuple(rates[k] for k in self.joint.free)
