@@ -11,7 +11,7 @@ from kinetree.joints.contract import Joint
 from kinetree.joints.spline_basis import Segments, basis
 from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.rotations import rx, ry, rz
-from kinetree.spatial.scalar import is_zero, maximum, minimum, where
+from kinetree.spatial.scalar import is_zero, where
 
 KIND = "spline_surface"
 SMALL = 0.25 * math.pi * (1.0 + 1e-12)
@@ -160,7 +160,7 @@ def _functions(q, count: int):
     """
     end = float(count)
     inside = (q >= 0.0) & (q <= end)
-    near = minimum(maximum(q, 0.0), end)
+    near = where(q < 0.0, 0.0, where(q > end, end, q))
     beyond = q - near
     segments = Segments(near, [float(k) for k in range(1, count)])
     N, dN, ddN = basis(near - segments.choose([float(k) for k in range(count)]))
