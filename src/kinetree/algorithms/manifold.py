@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, unit_quaternions
 from kinetree.algorithms.spec import algorithm
+from kinetree.spatial.scalar import is_zero
 
 
 def _each_joint(model, method, *arrays):
@@ -112,6 +113,53 @@ def normalize(model, q):
     subtree.
     """
     return _each_joint(model, "normalize", ("q", q))
+
+
+@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_regular": "nq", "v_regular": "nv"}, body_frames=None)
+def reparameterize(model, q, v):
+    """The same state in joint coordinates far from their singularities.
+
+    Only joints whose coordinates come in several charts change theirs (``SphericalExponential``, near a full turn), and
+    of these only where nothing that stores energy depends on the chart: springs, position limits and armatures are
+    stated in the coordinates themselves.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+
+    Returns
+    -------
+    q_regular : (..., nq) array
+        Joint positions [rad or m; quaternions as given].
+    v_regular : (..., nv) array
+        Joint velocities [rad/s or m/s]: those with the same velocities of all bodies.
+
+    Notes
+    -----
+    Source: Sueda, section 2.4.8: ``q' = (1 - 2 pi / |q|) q`` and ``v' = S(q')^-1 S(q) v``. The integrators do this
+    after every step.
+    """
+    q_regular, v_regular = [], []
+    for i in model.outward():
+        joint, q_i, v_i = model.joints[i], model.q_of(i, q), model.v_of(i, v)
+        if may_change_chart(model, i):
+            q_i, v_i = joint.reparameterize(q_i, v_i)
+        q_regular.extend(q_i)
+        v_regular.extend(v_i)
+    return q_regular, v_regular
+
+
+def may_change_chart(model, i: int) -> bool:
+    """Whether joint i has several charts, and no energy that depends on which one is taken."""
+    slot = model.v_slice[i]
+    return model.joints[i].several_charts and not any(
+        model.has_spring(k) or model.has_limit(k) or not is_zero(model.armature[k])
+        for k in range(slot.start, slot.stop)
+    )
 
 
 @algorithm(inputs={"xi": "nv", "v": "nv"}, outputs={"xi_dot": "nv"}, body_frames=None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.manifold import may_change_chart
 from kinetree.errors import NonFiniteError, SimulationError
 
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
@@ -56,6 +57,7 @@ def solve_adaptive(
 
     The unknowns are (q, v) themselves. Quaternions are normalized before every evaluation and in the result, so the
     solver's rounding along the quaternion's length, where nothing physical depends on it, cannot enter the motion.
+    Where a joint changes its chart, the solver stops and starts anew in the other one.
 
     Parameters
     ----------
@@ -106,42 +108,89 @@ def solve_adaptive(
             raise _not_finite(system, t, rate, method)
         return rate.copy()
 
-    events = None
-    if event is not None:
-
-        def events(t, y):
-            return event(normalize(y[:nq]))
-
-        events.terminal, events.direction = True, -1.0
-
-    span = (float(times[0]), float(times[-1]))
-    solution = solve_ivp(
-        right_hand_side,
-        span,
-        np.concatenate((q0, v0)),
-        method=method,
-        t_eval=times,
-        rtol=rtol,
-        atol=atol,
-        events=events,
-    )
-    if solution.status == -1:
-        reached = float(solution.t[-1]) if len(solution.t) else span[0]
-        raise SimulationError(
-            f"simulate: the adaptive integrator ({method}) stopped after t = {reached:.9g} s: {solution.message} "
-            "The motion may be stiff or discontinuous there: try method='Radau' or 'BDF', larger rtol and atol, or "
-            "integrator='semi_implicit'.",
-            time=reached,
+    charts = _chart_event(system, nq)
+    events = [*charts, *_user_event(event, normalize, nq)]
+    start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
+    rows, evaluations, event_time, event_state = [], 0, None, None
+    while True:
+        solution = solve_ivp(
+            right_hand_side,
+            (start, end),
+            y,
             method=method,
-            cause=solution.message,
+            t_eval=np.maximum(times[sum(map(len, rows)) :], start),
+            rtol=rtol,
+            atol=atol,
+            events=events,
+            dense_output=bool(charts),
         )
-    q, v = np.ascontiguousarray(solution.y[:nq].T), np.ascontiguousarray(solution.y[nq:].T)
-    event_time = event_state = None
-    if solution.status == 1:
-        event_time = float(solution.t_events[0][0])
-        y = solution.y_events[0][0]
+        evaluations += int(solution.nfev)
+        rows.append(np.reshape(solution.y, (len(y), -1)).T)  # none, if it ends before the first sample
+        if solution.status == -1:
+            raise _stopped(float(solution.t[-1]) if len(solution.t) else start, method, solution.message)
+        if solution.status == 0:
+            break
+        if charts and len(solution.t_events[0]):
+            start, y = _beyond(solution, charts[0])
+            if start >= end:
+                break
+            y = np.concatenate(system.function("reparameterize")(normalize(y[:nq]), y[nq:]))
+            continue
+        event_time, y = float(solution.t_events[-1][0]), solution.y_events[-1][0]
         event_state = normalize(y[:nq]), y[nq:]
-    return AdaptiveSolution(normalize(q) if len(q) else q, v, int(solution.nfev), event_time, event_state)
+        break
+    states = np.concatenate(rows)
+    q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, event_time, event_state)
+
+
+def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:
+    """The caller's event as SciPy takes it."""
+    if event is None:
+        return []
+
+    def margin(t, y):
+        return event(normalize(y[:nq]))
+
+    margin.terminal, margin.direction = True, -1.0
+    return [margin]
+
+
+def _chart_event(system, nq: int) -> list[Callable]:
+    """An event where a joint should change its coordinates, after which the solver starts anew; none if none can.
+
+    The chart itself jumps, which no adaptive step could cross. Its sign is all that there is to find the time by.
+    """
+    if not any(may_change_chart(system.model, i) for i in system.model.outward()):
+        return []
+    reparameterize, normalize = system.function("reparameterize"), system.function("normalize")
+
+    def regular(t, y):
+        q = normalize(y[:nq])
+        return 1.0 if np.array_equal(reparameterize(q, y[nq:])[0], q) else -1.0
+
+    regular.terminal, regular.direction = True, -1.0
+    return [regular]
+
+
+def _beyond(solution, regular) -> tuple[float, np.ndarray]:
+    """Time and state just beyond the end of a chart: the root found may lie on its near side, by rounding."""
+    t = float(solution.t_events[0][0])
+    shift = 0.0
+    while regular(t + shift, y := solution.sol(t + shift)) > 0.0:
+        shift = max(2.0 * shift, float(np.spacing(t)))
+    return t + shift, y
+
+
+def _stopped(reached: float, method: str, cause: str) -> SimulationError:
+    return SimulationError(
+        f"simulate: the adaptive integrator ({method}) stopped after t = {reached:.9g} s: {cause} "
+        "The motion may be stiff or discontinuous there: try method='Radau' or 'BDF', larger rtol and atol, or "
+        "integrator='semi_implicit'.",
+        time=reached,
+        method=method,
+        cause=cause,
+    )
 
 
 def _not_finite(system, t: float, values: np.ndarray, method: str) -> SimulationError:

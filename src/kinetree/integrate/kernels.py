@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.complete import COMPLETE, forward_dynamics, semi_implicit_acceleration
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.manifold import apply_couplings, integrate, tangent_rate
+from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize, tangent_rate
 from kinetree.algorithms.spec import Spec, algorithm
 
 
@@ -53,7 +53,7 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
     """
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
     v_next = _moved(v, a, dt)
-    return _coupled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+    return _settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
 
 
 @algorithm(
@@ -113,11 +113,15 @@ def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
 def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return _coupled(model, integrate(model, q, [h * x_k for x_k in x]), _moved(v, a, h))
+    return _settled(model, integrate(model, q, [h * x_k for x_k in x]), _moved(v, a, h))
 
 
-def _coupled(model, q, v):
-    """The end of a step: coupled joints stand where their masters say, so that rounding does not add up over steps."""
+def _settled(model, q, v):
+    """The end of a step: joints in coordinates far from their singularities; coupled ones where their masters say.
+
+    So rounding does not add up over steps, and a tumbling body does not come to the end of its chart.
+    """
+    q, v = reparameterize(model, q, v)
     return apply_couplings(model, q, v) if model.couplings else (q, v)
 
 
