@@ -97,7 +97,9 @@ def test_puma_like_stands_as_its_denavit_hartenberg_parameters_say():
 def test_random_trees_hold_every_kind_of_joint():
     """The theorems that run on them cover the whole registry."""
     kinds = {joint.kind for joint in library.random_tree(200, seed=0).joints[1:]}
-    assert kinds == set(JOINTS)
+    timeless = {kind for kind, cls in JOINTS.items() if cls.time_dependent is not True}
+    assert kinds == timeless
+    assert set(JOINTS) - timeless <= {j.kind for j in library.random_tree(250, seed=0, time_dependent=True).joints[1:]}
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -490,7 +490,7 @@ class _Assembly:
         self.welded: dict[str, str] = {}
         for name in order:
             body = self.bodies[name]
-            if merge_fixed and body.joint.nq == body.joint.nv == 0:
+            if merge_fixed and body.joint.rigid:
                 if body.data:
                     raise ModelError(
                         f"joint {body.joint_name!r} of body {name!r} is fixed, so it has no {', '.join(body.data)}; "

@@ -31,6 +31,7 @@ def random_tree(
     branching: float = 0.5,
     armature: bool = True,
     fixed: bool = True,
+    time_dependent: bool = False,
 ) -> Model:
     """A tree of random shape with random joints, placements and inertias, for tests of theorems.
 
@@ -50,6 +51,8 @@ def random_tree(
         Give one third of the joints an armature.
     fixed : bool
         With the default joints: let fixed joints occur, which stay in the model as joints without freedom.
+    time_dependent : bool
+        With the default joints: let joints occur that depend on time.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def random_tree(
     """
     rng = np.random.default_rng(seed)
     if joints is None:
-        pool = [joint for _, joint in examples(rng) if fixed or joint.nv]
+        pool = [joint for _, joint in examples(rng, time_dependent=time_dependent) if fixed or not joint.rigid]
     else:
         pool = list(joints)
     deck: list[Joint] = []

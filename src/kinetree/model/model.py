@@ -88,6 +88,9 @@ class Model(Tree):
         Number of bodies, the world included.
     nq, nv : int
         Number of position and of velocity coordinates.
+    time_dependent : bool
+        Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
+        t)``, and ``model.at(t)`` is what they see.
     held : tuple of str
         What the model holds and the complete dynamics do not compute yet, so that they refuse: loop joints,
         constraints, forces of tendons.
@@ -449,6 +452,9 @@ class Model(Tree):
 
     def __repr__(self) -> str:
         return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
+
+    def _twin(self) -> ScalarModel:
+        return ScalarModel.view(self)  # what is compiled for a model is not for one at a time
 
     # For the compiler -----------------------------------------------------------------------------------------------
 

@@ -65,18 +65,26 @@ class PlanarJoint:
         For errors.
     """
 
-    __slots__ = ("joint",)
+    __slots__ = ("joint", "time_dependent")
 
     def __init__(self, joint, name: str) -> None:
-        self.joint = joint
+        self.joint, self.time_dependent = joint, joint.time_dependent
+        joint = joint.at(0.375)  # any time
         q = joint.random(np.random.default_rng(0))
-        if any(abs(x) > 0.0 for S in joint.motion_subspace(q) for x in (S.angular.x, S.angular.y, S.linear.z)):
+        rates = (*joint.motion_subspace(q), joint.sigma(q))
+        if any(abs(x) > 0.0 for S in rates for x in (S.angular.x, S.angular.y, S.linear.z)):
             raise ModelError(
                 f"joint {name!r} ({joint!r}) leaves the x-y plane; a planar mechanism has revolute joints about z, "
                 "prismatic ones across it, and planar ones.",
                 joint=name,
             )
         _in_plane(joint.transform(q), f"joint {name!r}")
+
+    def at(self, t) -> PlanarJoint:
+        """The joint at a time."""
+        now = object.__new__(PlanarJoint)
+        now.joint, now.time_dependent = self.joint.at(t), False
+        return now
 
     def transform(self, q: Sequence) -> PlanarTransform:
         """X_J in the plane."""

@@ -38,5 +38,12 @@ class ScalarModel(Tree):
         self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
         self._set(**rebuilt(model, values))
 
+    @classmethod
+    def view(cls, model: Tree) -> ScalarModel:
+        """The structure and the numbers of a Model as they are."""
+        smodel = object.__new__(cls)
+        smodel._set(**{name: getattr(model, name) for name in (*Tree.STRUCTURE, *ScalarModel.__slots__)})
+        return smodel
+
     def __repr__(self) -> str:
         return f"<ScalarModel of {self.name!r}>"

@@ -23,9 +23,11 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics", "held", "X_own",
+        "_physics", "held", "X_own", "time_dependent", "_clock",
     )  # fmt: skip
     __slots__ = STRUCTURE
+
+    # time_dependent: whether algorithms need the time, which `at` tells the joints.
 
     algebra = SPATIAL  # the constructors that algorithms start from
     rotors = ()  # of geared drives; models that have some set their own
@@ -68,7 +70,46 @@ class Tree:
             _welded=welded,
             # From the coordinates in which body i is computed to its own: other than identity in re-framed models only.
             X_own=(Transform.identity(),) * len(parent),
+            time_dependent=any(joint.time_dependent for joint in joints[1:]),
+            _clock=None,
         )
+
+    # Time ----------------------------------------------------------------------------------------------------------
+
+    def at(self, t) -> Tree:
+        """The tree at a time, as algorithms see it; itself unless joints depend on time.
+
+        Parameters
+        ----------
+        t : scalar
+            [s], of any kind.
+
+        Returns
+        -------
+        Tree
+            With the same structure and numbers; its joints are ordinary ones, some of which move without freedoms.
+        """
+        return self._bound(t, self.joints) if self.time_dependent else self
+
+    def after(self, dt) -> Tree:
+        """Of a tree at a time that a time dt [s] later; itself unless joints depend on time."""
+        if self._clock is None:
+            return self
+        t, joints = self._clock
+        return self._bound(t + dt, joints)
+
+    def _bound(self, t, joints: Sequence) -> Tree:
+        tree = self._twin()
+        now = (None, *(joint.at(t) for joint in joints[1:]))
+        tree._set(joints=now, time_dependent=False, _clock=(t, joints))
+        return tree
+
+    def _twin(self) -> Tree:
+        """The same over again, to be changed."""
+        tree = object.__new__(type(self))
+        names = (name for cls in type(self).__mro__ for name in getattr(cls, "__slots__", ()))
+        tree._set(**{name: getattr(self, name) for name in names if hasattr(self, name)})
+        return tree
 
     # The tree ------------------------------------------------------------------------------------------------------
 

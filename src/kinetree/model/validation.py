@@ -261,12 +261,14 @@ def check_moving_inertia(model) -> None:
     rng = np.random.default_rng(0)  # inertia that vanishes at one random position vanishes at all
     composite = list(model.I)
     q = model.random_q(rng).tolist()
+    joints = model.at(float(rng.uniform())).joints
     for i in model.inward():
         p = model.parent[i]
-        X = model.joints[i].transform(model.q_of(i, q)) @ model.X_T[i]
+        X = joints[i].transform(model.q_of(i, q)) @ model.X_T[i]
         composite[p] = composite[p] + X.inverse_apply(composite[i])
     for i in suspects:
-        inertia, bound = _inertia_about_joint(model, i, q, composite[i])
+        S = joints[i].motion_subspace(model.q_of(i, q))
+        inertia, bound = _inertia_about_joint(model, i, S, composite[i])
         weakest = _weakest_direction(inertia, bound)
         if weakest is None:
             continue
@@ -289,9 +291,8 @@ def _is_regular(I: Inertia) -> bool:
     return bool(moments[0] > 1e-9 * moments[2])
 
 
-def _inertia_about_joint(model, i: int, q: Sequence, I: Inertia) -> tuple[np.ndarray, np.ndarray]:
+def _inertia_about_joint(model, i: int, S: Sequence, I: Inertia) -> tuple[np.ndarray, np.ndarray]:
     """S^T I S + armature, and for each column of S the largest value that S_k^T I S_k could have."""
-    S = model.joints[i].motion_subspace(model.q_of(i, q))
     k = model.v_slice[i].start
     D = np.array([[float(column.dot(I @ other)) for other in S] for column in S])
     rotational = float(np.abs(list(I.I)).max())
