@@ -46,8 +46,9 @@ class SplineCurve(Joint):
     neighbors differ by the same twist; at knot k it is next to frame k + 1. It is C2: S and dS/dq are continuous.
 
     Beyond its ends an open curve goes on with the twist that it has there, along the tangent screw: S is continuous and
-    constant outside, so velocities and energies are as smooth as before, dS/dq jumps to zero, and S does not vanish
-    anywhere that it does not on the curve. To stop the body there, give the joint limits.
+    constant outside, where dS/dq is zero, so nothing happens to velocities and energies, and S vanishes nowhere that it
+    does not on the curve. To stop the body there, give the joint limits. Accelerations have kinks at the knots and
+    jumps at the ends, where integrators with fixed steps are of second and of first order only.
 
     The pose is ``C_k exp(d_1 B_1(u)) exp(d_2 B_2(u)) exp(d_3 B_3(u))`` on segment k, with u = q - k, the
     differences ``d_i = log(C_{k+i-1}^-1 C_{k+i})`` and the cumulative basis functions B_i. The constants of the segment
