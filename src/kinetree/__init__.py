@@ -17,6 +17,8 @@ from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
 from kinetree.compile.packed import packed
 from kinetree.errors import KinetreeError
+from kinetree.io.dh import DHRow, DHTable, dh
+from kinetree.io.dh_extract import to_dh
 from kinetree.io.lint import lint
 from kinetree.io.load import load
 from kinetree.io.save import save
@@ -36,6 +38,8 @@ globals().update(_calls)
 
 __all__ = sorted(
     [
+        "DHRow",
+        "DHTable",
         "Function",
         "KinetreeError",
         "MechanismBuilder",
@@ -46,6 +50,7 @@ __all__ = sorted(
         "Trajectory",
         "compile",
         "data",
+        "dh",
         "differentiate",
         "errors",
         "geometry",
@@ -60,6 +65,7 @@ __all__ = sorted(
         "simulate",
         "spatial",
         "surgery",
+        "to_dh",
         "to_mjcf",
         "to_urdf",
         *_calls,

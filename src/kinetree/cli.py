@@ -1,4 +1,4 @@
-"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``codegen``, ``cache``, ``robots``.
+"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``dh``, ``codegen``, ``cache``, ``robots``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -239,6 +239,21 @@ def convert(
 
 
 @app.command()
+def dh(
+    robot: Robot,
+    convention: Annotated[str, _option("standard (distal) or modified (Craig).", default=True)] = "modified",
+    tip: Annotated[str | None, _option("The frame or body at the end of the chain, where the tree branches.")] = None,
+    positive_a: Annotated[bool, _option("Let no length a be negative.", "--positive-a")] = False,
+    debug: Debug = False,
+) -> None:
+    """Print the Denavit-Hartenberg parameters of a serial chain."""
+    with _Errors(debug):
+        import kinetree as kt
+
+        typer.echo(kt.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
+
+
+@app.command()
 def codegen(
     robot: Robot,
     function: Annotated[
@@ -319,7 +334,8 @@ def _function(model, names: str, given: dict[str, str | None], optional: Iterabl
                if key not in own and given.get(key) is None}  # fmt: skip
     if "forward" in missing:
         text = missing["forward"]
-        raise KinetreeError(f"{text} needs its joints of known force behind it: {text}:JOINT+JOINT.", missing=["forward"])
+        message = f"{text} needs the joints whose force is known behind its name: {text}:JOINT+JOINT."
+        raise KinetreeError(message, missing=["forward"])
     if missing:
         raise KinetreeError(
             f"{' and '.join(dict.fromkeys(missing.values()))} needs --{' and --'.join(missing)}.", missing=list(missing)

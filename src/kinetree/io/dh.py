@@ -1,0 +1,346 @@
+"""Denavit-Hartenberg tables: two conventions, and the models that they describe.
+
+Both conventions write a chain as alternating screws about the z and x axes of its frames,
+``Z(theta_0, d_0) X(a_1, alpha_1) Z(theta_1, d_1) X(a_2, alpha_2) ... Z(theta_n, d_n) X(a_n+1, alpha_n+1)
+Z(theta_n+1, d_n+1)``, 4n + 6 numbers in all, with the motion of joint i in the i-th Z. They differ in what a row is:
+
+* standard (distal; Denavit and Hartenberg, Paul): row i is ``Z(theta, d) X(a, alpha)``; joint i is about z of frame
+  i - 1;
+* modified (proximal, Craig, Khalil): row i is ``X(a, alpha) Z(theta, d)``; joint i is about z of frame i. Craig writes
+  a_(i-1), alpha_(i-1) for the a, alpha of row i, Featherstone a_i, alpha_i; the rows are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+
+from kinetree.errors import ModelError, ShapeError, UnsupportedError, unknown_name
+from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.builder import WORLD, as_transform
+from kinetree.model.model import GRAVITY
+from kinetree.model.parts import numeric, pose_of_transform
+from kinetree.spatial import IdentityRotation, Transform, Vector3
+from kinetree.spatial.rotations import rx, rz
+
+CONVENTIONS = ("standard", "modified")
+JOINTS = {"revolute": Revolute, "prismatic": Prismatic, "cylindrical": Cylindrical, "screw": Helical, "fixed": Fixed}
+JOINT_DATA = (
+    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
+    "effort_limit", "limit_stiffness", "limit_damping",
+)  # fmt: skip
+# Rotations this near to quarter turns are meant as such: pi / 2 is no float.
+EXACT = 1e-15
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DHRow:
+    """One joint and link of a Denavit-Hartenberg table.
+
+    Parameters
+    ----------
+    a, alpha, d, theta : float (scalars)
+        Length along x [m], twist about x [rad], offset along z [m], angle about z [rad]. The joint's position adds to
+        theta (revolute, screw), to d (prismatic), or to both (cylindrical: q = (angle, displacement)).
+    joint : {"revolute", "prismatic", "cylindrical", "screw", "fixed"}
+    pitch : float
+        Of a screw: displacement per angle [m/rad], d + pitch q.
+    name, joint_name : str, optional
+        Of link and joint; by default "link1" and "joint1" for the first row.
+    mass : float, optional
+        [kg].
+    com : (3,) array
+        Center of mass in the row's frame [m].
+    inertia : (3, 3) or (3,) array, optional
+        Rotational inertia about the center of mass in the row's axes, or its diagonal [kg m^2].
+    data : mapping
+        Limits, friction, armature, ..., as in ``ModelBuilder.add_body``; in rows given as mappings, keys of their own.
+    """
+
+    a: float
+    alpha: float
+    d: float
+    theta: float
+    joint: str = "revolute"
+    pitch: float = 0.0
+    name: str | None = None
+    joint_name: str | None = None
+    mass: float | None = None
+    com: Sequence[float] = (0.0, 0.0, 0.0)
+    inertia: object = None
+    data: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def kinematic_joint(self) -> Joint:
+        """The joint about, or along, z."""
+        return Helical(pitch=self.pitch) if self.joint == "screw" else JOINTS[self.joint]()
+
+    @property
+    def X(self) -> Transform:
+        """The constant screw along x: coordinates before it to those after it."""
+        return Transform(_turn(rx, self.alpha), Vector3(float(self.a), 0.0, 0.0))
+
+    @property
+    def Z(self) -> Transform:
+        """The constant screw along z."""
+        return Transform(_turn(rz, self.theta), Vector3(0.0, 0.0, float(self.d)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DHTable:
+    """A serial chain as Denavit-Hartenberg rows between a base and a tool.
+
+    Parameters
+    ----------
+    rows : tuple of DHRow
+    convention : {"standard", "modified"}
+    base : Transform
+        From world coordinates to those of frame 0.
+    tool : Transform
+        From the coordinates of the last row's frame to those of the tool.
+    name : str
+    gravity : tuple of 3 floats
+        In world coordinates [m/s^2].
+
+    Examples
+    --------
+    >>> table = DHTable.of([(0.0, np.pi / 2, 0.3, 0.0), (0.5, 0.0, 0.0, 0.0)], "standard")
+    >>> print(table)
+    standard Denavit-Hartenberg parameters of dh
+    joint             a [m]      alpha [rad]      d [m]      theta [rad]
+    joint1                0             pi/2        0.3                q
+    joint2              0.5                0          0                q
+    >>> table.pose([0.0, np.pi / 2]).round(12)[:3, 3].tolist()
+    [0.0, 0.0, 0.8]
+    """
+
+    rows: tuple[DHRow, ...]
+    convention: str
+    base: Transform = field(default_factory=Transform.identity)
+    tool: Transform = field(default_factory=Transform.identity)
+    name: str = "dh"
+    gravity: tuple[float, ...] = GRAVITY
+
+    @classmethod
+    def of(cls, table, convention: str | None, **changes) -> DHTable:
+        """A table from any of the forms that `dh` takes."""
+        if isinstance(table, DHTable):
+            if convention not in (None, table.convention):
+                raise ModelError(f"dh: the table is {table.convention}, convention={convention!r} contradicts it; "
+                                 "to_dh(dh(table), convention=...) converts", convention=convention)  # fmt: skip
+            return replace(table, **changes) if changes else table
+        if convention not in CONVENTIONS:
+            raise UnsupportedError(
+                f"dh: convention={convention!r}; say 'standard' (row: Rz(theta) Tz(d) Tx(a) Rx(alpha)) or 'modified' "
+                "(row: Rx(alpha) Tx(a) Rz(theta) Tz(d), Craig's and Featherstone's)",
+                convention=convention,
+            )
+        rows = tuple(_row(k, entry) for k, entry in enumerate(table, start=1))
+        if not rows:
+            raise ModelError("dh: the table has no rows; a row is (a, alpha, d, theta) or a DHRow")
+        return cls(rows, convention, **changes)
+
+    @property
+    def nq(self) -> int:
+        """Number of joint positions."""
+        return sum(row.kinematic_joint.nq for row in self.rows)
+
+    @property
+    def n_parameters(self) -> int:
+        """4n + 6: four per joint, two for the base, and four for the tool (modified; standard: four and two).
+
+        Notes
+        -----
+        Source: Featherstone (2008), section 4.3, for a base frame that is anywhere and a tool in any pose.
+        """
+        return 4 * sum(row.joint != "fixed" for row in self.rows) + 6
+
+    def pose(self, q) -> np.ndarray:
+        """The tool in the world, as the product of the rows' 4 x 4 matrices.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Joint positions [rad or m].
+
+        Returns
+        -------
+        (4, 4) array
+            Homogeneous matrix of pose [1, m].
+        """
+        return _matrix(self.tool, self._chain(q))
+
+    def _chain(self, q) -> Transform:
+        q = numeric("q", q)
+        if q.shape != (self.nq,):
+            raise ShapeError(f"q has shape {q.shape}, expected ({self.nq},), the joints of the table", shape=q.shape)
+        X, rest = self.base, q.tolist()
+        for row in self.rows:
+            joint = row.kinematic_joint
+            own, rest = rest[: joint.nq], rest[joint.nq :]
+            moved = joint.transform(own) @ row.Z
+            X = (row.X @ moved if self.convention == "standard" else moved @ row.X) @ X
+        return X
+
+    def __str__(self) -> str:
+        from kinetree.io.dh_text import as_text
+
+        return as_text(self)
+
+
+def dh(table, convention: str | None = None, *, name: str | None = None, base=None, tool=None, gravity=None) -> Model:
+    """A model from Denavit-Hartenberg parameters.
+
+    Parameters
+    ----------
+    table : sequence of rows, or DHTable
+        A row is a `DHRow`, a mapping with its fields, or a sequence (a, alpha, d, theta) in [m, rad, m, rad] that the
+        joint's kind may follow: "revolute", "prismatic", "cylindrical", "screw" (with its pitch [m/rad] after it) or
+        "fixed".
+    convention : {"standard", "modified"}
+        Required, unless the table is a `DHTable`. Standard: a row is Rz(theta) Tz(d) Tx(a) Rx(alpha). Modified (Craig):
+        a row is Rx(alpha) Tx(a) Rz(theta) Tz(d), with the numbers that Craig calls a_(i-1), alpha_(i-1), d_i, theta_i
+        and Featherstone a_i, alpha_i, d_i, theta_i.
+    name : str, optional
+        Name of the model; "dh" by default.
+    base, tool : Transform, (xyz, rpy), (R, p) or (4, 4) array, optional
+        Where frame 0 is in the world, and where the tool is in the last frame [m, rad]. Featherstone's d_0 and theta_0
+        are ``base=((0, 0, d0), (0, 0, theta0))``.
+    gravity : (3,) array, optional
+        In world coordinates [m/s^2].
+
+    Returns
+    -------
+    Model
+        The frame with the name of a link is that of its row; "tool" is the tool. Rows without any mass give a model for
+        kinematics: every joint then has an armature of 1, and the report says so. A link that is
+        itself named "tool" makes it "tool_frame".
+
+    Raises
+    ------
+    UnsupportedError
+        Without a convention.
+    ModelError, UnknownNameError
+
+    Notes
+    -----
+    *Identities* The pose of "tool" is ``DHTable.pose(q)``, the product of 4 x 4 matrices. Modified:
+    ``X_T(i) = xlt([a_i, 0, d_i]) rotx(alpha_i)`` for revolute joints.
+
+    *Source* Featherstone (2008), section 4.3 and figure 4.8 (the modified convention); Denavit and Hartenberg (1955).
+    *Differs* a constant theta of a prismatic joint, and a theta that adds to q, stay in the tree transform; there are
+    bases, tools, and lengths a of either sign.
+
+    See Also
+    --------
+    to_dh : the way back.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> right = np.pi / 2
+    >>> arm = kt.dh([(0, right, 0.0892, 0), (-0.425, 0, 0, 0), (-0.392, 0, 0, 0), (0, right, 0.109, 0),
+    ...              (0, -right, 0.0947, 0), (0, 0, 0.0823, 0)], "standard")
+    >>> kt.frame_pose(arm, arm.neutral(), frame="tool").p_WF.round(4).tolist()
+    [-0.817, -0.1913, -0.0055]
+    """
+    changes = {"name": name, "gravity": gravity}
+    changes |= {what: as_transform(f"dh: {what}", X) for what, X in (("base", base), ("tool", tool)) if X is not None}
+    table = DHTable.of(table, convention, **{what: value for what, value in changes.items() if value is not None})
+    rows = table.rows
+    bare = all(row.mass is None and row.inertia is None and "armature" not in row.data for row in rows)
+    builder = ModelBuilder(table.name, gravity=table.gravity)
+    parent, here = WORLD, table.base  # from the parent's coordinates to the last frame
+    for k, row in enumerate(rows, start=1):
+        link, joint_name, joint = row.name or f"link{k}", row.joint_name or f"joint{k}", row.kinematic_joint
+        standard = table.convention == "standard"
+        X_T = (row.Z if standard else row.Z @ row.X) @ here
+        frame = row.X if standard else Transform.identity()  # from the joint's frame to the row's
+        inertia = _seen_from(row, frame.inverse(), link)
+        data = dict(row.data)
+        if bare and joint.nv:
+            data["armature"] = 1.0
+        builder.add_body(link, parent, joint, joint_name, X_T, **inertia, **data)
+        if standard:
+            builder.add_frame(link, link, frame)
+        parent, here = link, frame
+    if bare:
+        builder.note(
+            "warning", "dh", "no row has a mass: a model for kinematics; every joint has an armature of 1, so that the "
+            "mass matrix is the identity",
+        )  # fmt: skip
+    tool_name = "tool"
+    while tool_name in builder._bodies:
+        tool_name += "_frame"
+    builder.add_frame(tool_name, parent, table.tool @ here)
+    return builder.build()
+
+
+def _seen_from(row: DHRow, X: Transform, link: str) -> dict[str, object]:
+    """Mass, center and inertia of a row in the coordinates that X leads to."""
+    com = numeric(f"link {link!r}: com", row.com)
+    if com.shape != (3,):
+        raise ModelError(f"link {link!r}: com has shape {com.shape}, expected (3,) [m]")
+    I_c = row.inertia
+    if I_c is not None:
+        I_c = numeric(f"link {link!r}: inertia", I_c)
+        I_c = np.diag(I_c) if I_c.shape == (3,) else I_c
+        if I_c.shape == (3, 3) and not isinstance(X.E, IdentityRotation):
+            E = np.array(X.E.matrix.rows, dtype=float)
+            I_c = E @ I_c @ E.T
+            I_c = 0.5 * (I_c + I_c.T)
+    place = X.apply_point(Vector3(*com.tolist()))
+    return {"mass": 0.0 if row.mass is None else row.mass, "com": list(place), "inertia": I_c}
+
+
+def _row(k: int, entry) -> DHRow:
+    """A row from what the user gave."""
+    names = [f.name for f in fields(DHRow) if f.name != "data"]
+    if isinstance(entry, DHRow):
+        row = entry
+    elif isinstance(entry, Mapping):
+        for key in entry:
+            if key not in (*names, *JOINT_DATA):
+                raise unknown_name("entry", key, [*names, *JOINT_DATA], f"row {k} of a DH table")
+        if missing := [key for key in ("a", "alpha", "d", "theta") if key not in entry]:
+            raise ModelError(f"dh: row {k} lacks {', '.join(missing)}", row=k)
+        data = {key: value for key, value in entry.items() if key in JOINT_DATA}
+        row = DHRow(**{key: value for key, value in entry.items() if key in names}, data=data)
+    else:
+        try:
+            values = list(entry)
+        except TypeError:
+            values = []
+        if not 4 <= len(values) <= 6:
+            raise ModelError(
+                f"dh: row {k} is {entry!r}, expected (a, alpha, d, theta), then its joint and pitch", row=k
+            )
+        row = DHRow(*values)
+    if row.joint not in JOINTS:
+        raise unknown_name("joint", row.joint, JOINTS, f"row {k} of a DH table")
+    for what in ("a", "alpha", "d", "theta", "pitch"):
+        value = numeric(f"dh: row {k}: {what}", getattr(row, what))
+        if value.shape != () or not np.isfinite(value):
+            raise ModelError(f"dh: row {k}: {what} is {getattr(row, what)!r}, expected a finite number", row=k)
+    if row.pitch and row.joint != "screw":
+        raise ModelError(f"dh: row {k}: pitch {row.pitch:g} of a {row.joint} joint; only screws have one", row=k)
+    return row
+
+
+def _turn(rotation, angle: float):
+    """A rotation whose quarter turns are exact, so that right angles are structure."""
+    angle = float(angle)
+    if angle == 0.0:
+        return IdentityRotation()
+    turned = rotation(angle)
+    c, s = (float(round(x)) if abs(x - round(x)) < EXACT else x for x in (turned.c, turned.s))
+    return type(turned)(turned.axis, c, s)
+
+
+def _matrix(tool: Transform, X: Transform) -> np.ndarray:
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = pose_of_transform(tool @ X)
+    return pose
