@@ -11,8 +11,9 @@ from kinetree.surgery.locking import lock, merge_fixed
 from kinetree.surgery.naming import rename
 from kinetree.surgery.rotors import expand_rotors
 from kinetree.surgery.states import StateMap
+from kinetree.surgery.trees import retree
 
 __all__ = [
-    "StateMap", "add_payload", "attach", "expand_rotors", "lock", "merge_fixed", "prune", "rename", "reroot",
+    "StateMap", "add_payload", "attach", "expand_rotors", "lock", "merge_fixed", "prune", "rename", "reroot", "retree",
     "submodel", "with_base",
 ]  # fmt: skip
