@@ -62,7 +62,8 @@ def inputs_of(model, n=11, seed=3):
     q = np.array([model.random_q(rng) for _ in range(n)])
     v, a, tau, dv, xi = rng.standard_normal((5, n, model.nv))
     return {
-        "q": q, "v": v, "a": a, "tau": tau, "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
+        "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
+        "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
         "dt": np.linspace(1e-3, 2e-3, n), "f_ext": rng.standard_normal((n, model.nb, 6)),
     }  # fmt: skip
 

@@ -115,7 +115,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
             for U_k, x_k in zip(U[i], D[i].solve(u[i]), strict=True):
                 f[i] = f[i] + U_k * x_k
             if p in moved:
-                IA[i] = _handed_on(model, IA[i], U[i], D[i], S[i], model.armature[slot])
+                IA[i] = handed_on(model, IA[i], U[i], D[i], S[i], model.armature[slot])
         if p:
             f[p] = f[p] + X[i].inverse_apply(f[i])
             if p in moved:
@@ -148,7 +148,7 @@ def entries_of(model, x, joints):
     return entries
 
 
-def _handed_on(model, IA, U, D, S, armature):
+def handed_on(model, IA, U, D, S, armature):
     """``I^A - U D^-1 U^T``; without armature it maps S to zero, and its rows along S are structural zeros."""
     Ia, bare = model.algebra.ArticulatedInertia.of(IA), all(is_zero(x) for x in armature)
     for k, (column, reciprocal) in enumerate(D.dyads(U), 1):

@@ -177,6 +177,28 @@ class Tree:
         """
         return branching_of(self.dof_parent())
 
+    @property
+    def nv_base(self) -> int:
+        """Velocity coordinates of a floating base: 6, in planar models 3; 0 if the base does not float.
+
+        Notes
+        -----
+        A base floats if it alone stands on the world, on a joint whose velocity is the twist of the base in its own
+        coordinates (S is the identity at every q), such as a free joint.
+        """
+        n = len(self.algebra.wrench)
+        if self.children(0) != (1,) or self.v_slice[1].stop != n:
+            return 0
+        # A subspace that depends on q does not survive NaN.
+        S = self.joints[1].motion_subspace([float("nan")] * self.q_slice[1].stop)
+        unit = all(x == float(row == k) for k, S_k in enumerate(S) for row, x in enumerate(S_k))
+        return n if unit else 0
+
+    @property
+    def nv_joints(self) -> int:
+        """Velocity coordinates of all joints but that of a floating base."""
+        return self.nv - self.nv_base
+
     # Coordinates ---------------------------------------------------------------------------------------------------
 
     def q_of(self, i: int, q: Sequence) -> Sequence:

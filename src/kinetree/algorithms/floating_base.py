@@ -1,0 +1,526 @@
+r"""Floating bases in their own form: the base's twist beside the joints, and no joint between base and world.
+
+.. math:: \begin{bmatrix} I_0^c & F \\ F^T & H \end{bmatrix} \begin{bmatrix} a_0 \\ \ddot q \end{bmatrix}
+   + \begin{bmatrix} p_0^c \\ C \end{bmatrix} = \begin{bmatrix} 0 \\ \tau \end{bmatrix}
+
+The book's body 0 is body 1 of a model, whose joint to the world has six freedoms and the identity for its motion
+subspace: its ``qdd`` is the spatial acceleration a_0 of the base in base coordinates (section 9.3). Where no base
+floats (`Model.nv_base` is 0), body 0 is the world, which has no freedoms.
+
+Book (tables 9.4-9.6)       here
+``body 0``                  ``tree.base``: 1, or 0
+``v_0; q, qd``              the first entries of ``v`` (the pose is in those of ``q``); the other entries
+``qdd, tau, C, H``          of the joints alone: ``nv_joints`` entries
+``I^A_i, p^A_i``            ``IA[i]``, ``f[i]``
+``I^c_i, p^c_i``            ``Ic[i]``, ``f[i]``
+``a^vp_i, a^r_i``           ``field[i]``, with the angular velocity
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.aba import DEEP
+from kinetree.algorithms.base_inertia import base_inertias
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.hybrid import handed_on
+from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
+from kinetree.algorithms.kinematics import link_transform, world_transforms
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Motion
+from kinetree.spatial.scalar import is_zero
+
+
+class FloatingTree:
+    """The bodies while the base does not accelerate: first pass of tables 9.4 to 9.6.
+
+    Gravity accelerates all bodies alike, and so does the drift of a base with a steady twist: the point at its origin
+    has the classical acceleration w x v. No joint feels either. So they may be left out until the base's acceleration
+    is known; then the answers of the joints do not depend on gravity to the last bit.
+
+    Parameters
+    ----------
+    model : Model
+    q, v : sequence of scalars
+        Of the whole model, the base's first.
+    a : sequence of scalars or None
+        Accelerations of the joints.
+    f_ext : sequence or None
+    I : sequence of Inertia
+    drifting : bool
+        Whether gravity and drift are in the forces ``f``, or wait for `base_acceleration`.
+
+    Attributes
+    ----------
+    base : int
+    X, S, f : list
+        Link transforms and motion subspaces beyond the base; forces that the bodies need.
+    """
+
+    def __init__(self, model, q, v, a, f_ext, I, drifting):
+        algebra = model.algebra
+        self.model, self.base, self.drifting = model, 1 if model.nv_base else 0, drifting
+        self.X, self.S, self.f, field, X_0 = ([None] * model.nb for _ in range(5))
+        field[0], X_0[0] = algebra.falling(model.gravity), algebra.Transform.identity()
+        if self.base:
+            V, X = model.joints[1].velocity(model.q_of(1, q), model.v_of(1, v)), link_transform(model, 1, q)
+            w_x_v = V.cross(algebra.Motion(algebra.no_rotation, V.linear)).linear
+            self.drift = (X @ field[0]).a + w_x_v
+            a_0 = self.drift if drifting else algebra.Motion.zero().linear
+            X_0[1], field[1] = X.collapse(), algebra.AccelerationField(V.angular, algebra.no_rotation, a_0)
+            self.f[1] = self._force(1, I, field, X_0, f_ext)
+        for i in self.outward():
+            p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
+            self.X[i], self.S[i] = link_transform(model, i, q), joint.motion_subspace(q_i)
+            # a = X a_lambda + S qdd + c_J + v x v_J
+            A_J = joint.bias(q_i, v_i)
+            if a is not None:
+                A_J = plus(A_J, self.S[i], a[self.slot(i)])
+            field[i] = (self.X[i] @ field[p]).with_joint(joint.velocity(q_i, v_i), A_J)
+            if f_ext is not None:
+                X_0[i] = self.X[i].collapse() @ X_0[p]
+            self.f[i] = self._force(i, I, field, X_0, f_ext)
+
+    def _force(self, i, I, field, X_0, f_ext):
+        """``f = I a + v x* I v - X_0^* f_ext``."""
+        f = I[i].inertial_force(field[i])
+        return f if f_ext is None else f - X_0[i] @ self.model.algebra.external(f_ext[i])
+
+    def outward(self):
+        """The bodies beyond the base, every parent before its children."""
+        return (i for i in self.model.outward() if i != self.base)
+
+    def inward(self):
+        """The bodies beyond the base, every child before its parent."""
+        return (i for i in self.model.inward() if i != self.base)
+
+    def slot(self, i):
+        """The entries of joint i in arrays of the joints alone."""
+        own, n = self.model.v_slice[i], self.model.nv_base
+        return slice(own.start - n, own.stop - n)
+
+    def base_acceleration(self, x):
+        """``a_0`` from the solution x, to which gravity and drift are added if they were left out."""
+        if self.drifting or not self.base:
+            return list(x)
+        Motion = self.model.algebra.Motion
+        return list(Motion.of(x) - Motion(self.model.algebra.no_rotation, self.drift))
+
+
+class BaseInertia:
+    """The inertia of the whole tree that is felt at its base, factorized.
+
+    Rows stand in reversed order, linear ones first: there a rigid body's inertia is diagonal, and little is filled.
+    """
+
+    def __init__(self, rows):
+        n = len(rows)
+        self._factors = LDL([[rows[n - 1 - m][n - 1 - k] for k in range(m + 1)] for m in range(n)], [0.0] * n)
+
+    def solve(self, b):
+        """``I_0^-1 b``."""
+        return self._factors.solve(list(b)[::-1])[::-1]
+
+    @classmethod
+    def of(cls, model, inertia):
+        """That of a rigid or an articulated inertia, with the armature of the base's coordinates, if any."""
+        n = model.nv_base
+        S = [model.algebra.Motion.of([float(row == k) for row in range(n)]) for k in range(n)]
+        rows = [list(inertia @ S_k) for S_k in S]
+        for k in range(n):
+            rows[k][k] = rows[k][k] + model.armature[k]
+        return cls(rows)
+
+
+def plus(motion, S, x):
+    """``motion + S x``."""
+    for S_k, x_k in zip(S, x, strict=True):
+        motion = motion + S_k * x_k
+    return motion
+
+
+def drifting(model):
+    """Whether gravity must be in the forces: an armature on the base's coordinates resists, but has no weight."""
+    return not all(is_zero(x) for x in model.armature[: model.nv_base])
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau_joints": "nv_joints"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_base": "nv_base", "a_joints": "nv_joints"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
+    """Accelerations of a floating base and of the joints that it carries, by articulated bodies.
+
+    Parameters
+    ----------
+    model : Model
+        With a floating base: a free joint carries all other bodies.
+    q : (..., nq) array
+        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
+    v : (..., nv) array
+        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
+    tau_joints : (..., nv_joints) array
+        Forces of the joints [N m or N]. No force acts on the base but the external wrench.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a_base : (..., nv_base) array
+        Spatial acceleration of the base in base coordinates [rad/s^2, m/s^2].
+    a_joints : (..., nv_joints) array
+        Accelerations of the joints [rad/s^2 or m/s^2], which do not depend on gravity.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 9.4. Differs: external wrenches and gravity are given in world coordinates; the
+    velocity products enter as in `aba`. If no base floats, the fixed base has no freedoms and this is `aba`.
+    Cost: O(nb). Identity: ``aba(q, v, [0; tau_joints]) = [a_base; a_joints]``.
+
+    See Also
+    --------
+    aba, floating_base_inverse_dynamics, floating_base_coefficients
+
+    Examples
+    --------
+    A robot in free fall: its joints do not feel gravity.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("quadruped", floating_base=True)
+    >>> a_base, a_joints = kt.floating_base_forward_dynamics(robot, robot.neutral(), np.zeros(18), np.zeros(12))
+    >>> bool(np.allclose(a_base, [0, 0, 0, 0, 0, -9.81])), bool(np.all(a_joints == 0.0))
+    (True, True)
+    """
+    I = model.I if max(model.depth) > DEEP else base_inertias(model)
+    tree = FloatingTree(model, q, v, None, f_ext, I, drifting(model))
+    X, S, f = tree.X, tree.S, tree.f
+
+    IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
+    U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
+    for i in tree.inward():
+        p, armature = model.parent[i], model.armature[model.v_slice[i]]
+        U[i] = [IA[i] @ S_k for S_k in S[i]]
+        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], armature)
+        u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau_joints[tree.slot(i)], S[i], strict=True)]
+        if p:
+            # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
+            IA[p] = IA[p] + X[i].inverse_apply(handed_on(model, IA[i], U[i], D[i], S[i], armature))
+            f[p] = f[p] + X[i].inverse_apply(plus(f[i], U[i], D[i].solve(u[i])))
+
+    # a_0 = -(I_0^A)^-1 p_0^A
+    a_joints, A, x = [0.0] * model.nv_joints, [model.algebra.Motion.zero()] * model.nb, []
+    if tree.base:
+        x = BaseInertia.of(model, IA[1]).solve([-f_k for f_k in f[1]])
+        A[1] = model.algebra.Motion.of(x)
+    for i in tree.outward():
+        # a' = X a_lambda,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
+        A[i] = X[i] @ A[model.parent[i]]
+        a_i = D[i].solve([u_k - U_k.dot(A[i]) for u_k, U_k in zip(u[i], U[i], strict=True)])
+        a_joints[tree.slot(i)] = a_i
+        A[i] = plus(A[i], S[i], a_i)
+    return tree.base_acceleration(x), a_joints
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a_joints": "nv_joints"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_base": "nv_base", "tau_joints": "nv_joints"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
+    """Joint forces for given joint accelerations, and the acceleration that the floating base then has.
+
+    Parameters
+    ----------
+    model : Model
+        With a floating base: a free joint carries all other bodies.
+    q : (..., nq) array
+        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
+    v : (..., nv) array
+        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
+    a_joints : (..., nv_joints) array
+        Accelerations of the joints [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a_base : (..., nv_base) array
+        Spatial acceleration of the base in base coordinates [rad/s^2, m/s^2].
+    tau_joints : (..., nv_joints) array
+        Forces of the joints [N m or N].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 9.6, where ``v_J x v_J`` is a slip for ``v_i x v_J``. Differs: gravity is added
+    to a_0 at the end. If no base floats, this is `rnea`. Cost: O(nb).
+    Identities: ``rnea(q, v, [a_base; a_joints]) = [0; tau_joints]``; `hybrid_aba` with the base's joint alone in
+    ``forward``.
+
+    See Also
+    --------
+    rnea, hybrid_dynamics, floating_base_forward_dynamics
+
+    Examples
+    --------
+    A cat in the air: swinging a limb turns the trunk.
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("quadruped", floating_base=True)
+    >>> swing = np.zeros(12)
+    >>> swing[0] = 10.0
+    >>> a_base, tau = kt.floating_base_inverse_dynamics(robot, robot.neutral(), np.zeros(18), swing)
+    >>> bool(np.abs(a_base[:3]).max() > 0.1)
+    True
+    """
+    tree = FloatingTree(model, q, v, a_joints, f_ext, base_inertias(model), drifting(model))
+    X, S, f, Ic, Motion = tree.X, tree.S, tree.f, list(model.I), model.algebra.Motion
+    for i in tree.inward():
+        p = model.parent[i]
+        if p:
+            Ic[p] = Ic[p] + X[i].inverse_apply(Ic[i])
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+    # a_0 = -(I_0^c)^-1 p_0^c
+    A, x = [Motion.zero()] * model.nb, []
+    if tree.base:
+        x = BaseInertia.of(model, Ic[1]).solve([-f_k for f_k in f[1]])
+        A[1] = Motion.of(x)
+    tau_joints = [0.0] * model.nv_joints
+    for i in tree.outward():
+        # tau = S^T (I^c a_0 + p^c)
+        A[i] = X[i] @ A[model.parent[i]]
+        needed = f[i] + Ic[i] @ A[i]
+        for k, S_k in enumerate(S[i], tree.slot(i).start):
+            tau_joints[k] = S_k.dot(needed) + model.armature[model.nv_base + k] * a_joints[k]
+    return tree.base_acceleration(x), tau_joints
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={
+        "I0c": ("nv_base", "nv_base"),
+        "F": ("nv_base", "nv_joints"),
+        "H": ("nv_joints", "nv_joints"),
+        "p0c": "nv_base",
+        "C": "nv_joints",
+    },
+    domains=(UNIT_QUATERNIONS,),
+)
+def floating_base_coefficients(model, q, v, f_ext=None):
+    r"""Coefficients of the equation of motion of a tree on a floating base.
+
+    .. math:: \begin{bmatrix} I_0^c & F \\ F^T & H \end{bmatrix} \begin{bmatrix} a_0 \\ \ddot q \end{bmatrix}
+       + \begin{bmatrix} p_0^c \\ C \end{bmatrix} = \begin{bmatrix} 0 \\ \tau \end{bmatrix}
+
+    Parameters
+    ----------
+    model : Model
+        With a floating base: a free joint carries all other bodies.
+    q : (..., nq) array
+        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
+    v : (..., nv) array
+        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    I0c : (..., nv_base, nv_base) array
+        Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg].
+    F : (..., nv_base, nv_joints) array
+        Column k is the momentum that a unit velocity of joint k gives the tree while the base rests, base coordinates
+        [kg m^2, kg m, kg].
+    H : (..., nv_joints, nv_joints) array
+        Inertia matrix of the joints while the base rests [kg m^2, kg m or kg].
+    p0c : (..., nv_base) array
+        Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].
+    C : (..., nv_joints) array
+        Joint forces of the same [N m or N].
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 9.13 and table 9.5, where ``v_J x v_J`` is a slip for ``v_i x v_J``; example 9.3.
+    The matrix has the sparsity of the tree: factorized with the base's rows first, nothing is filled. If no base
+    floats, H and C are those of `crba` and `bias_forces`. Cost: O(nd).
+    Identities: the momentum in base coordinates is ``I0c v_0 + F qd``; the kinetic energy is half the quadratic form of
+    the matrix in ``[v_0; qd]``.
+
+    See Also
+    --------
+    crba, bias_forces, floating_base_reduced_coefficients, floating_base_jacobian
+
+    Examples
+    --------
+    Joint velocities in the null space of F, all of them but six dimensions, do not disturb the base's motion:
+
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("quadruped", floating_base=True)
+    >>> q, v = robot.random_state(np.random.default_rng(0))
+    >>> eq = kt.floating_base_coefficients(robot, q, v)
+    >>> reactionless = np.linalg.svd(eq.F)[2][6:]
+    >>> reactionless.shape, bool(np.allclose(eq.F @ reactionless.T, 0.0))
+    ((6, 12), True)
+    """
+    tree = FloatingTree(model, q, v, None, f_ext, base_inertias(model), True)
+    p0c, C = _bias(model, tree)
+    return *_blocks(model, crba(model, q)), p0c, C
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"H_fl": ("nv_joints", "nv_joints"), "C_fl": "nv_joints"},
+    domains=(UNIT_QUATERNIONS,),
+)
+def floating_base_reduced_coefficients(model, q, v, f_ext=None):
+    r"""Coefficients of the joints' own equation of motion on a floating base, from which the base is eliminated.
+
+    .. math:: H^{fl} \ddot q + C^{fl} = \tau, \qquad H^{fl} = H - F^T (I_0^c)^{-1} F, \qquad
+       C^{fl} = C - F^T (I_0^c)^{-1} p_0^c
+
+    Parameters
+    ----------
+    model : Model
+        With a floating base: a free joint carries all other bodies.
+    q : (..., nq) array
+        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
+    v : (..., nv) array
+        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    H_fl : (..., nv_joints, nv_joints) array
+        Inertia matrix of the joints on a base that gives way [kg m^2, kg m or kg]; symmetric, positive definite, dense.
+    C_fl : (..., nv_joints) array
+        Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 9.2, eq. 9.14-9.16. Not the cheapest way to forward dynamics: the zeros of H
+    are lost, see `floating_base_forward_dynamics`. If no base floats, these are `crba` and `bias_forces`.
+    Identity: the inverse of H_fl is the joints' block of that of `crba`.
+
+    See Also
+    --------
+    floating_base_coefficients
+    """
+    tree = FloatingTree(model, q, v, None, f_ext, base_inertias(model), drifting(model))
+    p0c, C = _bias(model, tree)
+    I0c, F, H = _blocks(model, crba(model, q))
+    inertia, columns = BaseInertia(I0c), [[row[k] for row in F] for k in range(model.nv_joints)]
+    G, g = [inertia.solve(column) for column in columns], inertia.solve(p0c)
+    C_fl = [C_k - _product(column, g) for C_k, column in zip(C, columns, strict=True)]
+    H_fl = [list(row) for row in H]
+    for m, column in enumerate(columns):
+        for k in range(m + 1):
+            H_fl[m][k] = H_fl[k][m] = H[m][k] - _product(column, G[k])
+    return H_fl, C_fl
+
+
+@algorithm(
+    inputs={"q": "nq"},
+    outputs={"J_fl": (6, "nv_joints")},
+    static=("frame", "reference"),
+    domains=(UNIT_QUATERNIONS,),
+)
+def floating_base_jacobian(model, q, *, frame, reference):
+    r"""Jacobian of a frame on a robot whose floating base recoils: the generalized Jacobian.
+
+    .. math:: J^{fl} = J - (I_0^c)^{-1} F
+
+    Parameters
+    ----------
+    model : Model
+        With a floating base: a free joint carries all other bodies.
+    q : (..., nq) array
+        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the twist: of the frame at its origin, of the world at the world's origin, of the world at the
+        frame's origin.
+
+    Returns
+    -------
+    J_fl : (..., 6, nv_joints) array
+        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint velocities by impulses
+        within the robot change the frame's twist by ``J_fl dqd``; with zero momentum ``J_fl qd`` is its twist.
+
+    Raises
+    ------
+    UnknownNameError
+        No frame has this name.
+
+    Notes
+    -----
+    Source: Featherstone (2008), example 9.4; Umetani and Yoshida (1989). Differs: in the coordinates of ``reference``.
+    If no base floats, this is `jacobian`.
+
+    See Also
+    --------
+    jacobian, floating_base_coefficients
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> robot = kt.load("quadruped", floating_base=True)
+    >>> foot = robot.body_names[-1]
+    >>> kt.floating_base_jacobian(robot, robot.neutral(), frame=foot, reference="world").shape
+    (6, 12)
+    """
+    frame, n = model.frame(frame), model.nv_base
+    X_0 = world_transforms(model, q, model.support(frame.body))
+    columns = frame_columns(model, q, frame, reference, X_0)[n:]
+    take = dict(to_reference(model, q, frame, reference, X_0)).get(1)
+    if n and take:
+        I0c, F, _ = _blocks(model, crba(model, q))
+        inertia = BaseInertia(I0c)
+        for k in range(model.nv_joints):
+            recoil = take(Motion.of(inertia.solve([row[k] for row in F])))
+            columns[k] = -recoil if columns[k] is None else columns[k] - recoil
+    return columns_to_rows(columns, model.nv_joints)
+
+
+def _bias(model, tree):
+    """``p_0^c`` and C: what the base and the joints must exert for the forces of the bodies."""
+    f, C = tree.f, [0.0] * model.nv_joints
+    for i in tree.inward():
+        C[tree.slot(i)] = [S_k.dot(f[i]) for S_k in tree.S[i]]
+        p = model.parent[i]
+        if p:
+            f[p] = f[p] + tree.X[i].inverse_apply(f[i])
+    return list(f[1]) if tree.base else [], C
+
+
+def _blocks(model, M):
+    """``I_0^c, F, H`` of the whole matrix (table 9.5: that of table 6.2 with S = 1 at the base)."""
+    n = model.nv_base
+    return [row[:n] for row in M[:n]], [row[n:] for row in M[:n]], [row[n:] for row in M[n:]]
+
+
+def _product(x, y):
+    total = 0.0
+    for x_k, y_k in zip(x, y, strict=True):
+        total = total + x_k * y_k
+    return total
