@@ -9,6 +9,7 @@ from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function, check_static
 from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
+from kinetree.compile.timed import ENTRY, TIME, missing_inputs, takes_time, timed, with_entry
 
 
 def plain_call(spec: Spec):
@@ -18,7 +19,7 @@ def plain_call(spec: Spec):
     ``model.functions``.
     """
     name, inputs, optional, static = spec.name, tuple(spec.inputs), tuple(spec.optional), spec.static
-    arrays, count, choices_count = (*inputs, *optional), len(inputs), len(static)
+    count, choices_count = len(inputs), len(static)
 
     def call(model, *args, out=None, **named):
         try:
@@ -41,22 +42,28 @@ def plain_call(spec: Spec):
         return general(model, args, out, named)
 
     def general(model, args, out, named):
-        given, choices = bound(model, args, named)
+        own = timed(spec, model)
+        given, choices = bound(own, model, args, named)
         present = tuple(entry for entry in optional if entry in given)
         if is_interpreted():
             check_static(spec, model, choices)
-            return _interpreted(spec, model, given, out, present, choices)
+            return _interpreted(own, model, given, out, present, choices)
         values = [tuple(x) if isinstance(x, list) else x for x in map(choices.get, static)]  # hashable
         key = (name, *((present,) if present else ()), *values)
         f = model.functions.get(key if len(key) > 1 else name)
         if f is None:
             check_static(spec, model, choices)
-            f = Function(spec, model, present, choices, checks=True)
+            f = Function(own, model, present, choices, checks=True)
             f = model.functions.setdefault(key if len(key) > 1 else name, f)
-        return f(*[given[entry] for entry in (*inputs, *present)], out=out)
+        return f(*[given[entry] for entry in (*own.inputs, *present)], out=out)
 
-    def bound(model, args, named):
+    def bound(own, model, args, named):
         """The arrays and the static choices by name."""
+        arrays = (*own.inputs, *optional)
+        if TIME in named and TIME not in arrays and takes_time(spec):
+            if named[TIME] is not None:
+                raise TypeError(f"{name}: model {model.name!r} does not depend on time, so it takes no t")
+            named = {entry: value for entry, value in named.items() if entry != TIME}
         given, choices = dict(zip(arrays, args, strict=False)), {}
         fits = len(args) <= len(arrays)
         for entry, value in named.items():
@@ -74,9 +81,9 @@ def plain_call(spec: Spec):
         for entry in optional:
             if given.get(entry, inputs) is None:
                 del given[entry]
-        missing = [entry for entry in inputs if entry not in given]
+        missing = [entry for entry in own.inputs if entry not in given]
         if missing:
-            raise TypeError(f"{name}: missing {', '.join(missing)}")
+            raise TypeError(missing_inputs(name, model, missing))
         return given, choices
 
     signature = _public_signature(spec)
@@ -98,6 +105,8 @@ def _interpreted(spec, model, given, out, present, choices):
 
 def _public_signature(spec: Spec) -> inspect.Signature:
     parameters = list(inspect.signature(spec.function).parameters.values())
+    if takes_time(spec):
+        parameters.append(inspect.Parameter(TIME, inspect.Parameter.KEYWORD_ONLY, default=None))
     parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))
     return inspect.Signature(parameters)
 
@@ -108,10 +117,8 @@ out : array or tuple of arrays, optional
 
 
 def _with_out(spec: Spec) -> str:
-    """The algorithm's docstring with ``out`` as the last parameter."""
-    doc = inspect.cleandoc(spec.function.__doc__ or "")  # Python 3.13 has taken the indentation away already
-    head, marker, tail = doc.partition("\n\nReturns\n")
-    return head + _OUT + marker + tail if marker else doc
+    """The algorithm's docstring with ``out`` as the last parameter, after the time."""
+    return with_entry(spec.function, *((ENTRY,) if takes_time(spec) else ()), _OUT)
 
 
 def plain_calls() -> dict:

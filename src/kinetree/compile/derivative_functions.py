@@ -20,6 +20,7 @@ from kinetree.compile.expr import Expr
 from kinetree.compile.function import Function, check_static
 from kinetree.compile.fused import resolved
 from kinetree.compile.graph import Graph
+from kinetree.compile.timed import timed
 from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
 from kinetree.model.numbers import entries, is_free, rebuilt
 from kinetree.model.scalar_model import ScalarModel
@@ -134,6 +135,7 @@ def differentiate(
     True
     """
     base, static = resolved(model, name, static)
+    base = timed(base, model)
     check_static(base, model, static)
     name = base.parts or base.name
     wrt, of, optional = _names(wrt), _names(of if of is not None else base.outputs), _names(optional)

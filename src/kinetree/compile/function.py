@@ -18,6 +18,7 @@ from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.static_choices import settled
 from kinetree.compile.threads import checked_threads
+from kinetree.compile.timed import missing_inputs, timed
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import unknown_name
 
@@ -59,6 +60,7 @@ class Function(ArrayCalls):
         checks: bool,
         threads: int | None = None,
     ):
+        spec = timed(spec, model)
         self.name = spec.name
         self.model = model
         self.structure_model = model  # whose structure the code has; the numbers are the model's
@@ -149,7 +151,7 @@ class Function(ArrayCalls):
             if name not in names:
                 raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(names)}")
         missing = [name for name in names[len(args) :] if name not in named]
-        raise TypeError(f"{self.name}: missing {', '.join(missing)}")
+        raise TypeError(missing_inputs(self.name, self.model, missing))
 
     # Building ------------------------------------------------------------------------------------------------------
 

@@ -12,11 +12,13 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from types import FunctionType
 
 from kinetree.compile import cache
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model, trace
 from kinetree.errors import CompilationError
+from kinetree.joints import Joint
 
 _FLOORS = ("spatial", "joints", "model", "algorithms", "compile", "integrate")
 
@@ -57,20 +59,51 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
 
 def _known(spec, model) -> bool:
     """Whether all code that a trace would run belongs to the library."""
-    return all(code.__module__.startswith("kinetree.") for code in (*joint_classes(model), spec.function))
+    return all(_is_ours(code) for code in (*joint_classes(model), spec.function))
 
 
-def joint_classes(model) -> frozenset[type]:
-    """The classes of all joints of a model, and of the joints that they are made of."""
-    return frozenset(type(part) for i in model.outward() for part in _parts(model.joints[i]))
+def joint_classes(model) -> frozenset:
+    """The code that the joints of a model are made of: classes, and functions of a user's own.
+
+    The functions themselves are in it, and so stay alive: their place in memory may be part of a joint's repr.
+    """
+    return frozenset(
+        type(part) if _is_ours(type(part)) or isinstance(part, Joint) else _Same(part)
+        for i in model.outward()
+        for part in _parts(model.joints[i])
+    )
 
 
-def _parts(joint):
-    """A joint and the joints that it is made of."""
-    yield joint
-    inner = getattr(joint, "joint", None)
-    if inner is not None:
-        yield from _parts(inner)
+def _is_ours(code) -> bool:
+    return isinstance(code, (type, FunctionType)) and code.__module__.startswith("kinetree.")
+
+
+def _parts(part):
+    """A joint, the joints and functions that it is made of, and what these are made of."""
+    if isinstance(part, (tuple, list)):
+        for x in part:
+            yield from _parts(x)
+    elif isinstance(part, Joint):
+        yield part
+        for x in part._parameters().values():
+            yield from _parts(x)
+    elif callable(part):
+        yield part
+
+
+class _Same:
+    """Equal to itself alone, whatever the object says."""
+
+    __slots__ = ("of",)
+
+    def __init__(self, of: object) -> None:
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.of is self.of
+
+    def __hash__(self) -> int:
+        return id(self.of)
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,0 +1,74 @@
+"""The time as an input of algorithms, for models whose joints depend on it, and for these alone.
+
+An algorithm is written for a tree that stands at a time. For a model that depends on time its `Spec` is wrapped here:
+one more input, the time, which the model is told before the algorithm runs. All that compiles, checks, batches or
+writes source sees an ordinary Spec.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+
+from kinetree.algorithms.spec import Spec
+
+TIME = "t"
+
+ENTRY = """
+t : (...) array, optional
+    Time [s], the last of the inputs that must be given: for models with joints that depend on time, and for these
+    alone (``model.time_dependent``)."""
+
+
+def takes_time(spec: Spec) -> bool:
+    """Whether an algorithm needs the time of a model that depends on it: if bodies take part in it.
+
+    One with an input of this name sees to it itself.
+    """
+    return spec.body_frames is not None and TIME not in (*spec.inputs, *spec.optional)
+
+
+def timed(spec: Spec, model) -> Spec:
+    """The declaration of an algorithm for this model: with the time as its last input if the model depends on it.
+
+    Parameters
+    ----------
+    spec : Spec
+    model : Model
+    """
+    if not (model.time_dependent and takes_time(spec)):
+        return spec
+    inputs = MappingProxyType({**spec.inputs, TIME: ()})
+    return dataclasses.replace(spec, function=at_time(spec.function), inputs=inputs)
+
+
+@functools.cache
+def at_time(function: Callable) -> Callable:
+    """The function, whose model is told the time first; always the same one, since machine code is found by it."""
+
+    def told(model, *arrays, t, **named):
+        return function(model.at(t), *arrays, **named)
+
+    told.__name__, told.__module__ = function.__name__, function.__module__
+    told.__doc__ = with_entry(function, ENTRY)
+    return told
+
+
+def with_entry(function: Callable, *entries: str) -> str:
+    """The docstring of a function with further parameters as the last ones."""
+    doc = inspect.cleandoc(function.__doc__ or "")  # Python 3.13 has taken the indentation away already
+    head, marker, tail = doc.partition("\n\nReturns\n")
+    return head + "".join(entries) + marker + tail
+
+
+def missing_inputs(name: str, model, missing: Sequence[str]) -> str:
+    """What to say about inputs that are not given."""
+    message = f"{name}: missing {', '.join(missing)}"
+    if TIME not in missing or not model.time_dependent:
+        return message
+    moving = [model.joint_names[i] for i in model.outward() if model.joints[i].time_dependent]
+    joints = f"joint {moving[0]!r} depends" if len(moving) == 1 else f"joints {', '.join(map(repr, moving[:4]))} depend"
+    return f"{message}. In model {model.name!r} {joints} on time: give the time t [s] as the last of the inputs"
