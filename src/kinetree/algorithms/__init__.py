@@ -24,6 +24,7 @@ from kinetree.algorithms import (
     mass_factors,
     mass_matrix,
     newton_euler,
+    prescribed,
     rnea,
     rnea_world,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "mass_factors",
     "mass_matrix",
     "newton_euler",
+    "prescribed",
     "rnea",
     "rnea_world",
 ]

@@ -174,7 +174,8 @@ def centroidal_momentum(model, q, v):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``.
+    Source: Featherstone (2008), eq. 2.58-2.61. Identity: ``centroidal_momentum_matrix(model, q) @ v``, unless
+    joints depend on time.
     """
     h, X = world_momentum(model, q, v)
     return list(about(_with_mass(model, composite_inertia(model, X)).com, h))

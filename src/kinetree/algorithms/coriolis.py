@@ -41,6 +41,8 @@ def coriolis_matrix(model, q, v):
     Source: Featherstone (2008), eq. 5.6, in the factorization by body-level matrices B described at the head of this
     file.
     Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments hold.
+    With joints that depend on time dM/dt is still the sum of C and its transpose; ``C @ v`` then lacks the forces that
+    their motion needs: ``bias_forces - gravity_forces - C @ v`` is a disturbance that does not vanish at v = 0.
     """
     X_0 = world_transforms(model, q)
     V = world_axes_twists(model, q, v, X_0, "world")

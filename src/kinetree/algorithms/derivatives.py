@@ -20,7 +20,8 @@ subtrees give the derivatives of tau.
 The paper takes motion subspaces that are constant in the successor's coordinates. For others the joint adds the
 apparent derivatives of its own velocity and acceleration along q_k, ``eta_k = (dS/dq_k) v`` and ``zeta_k = (dS/dq_k) a
 + dc_J/dq_k``. Then ``psi_dot_k = v_p x S_k + eta_k``, ``psi_ddot_k = a_p x S_k + v_p x psi_dot_k + v_i x eta_k +
-zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own force takes ``(dS/dq_k)^T f^C``.
+zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own force takes ``(dS/dq_k)^T f^C``. For joints
+with a velocity sigma of their own ``eta_k`` is the derivative of all of v_J, and the rate of S_k has a part dS_k/dt.
 """
 
 from __future__ import annotations
@@ -138,6 +139,9 @@ def joint_motions(model, q, v) -> Motions:
         m.carried[i] = [V_p.cross(S_k) for S_k in m.S[i]]
         m.V[i] = V_p + combination(m.S[i], v_i)
         m.drift[i] = combination(m.carried[i], v_i)  # v_i x v_J = v_p x v_J
+        if joint.driven:
+            sigma = m.X[i].inverse_apply(joint.sigma(q_i))
+            m.V[i], m.drift[i] = m.V[i] + sigma, m.drift[i] + V_p.cross(sigma)
         if not joint.constant_subspace:
             m.drift[i] = m.drift[i] + m.X[i].inverse_apply(joint.bias(q_i, v_i))
     return m
@@ -181,7 +185,7 @@ def joint_columns(model, q, v, a, motions) -> Columns:
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
         V_p, A_p = (V[p], c.A[p]) if p else (Motion.zero(), motions.gravity[i])
         c.psi_dot[i] = motions.carried[i]
-        if joint.nv == 1:
+        if joint.nv == 1 and not joint.driven:
             c.sweep[i] = [s * 2.0 for s in motions.carried[i]]  # v_i x S = v_p x S: its own velocity is parallel to S
         else:
             c.sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(motions.carried[i], S, strict=True)]
@@ -202,11 +206,14 @@ def _apparent(joint, q_i, v_i, a_i, X_i):
     units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
     ring, eta, zeta = [], [], []
     for unit in units:
-        along = joint.subspace_rate(q_i, unit)
+        along = joint.subspace_along(q_i, unit)
         moving = [Dual(x, rate) for x, rate in zip(q_i, joint.q_dot(q_i, unit), strict=True)]
         bias = Motion.of([rate_of(x) for x in joint.bias(moving, v_i)])
         ring.append([X_i.inverse_apply(S_m) for S_m in along])
-        eta.append(X_i.inverse_apply(combination(along, v_i)))
+        if joint.driven:
+            eta.append(X_i.inverse_apply(Motion.of([rate_of(x) for x in joint.velocity(moving, v_i)])))
+        else:
+            eta.append(X_i.inverse_apply(combination(along, v_i)))
         zeta.append(X_i.inverse_apply(combination(along, a_i) + bias))
     return ring, eta, zeta, [X_i.inverse_apply(S_k) for S_k in joint.subspace_rate(q_i, v_i)]
 

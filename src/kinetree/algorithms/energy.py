@@ -29,7 +29,7 @@ def kinetic_energy(model, q, v):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.67. Identity: ``T = v @ crba(q) @ v / 2``.
+    Source: Featherstone (2008), eq. 2.67. Identity: ``T = v @ crba(q) @ v / 2``, unless joints depend on time.
     """
     _, V = body_twists(model, q, v)
     twice = 0.0

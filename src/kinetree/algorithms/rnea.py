@@ -173,7 +173,8 @@ def gravity_forces(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force.
+    Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force. Joints that depend on time stand
+    still where they are at that time.
     """
     X, S, f = outward_pass(model, q, None, None, None)
     return inward_pass(model, X, S, f)

@@ -98,9 +98,10 @@ def rk4_step(model, q, v, tau, dt, f_ext=None):
     """
     half = 0.5 * dt
     x1, a1 = v, forward_dynamics(model, q, v, tau, f_ext)
-    x2, a2 = _runge_kutta_stage(model, q, v, x1, a1, tau, half, f_ext)
-    x3, a3 = _runge_kutta_stage(model, q, v, x2, a2, tau, half, f_ext)
-    x4, a4 = _runge_kutta_stage(model, q, v, x3, a3, tau, dt, f_ext)
+    middle, end = model.after(half), model.after(dt)
+    x2, a2 = _runge_kutta_stage(middle, q, v, x1, a1, tau, half, f_ext)
+    x3, a3 = _runge_kutta_stage(middle, q, v, x2, a2, tau, half, f_ext)
+    x4, a4 = _runge_kutta_stage(end, q, v, x3, a3, tau, dt, f_ext)
     return _runge_kutta_sum(model, q, v, dt, x1, a1, x2, a2, x3, a3, x4, a4)
 
 
@@ -149,4 +150,5 @@ RUNGE_KUTTA_SUM = Spec(
     optional={},
     outputs={"q_next": ("nq",), "v_next": ("nv",)},
     domains=(UNIT_QUATERNIONS,),
+    body_frames=None,
 )
