@@ -3,6 +3,7 @@
 from kinetree.algorithms import (
     aba,
     aba_derivatives,
+    aba_variants,
     centroidal,
     complete,
     complete_hybrid,
@@ -36,6 +37,7 @@ __all__ = [
     "Spec",
     "aba",
     "aba_derivatives",
+    "aba_variants",
     "algorithm",
     "centroidal",
     "complete",

@@ -8,14 +8,18 @@ violation: NaN is its own error.
 from __future__ import annotations
 
 from kinetree.algorithms.spec import Domain
-from kinetree.errors import CouplingError, LimitError, QuaternionError
-from kinetree.spatial.scalar import absolute
+from kinetree.errors import CouplingError, InertiaError, LimitError, QuaternionError
+from kinetree.spatial import Inertia, Symmetric3
+from kinetree.spatial.scalar import absolute, is_zero
 
 # A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the
 # results.
 QUATERNION_TOLERANCE = 1e-6
 # Couplings hold to this much [rad or m, and per second], well above what integrators leave behind.
 COUPLING_TOLERANCE = 1e-6
+# A rotational inertia about the center of mass with a pivot below this part of its trace has no inverse to speak of: a
+# rod, a point, no body at all.
+ROD = 1e-9
 
 
 def _quaternion_defects(model, q):
@@ -107,3 +111,58 @@ def _coupling_error(model, inputs, index):
 
 
 COUPLINGS = Domain("couplings", ("q", "v"), _coupling_violations, _coupling_error)
+
+
+def _central_pivots(model):
+    """``(i, mass, trace, pivots)`` of the rotational inertia of each body about its center of mass.
+
+    The list of pivots ends with the first structural zero.
+    """
+    for i in model.outward():
+        m, h, I = model.I[i].m, model.I[i].h, model.I[i].I
+        if is_zero(m):
+            yield i, m, 0.0, [0.0]
+            continue
+        if not hasattr(h, "z"):  # a planar body has one moment of inertia
+            yield i, m, I, [I - h.dot(h) / m]
+            continue
+        J = (model.I[i] - Inertia.from_com(m, h / m, Symmetric3.zero())).I
+        rows, pivots = [[J.xx], [J.xy, J.yy], [J.xz, J.yz, J.zz]], []
+        for k in range(3):
+            pivots.append(rows[k][k])
+            if _vanishes(pivots[-1]):
+                break
+            for r in range(k + 1, 3):
+                for c in range(k + 1, r + 1):
+                    rows[r][c] = rows[r][c] - rows[r][k] * rows[c][k] / pivots[-1]
+        yield i, m, J.trace, pivots
+
+
+def _vanishes(x):
+    """Whether x is zero whatever the numbers: a structural zero, or traced and folded to one."""
+    return is_zero(x) or is_zero(getattr(x, "constant", None))
+
+
+def _inertia_violations(model, inputs):
+    return [pivot <= trace * ROD for _, _, trace, pivots in _central_pivots(model) for pivot in pivots]
+
+
+def _inertia_error(model, inputs, index):
+    i, m = [(i, m) for i, m, _, pivots in _central_pivots(model) for _ in pivots][index]
+    what = "is massless" if float(m) == 0.0 else "is a point or a rod, without inertia about some axis"
+    return InertiaError(
+        f"body {model.body_names[i]!r} {what}: it has no inverse inertia, which this formulation of forward dynamics "
+        "needs. Use aba or divide_and_conquer.",
+        body=model.body_names[i],
+    )
+
+
+def refuse_rods(model):
+    """Raise InertiaError where the structure alone tells that a body has no inverse inertia."""
+    flat = [pivot for *_, pivots in _central_pivots(model) for pivot in pivots]
+    for index, pivot in enumerate(flat):
+        if _vanishes(pivot):
+            raise _inertia_error(model, {}, index)
+
+
+INVERTIBLE_INERTIAS = Domain("invertible inertias", (), _inertia_violations, _inertia_error)

@@ -1,0 +1,276 @@
+r"""Forward dynamics by articulated bodies with the two other assembly formulae: joints by their constraint forces.
+
+Book (table 7.2)      here
+``T, T_a``            ``joint.T, joint.T_a`` (`force_basis.py`)
+``I2``, ``Phi``       ``IA[i]``; ``Phi[i]``, as rows
+``b^A, p^A``          ``b[i], pA[i]``
+``z``, ``lambda``     ``z``, ``x``
+``f``                 ``F[i]``, the force on the handle of body i
+
+With ``f_J`` the force that a joint hands from its predecessor, body 1, to its successor, body 2,
+
+.. math:: f_J = T_a \tau + T \lambda, \qquad T^T (a_2 - a_1 - c) = 0.
+
+As in `aba`, accelerations are taken relative to those for zero joint accelerations, so c and gravity do not appear. An
+armature A takes part of tau: ``f_J = T_a (tau - A qdd) + T lambda`` with ``qdd = T_a^T (a_2 - a_1)``. In x stands
+``-sqrt(A) qdd`` beside lambda, and in P ``sqrt(A) T_a`` beside T; then one equation serves all, with E the diagonal
+matrix of zeros for constraints and ones for armatures:
+
+.. math:: f_J = T_a \tau + P x, \qquad P^T (a_2 - a_1) + E x = 0.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import INVERTIBLE_INERTIAS, UNIT_QUATERNIONS, refuse_rods
+from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.force_basis import force_basis
+from kinetree.algorithms.matrices import apply
+from kinetree.algorithms.rnea import outward_pass
+from kinetree.algorithms.spec import algorithm
+from kinetree.spatial.scalar import is_zero, sqrt
+
+
+class _JointForces:
+    """P, E and ``T_a tau`` of a joint; and T_a, which tells the joint's acceleration."""
+
+    __slots__ = ("E", "P", "T_a", "active")
+
+    def __init__(self, model, i, S, tau):
+        T, self.T_a = force_basis(model.algebra, S)
+        driven = [(T_k, x) for T_k, x in zip(self.T_a, model.armature[model.v_slice[i]], strict=True) if not is_zero(x)]
+        self.P = T + [T_k * sqrt(x) for T_k, x in driven]
+        self.E = [0.0] * len(T) + [1.0] * len(driven)
+        self.active = combined(model.algebra.Force, self.T_a, model.v_of(i, tau))
+
+    def system(self, U, more=None):
+        """``P^T U + E``, factorized; ``more`` is added to its lower triangle."""
+        lower = [[P_m.dot(U_n) for U_n in U[: m + 1]] for m, P_m in enumerate(self.P)]
+        if more is not None:
+            lower = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(lower, more, strict=True)]
+        return LDL(lower, self.E)
+
+    def acceleration(self, A):
+        """``qdd = T_a^T (a_2 - a_1)``."""
+        return [T_k.dot(A) for T_k in self.T_a]
+
+
+def combined(kind, columns, weights):
+    """The sum of the columns times the weights."""
+    total = kind.zero()
+    for column, weight in zip(columns, weights, strict=True):
+        total = total + column * weight
+    return total
+
+
+class Definite:
+    """An inertia that has an inverse, factorized; the linear part is eliminated first: the mass is its pivot."""
+
+    __slots__ = ("algebra", "factorized")
+
+    def __init__(self, algebra, inertia):
+        d = len(list(algebra.Motion.zero()))
+        units = [algebra.Motion.of([1.0 if k == m else 0.0 for m in range(d)]) for k in range(d)]
+        rows = [list(inertia @ e) for e in units]
+        self.algebra = algebra
+        self.factorized = LDL([[rows[d - 1 - m][d - 1 - n] for n in range(m + 1)] for m in range(d)], [0.0] * d)
+
+    def solve(self, force):
+        """``I^-1 f``."""
+        return self.algebra.Motion.of(self.factorized.solve(list(force)[::-1])[::-1])
+
+    def rows(self):
+        """The inverse."""
+        d = len(self.factorized.reciprocals)
+        columns = [self.algebra.Force.of([1.0 if k == m else 0.0 for m in range(d)]) for k in range(d)]
+        columns = [list(self.solve(e)) for e in columns]
+        return [[columns[max(m, n)][min(m, n)] for n in range(d)] for m in range(d)]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a": "nv"},
+    domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
+)
+def aba_inverse_inertias(model, q, v, tau, f_ext=None):
+    r"""Forward dynamics of the tree by articulated bodies, with inverse inertias and implicit joints.
+
+    .. math:: \Phi^A = \Phi_1 - \Phi_1 T (T^T (\Phi_1 + \Phi_2) T)^{-1} T^T \Phi_1
+
+    Parameters
+    ----------
+    model : Model
+        Every body must have an invertible inertia.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+
+    Raises
+    ------
+    InertiaError
+        A body is massless, a point or a rod: it has no inverse inertia.
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 7.2, variant 1 (with errata: z and the results take one line each). The joint
+    accelerations follow from those of the bodies, ``qdd = T_a^T (a_2 - a_1)``. The fixed base is a body with Phi = 0.
+    Cost: O(n), several times that of `aba`. ACCURACY
+    Identity: ``aba_inverse_inertias(q, v, tau) = aba(q, v, tau)``.
+
+    See Also
+    --------
+    aba, aba_implicit_joints, divide_and_conquer
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model, q, v, tau = kt.models.chain_gu(3), *np.ones((3, 3))
+    >>> bool(np.allclose(kt.aba_inverse_inertias(model, q, v, tau), kt.aba(model, q, v, tau)))
+    True
+    """
+    refuse_rods(model)
+    X, S, f = outward_pass(model, q, v, None, f_ext, model.I)
+    Motion, nb = model.algebra.Motion, model.nb
+    body = [None] + [Definite(model.algebra, model.I[i]) for i in model.outward()]
+    Phi = [None] + [body[i].rows() for i in model.outward()]
+    b = [Motion.zero()] + [-body[i].solve(f[i]) for i in model.outward()]
+    joint, Y, z, U = [None] * nb, [None] * nb, [None] * nb, [None] * nb
+
+    for i in model.inward():
+        p, J = model.parent[i], _JointForces(model, i, S[i], tau)
+        U2 = [Motion.of(apply(Phi[i], list(P_k))) for P_k in J.P]
+        P_p = [X[i].inverse_apply(P_k) for P_k in J.P]  # the same forces in coordinates of body 1
+        # a_1 and a_2 under the active force alone
+        a_2 = b[i] + Motion.of(apply(Phi[i], list(J.active)))
+        U[i], a_1, more = [], b[p], None
+        if p:
+            U[i] = [Motion.of(apply(Phi[p], list(P_k))) for P_k in P_p]
+            a_1 = b[p] - Motion.of(apply(Phi[p], list(X[i].inverse_apply(J.active))))
+            more = [[P_m.dot(U_n) for U_n in U[i][: m + 1]] for m, P_m in enumerate(P_p)]
+        # Y = T^T (Phi_1 + Phi_2) T,  z = T^T (b_1 - b_2 - (Phi_1 + Phi_2) T_a tau)
+        joint[i], Y[i] = J, J.system(U2, more)
+        z[i] = [P_1.dot(a_1) - P_2.dot(a_2) for P_1, P_2 in zip(P_p, J.P, strict=True)]
+        if p:
+            # Phi^A = Phi_1 - U Y^-1 U^T,  b^A = a_1 - U Y^-1 z
+            Phi[p] = _minus_dyads(Phi[p], Y[i].dyads(U[i]))
+            b[p] = a_1 - combined(Motion, U[i], Y[i].solve(z[i]))
+
+    F = [None] * nb
+    for i in model.outward():
+        p, J = model.parent[i], joint[i]
+        # lambda = Y^-1 (z + T^T Phi_1 f), f the force on what was body 1 then: branches come off in turn
+        known = [z_k + U_k.dot(F[p]) for z_k, U_k in zip(z[i], U[i], strict=True)] if p else z[i]
+        F[i] = J.active + combined(model.algebra.Force, J.P, Y[i].solve(known))
+        if p:
+            F[p] = F[p] - X[i].inverse_apply(F[i])
+
+    a, A = [0.0] * model.nv, [Motion.zero()] + [body[i].solve(F[i] - f[i]) for i in model.outward()]
+    for i in model.outward():
+        a[model.v_slice[i]] = joint[i].acceleration(A[i] - X[i] @ A[model.parent[i]])
+    return a
+
+
+def _minus_dyads(Phi, dyads):
+    """``Phi - sum of column column^T / d``, one triangle computed."""
+    lower = [row[: m + 1] for m, row in enumerate(Phi)]
+    for column, reciprocal in dyads:
+        u = list(column)
+        w = [x * reciprocal for x in u]
+        lower = [[x - u[m] * w[n] for n, x in enumerate(row)] for m, row in enumerate(lower)]
+    d = len(Phi)
+    return [[lower[max(m, n)][min(m, n)] for n in range(d)] for m in range(d)]
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a": "nv"},
+    domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
+)
+def aba_implicit_joints(model, q, v, tau, f_ext=None):
+    r"""Forward dynamics of the tree by articulated bodies, with inertias and implicit joints.
+
+    .. math:: I^A = I_1 + T (T^T I_2^{-1} T)^{-1} T^T
+
+    Parameters
+    ----------
+    model : Model
+        Every body must have an invertible inertia.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+
+    Raises
+    ------
+    InertiaError
+        A body is massless, a point or a rod: it has no inverse inertia.
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), table 7.2, variant 2 (with errata). It rests on the identity
+    ``I - I S (S^T I S)^-1 S^T I = T (T^T I^-1 T)^-1 T^T``. Cost: O(n), several times that of `aba`. ACCURACY
+    Identity: ``aba_implicit_joints(q, v, tau) = aba(q, v, tau)``.
+
+    See Also
+    --------
+    aba, aba_inverse_inertias
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model, q, v, tau = kt.models.chain_gu(3), *np.ones((3, 3))
+    >>> bool(np.allclose(kt.aba_implicit_joints(model, q, v, tau), kt.aba(model, q, v, tau)))
+    True
+    """
+    refuse_rods(model)
+    X, S, f = outward_pass(model, q, v, None, f_ext, model.I)
+    Motion, Force, nb = model.algebra.Motion, model.algebra.Force, model.nb
+    IA, pA = [model.algebra.ArticulatedInertia.of(I) for I in model.I], list(f)
+    joint, inverse, Y, z = [None] * nb, [None] * nb, [None] * nb, [None] * nb
+
+    for i in model.inward():
+        p = model.parent[i]
+        J, inverse[i] = _JointForces(model, i, S[i], tau), Definite(model.algebra, IA[i])
+        joint[i], Y[i] = J, J.system([inverse[i].solve(P_k) for P_k in J.P])
+        # z = -T^T I_2^-1 (T_a tau - p_2)
+        a_2 = inverse[i].solve(J.active - pA[i])
+        z[i] = [-P_k.dot(a_2) for P_k in J.P]
+        if p:
+            # I^A = I_1 + T Y^-1 T^T,  p^A = p_1 + T_a tau + T Y^-1 z
+            columns = [(column, column * -reciprocal) for column, reciprocal in Y[i].dyads(J.P)]
+            none = model.algebra.ArticulatedInertia.of(IA[0]) * 0.0
+            Ia = none.minus_product([c for c, _ in columns], [scaled for _, scaled in columns])
+            pa = J.active + combined(Force, J.P, Y[i].solve(z[i]))
+            IA[p] = IA[p] + X[i].inverse_apply(Ia)
+            pA[p] = pA[p] + X[i].inverse_apply(pa)
+
+    a, A = [0.0] * model.nv, [Motion.zero()] + [None] * (nb - 1)
+    for i in model.outward():
+        J, a_1 = joint[i], X[i] @ A[model.parent[i]]
+        # lambda = Y^-1 (z + T^T a_1),  a_2 = I_2^-1 (f_J - p_2)
+        x = Y[i].solve([z_k + P_k.dot(a_1) for z_k, P_k in zip(z[i], J.P, strict=True)])
+        A[i] = inverse[i].solve(J.active + combined(Force, J.P, x) - pA[i])
+        a[model.v_slice[i]] = J.acceleration(A[i] - a_1)
+    return a
