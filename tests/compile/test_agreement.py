@@ -90,6 +90,7 @@ every_system = pytest.mark.parametrize("system", SYSTEMS)
 
 # Algorithms that solve with the mass matrix lose what its condition number takes.
 SOLVES = {
+    "forward_dynamics_crba", "ltl_solve", "ltdl_solve", "lower_solve", "lower_transpose_solve",
     "aba", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
     "hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics",
     "floating_base_forward_dynamics", "floating_base_inverse_dynamics", "floating_base_reduced_coefficients",
@@ -122,10 +123,13 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
     with kt.interpreted():
         q, v = kt.apply_couplings(model, q, v)
         q1 = kt.integrate(model, q, 0.5 * dv)
+        M = kt.crba(model, q)
     return {
         "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q1,
         "dt": np.linspace(1e-3, 2e-3, BATCH), "f_ext": rng.standard_normal((BATCH, model.nb, 6)),
+        "y": rng.standard_normal((BATCH, model.nb, 6)), "x": a, "b": tau, "M": M, "L": np.tril(M),
+        "D": np.diagonal(M, axis1=-2, axis2=-1),
     }  # fmt: skip
 
 
