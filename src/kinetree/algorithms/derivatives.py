@@ -20,8 +20,9 @@ subtrees give the derivatives of tau.
 The paper takes motion subspaces that are constant in the successor's coordinates. For others the joint adds the
 apparent derivatives of its own velocity and acceleration along q_k, ``eta_k = (dS/dq_k) v`` and ``zeta_k = (dS/dq_k) a
 + dc_J/dq_k``. Then ``psi_dot_k = v_p x S_k + eta_k``, ``psi_ddot_k = a_p x S_k + v_p x psi_dot_k + v_i x eta_k +
-zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own force takes ``(dS/dq_k)^T f^C``. For joints
-with a velocity sigma of their own ``eta_k`` is the derivative of all of v_J, and the rate of S_k has a part dS_k/dt.
+zeta_k``, the rate of S_k is ``v_i x S_k + (dS_k/dq) v``, and the joint's own force takes ``(dS/dq_k)^T f^C``. For
+joints with a velocity sigma of their own ``eta_k`` is the derivative of all of v_J, and the rate of S_k has a part
+dS_k/dt.
 """
 
 from __future__ import annotations
