@@ -180,6 +180,8 @@ def _forget(draft: Draft, model: Model, closed: list[str], unsupported: str) -> 
                 joint=name,
                 users=users,
             )
+        for user in users:
+            draft.note("dropped", "retree", f"{user}: joint {name!r} closes a loop now")
     draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
     draft._cut_references(frames=(), joints=closed)
     for name in closed:
