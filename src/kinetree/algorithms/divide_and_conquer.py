@@ -62,7 +62,10 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
     the armature has its place; trees are cut into paths, see `assembly_tree`.
     Within `interpreted` the members of a level are computed together, as arrays.
     Cost: O(n) operations, several times those of `aba`, on paths of length O(log n). For machines that work on one
-    state with many processors; on one, `aba` is faster. The error is that of `aba` (ACCURACY).
+    state with many processors; on one, `aba` is faster. Joints are eliminated with the inertia of their own subassembly
+    alone, not yet with all that it carries; where that is much more, digits are lost. Median / worst error against
+    extended precision: 7e-16 / 2e-14 for a 7-joint arm with gripper, 3e-14 / 5e-13 for a humanoid with 33 freedoms
+    (`aba`: 2e-16 / 8e-16 and 1e-16 / 6e-16), 8e-15 / 1e-14 for a chain of 100 (as `aba`).
     Identity: ``divide_and_conquer(q, v, tau) = aba(q, v, tau)``.
 
     See Also

@@ -149,7 +149,7 @@ def _inertia_violations(model, inputs):
 
 def _inertia_error(model, inputs, index):
     i, m = [(i, m) for i, m, _, pivots in _central_pivots(model) for _ in pivots][index]
-    what = "is massless" if float(m) == 0.0 else "is a point or a rod, without inertia about some axis"
+    what = "is massless" if is_zero(m) else "is a point or a rod, without inertia about some axis"
     return InertiaError(
         f"body {model.body_names[i]!r} {what}: it has no inverse inertia, which this formulation of forward dynamics "
         "needs. Use aba or divide_and_conquer.",

@@ -149,7 +149,8 @@ def inverse_mass_matrix(model, q, diagonal=None):
     -----
     Source: Featherstone (2008), section 7.2: the answers of articulated bodies to unit forces; the book gives no
     listing. The armature is part of M. In the coordinates of the root body, where articulated bodies add up without
-    transforms, which costs digits in long chains (ACCURACY).
+    transforms, which costs digits: median error against
+    extended precision, relative to the largest entry, 6e-16 to 6e-14 (general arms to humanoids, long chains between).
     Cost: O(n^2). Identity: ``inverse_mass_matrix(q) = aba_derivatives(q, v, tau).da_dtau``.
 
     See Also

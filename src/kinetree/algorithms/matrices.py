@@ -17,6 +17,11 @@ def dot(x, y):
     return total
 
 
+def identity(d):
+    """The unit matrix, of structural zeros and ones."""
+    return [[1.0 if m == n else 0.0 for n in range(d)] for m in range(d)]
+
+
 def apply(A, x):
     """``A x``."""
     return [dot(row, x) for row in A]

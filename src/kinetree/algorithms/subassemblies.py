@@ -20,7 +20,9 @@ from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.matrices import (
     apply,
     dot,
+    identity,
     minus,
+    mirrored,
     outer,
     plus,
     product,
@@ -64,55 +66,55 @@ def link(steps, armature, tau, closed):
     Returns
     -------
     tuple
-        A, L, J, b, eta (or J, eta), and for the way back F, T, H (factorized: L and reciprocals) and u.
+        A, L, J, b, eta (or J, eta), and for the way back F, T, H (factorized: L and reciprocals), u and the first X.
 
     Notes
     -----
-    With one body: ``H = S^T I S``, ``F = X^T I S``, ``J = X^T (I - U D^-1 U^T) X``: table 7.1.
+    With one body: ``T = S``, ``F = U``, ``H = D``, ``J = X^T (I - U D^-1 U^T) X``: table 7.1.
     """
-    d = len(steps[0][0])
-    n = len(armature)
-    Y, T, b = None, [[] for _ in range(d)], [0.0] * d
+    X_1, d, n = steps[0][0], len(steps[0][0]), len(armature)
+    Y, T, b = None, [[] for _ in range(d)], None
     J, eta = [[0.0] * d for _ in range(d)], [0.0] * d
     F, H, u = [[0.0] * n for _ in range(d)], [[0.0] * (m + 1) for m in range(n)], list(tau)
     for X, S, c, I, p in steps:
-        # a = Y a_0 + T qdd + b
-        Y = X if Y is None else product(X, Y)
-        T = [[*row, *new] for row, new in zip(product(X, T) if T[0] else T, _rows(S, d), strict=True)]
-        b = plus(apply(X, b), c)
-        IY, IT, w = product(I, Y), product(I, T), plus(apply(I, b), p)
-        J, eta = plus(J, symmetric_product(Y, IY)), plus(eta, apply(transposed(Y), w))
-        columns = transposed(T)
+        # a = Y a_1' + T qdd + b, with a_1' = X_1 a_0: in coordinates of the first body
+        inner = Y is None
+        Y = identity(d) if inner else product(X, Y)
+        T = [[*row, *new] for row, new in zip(T if inner else product(X, T), _rows(S, d), strict=True)]
+        b = c if inner else plus(apply(X, b), c)
+        IY, IT, w = I if inner else product(I, Y), transposed(product(I, T), n), plus(apply(I, b), p)
+        J, eta = plus(J, I if inner else symmetric_product(Y, IY)), plus(eta, apply(transposed(Y), w))
+        columns = transposed(T, n)
         for row, y in zip(F, transposed(Y), strict=True):
-            for k, column in enumerate(transposed(IT)):
+            for k, column in enumerate(IT):
                 row[k] = row[k] + dot(y, column)
         for m, column in enumerate(columns):
             u[m] = u[m] - dot(column, w)
-            for k, other in enumerate(transposed(IT)[: m + 1]):
+            for k, other in enumerate(IT[: m + 1]):
                 H[m][k] = H[m][k] + dot(column, other)
-    # H qdd = u - F^T a_0 - T^T f
+    # H qdd = u - F^T a_1' - T^T f
     factorized = LDL(H, armature)
-    G = divided_by_root(factorized, F)
-    J = minus(J, outer(G, G)) if n else J
-    y = factorized.solve(u)
-    eta = plus(eta, apply(F, y)) if n else eta
-    back = (F, T, factorized.L, factorized.reciprocals, u)
+    answers = [factorized.solve(row) for row in F] if n else F  # F H^-1
+    if n:
+        J = mirrored([[x - dot(F[m], answers[k]) for k, x in enumerate(row[: m + 1])] for m, row in enumerate(J)])
+        eta = plus(eta, apply(answers, u))
+    back = (F, T, factorized.L, factorized.reciprocals, u, X_1)
+    J, eta = symmetric_product(X_1, product(J, X_1)), apply(transposed(X_1), eta)
     if closed:
         return (J, eta), back
     A = Y
     if n:
-        answers = [factorized.solve(row) for row in F]  # rows of F H^-1
         A = minus(Y, outer(T, answers))
-        b = plus(b, apply(T, y))
-    return (A, divided_by_root(factorized, T), J, b, eta), back
+        b = plus(b, apply(T, factorized.solve(u)))
+    return (product(A, X_1), divided_by_root(factorized, T), J, b, eta), back
 
 
 def link_accelerations(back, a_0, f=None):
     """Joint accelerations of a link, when its inner handle's acceleration and the force that goes on are known."""
-    F, T, L, reciprocals, u = back
+    F, T, L, reciprocals, u, X_1 = back
     if not u:
         return []
-    u = minus(u, apply(transposed(F), a_0))
+    u = minus(u, apply(transposed(F), apply(X_1, a_0)))
     return LDL.of(L, reciprocals).solve(u if f is None else minus(u, apply(transposed(T), f)))
 
 
