@@ -265,3 +265,34 @@ def test_nan_stays_nan(joint, rng):
     assert any(math.isnan(x) for x in joint.difference(joint.neutral(), bad))
     X = joint.transform(bad)
     assert np.isnan(columns([X @ Motion.of([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])])).any()
+
+
+def test_composites_of_nothing_or_of_too_much_are_refused():
+    """A composite joint needs joints, and a body has six freedoms."""
+    from kinetree.joints import Composite, Free
+
+    for joints in ((), 3, Revolute(), (Revolute,)):
+        with pytest.raises(JointError, match="composite joint: joints must be joints in a row"):
+            Composite(joints)
+    with pytest.raises(JointError, match="has 7 freedoms, but a body has 6"):
+        Composite((Free(), Revolute()))
+
+
+@pytest.mark.parametrize("name", ["PlanarSplit", "FreeSplit"])
+def test_split_joints_know_two_orders(name):
+    """The error says which, and what they mean."""
+    import kinetree.joints
+
+    with pytest.raises(JointError, match=r"first='position', expected 'translation' .* or 'rotation'"):
+        getattr(kinetree.joints, name)("position")
+
+
+def test_composites_of_parts_in_one_line_are_turned_to_z():
+    """The canonical form of parallel oblique axes is about z; that of others is the joint itself."""
+    from kinetree.joints import Composite
+
+    axis = (0.6, 0.0, 0.8)
+    _, simple = Composite((Revolute(axis), Prismatic(axis))).canonical()
+    assert simple == Composite((Revolute(), Prismatic()))
+    crossed = Composite((Revolute(axis), Prismatic((1, 0, 0))))
+    assert crossed.canonical()[1] is crossed

@@ -53,7 +53,7 @@ class Ellipsoid(Joint):
     --------
     >>> scapula = Ellipsoid((0.03, 0.06, 0.08))
     >>> [float(x) for x in scapula.transform([0.0, 0.0, 0.5]).r]
-    [0.0, -0.0, 0.08]
+    [0.0, 0.0, 0.08]
     """
 
     radii: tuple[float, float, float]
