@@ -1,0 +1,328 @@
+"""Dynamic equivalence: other inertias with which a mechanism moves as before under the same joint forces.
+
+A joint between a body and its parent does not feel every part of the body's inertia. An inertia Delta may be taken off
+the body and given to the parent if (Featherstone, eq. 9.30)
+
+* ``Delta S = 0``: the joint's own motion takes no force,
+* ``X_J^T Delta X_J = Delta``: seen from the parent, it is the same at every position, and
+* ``S^T (v x* Delta v) = 0`` for every velocity v of the parent, which follows from the other two where S is constant in
+  one of the two bodies.
+
+Which parts these are, stands in ``joint.unfelt`` (table 9.7), by their names among the moments of mass (m, h, P), P the
+second moments ``tr(I)/2 1 - I``: m, h_z and P_zz for a revolute joint, the six moments P for a prismatic one, m for a
+spherical one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.errors import ModelError, unknown_name
+from kinetree.model import Model
+from kinetree.model.numbers import snapped, snapped_inertia
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+
+MOMENTS = ("m", "h.x", "h.y", "h.z", "P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
+FORMS = ("inertia", "moments")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Simplification:
+    """What became simpler.
+
+    Parameters
+    ----------
+    before, after : Model
+    moved : mapping of str to mapping
+        From joints to what their bodies gave up: names of moments and their values [kg, kg m, kg m^2], in axes in which
+        the joint is canonical (z along the axis of a revolute joint).
+    zeros_before, zeros_after : int
+        Parameters of all bodies that are zero in these axes.
+
+    Notes
+    -----
+    ``operations()`` counts what is saved.
+    """
+
+    before: Model
+    after: Model
+    moved: Mapping[str, Mapping[str, float]] = field(repr=False)
+    zeros_before: int
+    zeros_after: int
+
+    def operations(self, *names: str) -> dict[str, tuple[int, int]]:
+        """Operations of one evaluation, before and after, with an exact count on compiled code.
+
+        Parameters
+        ----------
+        *names : str
+            Algorithms; "rnea", "crba" and "aba" by default. "rnea" is that of the bodies as they are: ``kt.rnea``
+            makes this simplification by itself.
+
+        Returns
+        -------
+        dict
+            From names to multiplications, additions and divisions of both models.
+        """
+        from kinetree.compile.savings import operation_counts
+
+        names = names or ("rnea", "crba", "aba")
+        counts = [operation_counts(model, names) for model in (self.before, self.after)]
+        return {name: (counts[0][name], counts[1][name]) for name in names}
+
+    def __str__(self) -> str:
+        all_of_them = 10 * (self.before.nb - 1)
+        lines = [f"{self.zeros_before} of {all_of_them} inertial parameters were zero, {self.zeros_after} are now"]
+        for joint, parts in self.moved.items():
+            lines.append(f"joint {joint!r}: {', '.join(f'{name} {x:.6g}' for name, x in parts.items())}")
+        return "\n".join(lines)
+
+
+def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Simplification]:
+    """A model with as many zero inertial parameters as its joints allow, and the same dynamics.
+
+    Parameters
+    ----------
+    model : Model
+    form : {"inertia", "moments"}
+        Which parameters shall be zero: (m, h, I) as in the book, where the third zero of a body on a revolute joint is
+        a moment of inertia across its axis; or (m, h, P) with the second moments P.
+
+    Returns
+    -------
+    model : Model
+        Its inertias need not be those of bodies: masses are zero or negative. Mass matrix, bias forces and everything
+        in joint coordinates are those of ``model``; so are kinetic energy and momentum. What bodies on the world gave
+        up is gone: center of mass, total mass and the zero of potential energy change then.
+    report : Simplification
+
+    Raises
+    ------
+    UnknownNameError
+        For another form.
+
+    Notes
+    -----
+    *Source* Featherstone (2008), section 9.7, eq. 9.29-9.30 and table 9.7. Differs: the parent gets nothing where this
+    would fill more zeros than it makes.
+
+    *Identities* ``rnea``, ``crba``, ``aba``, ``bias_forces``, ``kinetic_energy`` of both are the same.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> arm = kt.models.chain_gu(6)
+    >>> simple, report = kt.surgery.simplify_inertias(arm)
+    >>> simple.I[6].m, report.zeros_before, report.zeros_after
+    (0.0, 0, 18)
+    >>> q = np.linspace(-1.0, 1.0, 6)
+    >>> bool(np.allclose(kt.crba(arm, q), kt.crba(simple, q), rtol=1e-12))
+    True
+    """
+    if form not in FORMS:
+        raise unknown_name("form", form, FORMS, "simplify_inertias")
+    canonical = [(None, None), *(model.joints[i].canonical() for i in model.outward())]
+    # To the axes in which the joint of each body is canonical, where what it does not feel are single moments.
+    turn = [Transform.identity(), *(Transform(R, Vector3.zero()) for R, _ in canonical[1:])]
+    own = [turn[i] @ I for i, I in enumerate(model.I)]
+    unfelt = [(), *(joint.unfelt for _, joint in canonical[1:])]
+    zeros_before = sum(_zeros(I, form) for I in own[1:])
+    moved, changed = {}, set()
+    for i in model.inward():
+        p = model.parent[i]
+        delta = _unfelt_part(own[i], unfelt[i], form)
+        parts = {name: x for name, x in zip(MOMENTS, _moments(delta), strict=True) if x != 0.0}
+        if not parts:
+            continue
+        rest = _without(own[i], parts, form)
+        if p:
+            arriving = turn[p] @ model.X_T[i].inverse_apply(turn[i].inverse_apply(delta))
+            taking = snapped_inertia(own[p] + arriving)
+            filled = _felt_zeros(own[p], unfelt[p]) - _felt_zeros(taking, unfelt[p])
+            if filled >= _zeros(rest, form) - _zeros(own[i], form):
+                continue
+            own[p] = taking
+            changed.add(p)
+        own[i] = rest
+        changed.add(i)
+        moved[model.joint_names[i]] = parts
+    if not moved:
+        return model, Simplification(model, model, {}, zeros_before, zeros_before)
+    message = f"inertias of {len(moved)} bodies are simplified: they move the same, and are not those of the bodies"
+    made = Model(**{
+        **model._arguments(),
+        "I": tuple(turn[i].inverse_apply(own[i]) if i in changed else I for i, I in enumerate(model.I)),
+        "report": model.report.with_entry("info", "simplify_inertias", message),
+        "accept_impossible_inertia": True,
+    })  # fmt: skip
+    return made, Simplification(model, made, moved, zeros_before, sum(_zeros(I, form) for I in own[1:]))
+
+
+def _moments(I: Inertia) -> tuple:
+    return (I.m, *I.h, *I.second_moments)
+
+
+def _zeros(I: Inertia, form: str) -> int:
+    """How many of the ten parameters are zero."""
+    return sum(x == 0.0 for x in (_moments(I) if form == "moments" else (I.m, *I.h, *I.I)))
+
+
+def _felt_zeros(I: Inertia, unfelt: tuple[str, ...]) -> int:
+    """How many of the moments that a joint feels are zero: the others need not stay here."""
+    return sum(x == 0.0 for name, x in zip(MOMENTS, _moments(I), strict=True) if name not in unfelt)
+
+
+def _unfelt_part(I: Inertia, unfelt: tuple[str, ...], form: str) -> Inertia:
+    """The part that a joint does not feel, without which the body has the most zeros."""
+    values = {name: x for name, x in zip(MOMENTS, _moments(I), strict=True) if name in unfelt}
+    along = _lone_axis(unfelt)
+    if form == "inertia" and along is not None:
+        # The moment of inertia across the axis is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
+        values[f"P.{along}{along}"] = _across(I, along)
+    m, x, y, z, *P = (values.get(name, 0.0) for name in MOMENTS)
+    return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
+
+
+def _lone_axis(unfelt: tuple[str, ...]) -> str | None:
+    """The axis whose second moment alone is not felt, if it is one."""
+    axes = [axis for axis in "xyz" if f"P.{axis}{axis}" in unfelt]
+    return axes[0] if len(axes) == 1 else None
+
+
+def _across(I: Inertia, axis: str) -> float:
+    """A moment of inertia about an axis across this one."""
+    return {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[axis]
+
+
+def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:
+    """The inertia less these moments, with exact zeros where nothing is left."""
+    rest = {name: 0.0 if x == parts.get(name) else x - parts.get(name, 0.0)
+            for name, x in zip(MOMENTS, _moments(I), strict=True)}  # fmt: skip
+    m, x, y, z, *P = rest.values()
+    left = Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
+    if form == "moments":
+        return left
+    scale = max(map(abs, I.I))
+    return Inertia(left.m, left.h, Symmetric3(*(snapped(x, scale) for x in left.I)))
+
+
+def base_parameter_count(model: Model) -> int:
+    """How many combinations of inertial parameters the joint forces of a floating mechanism depend on.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    int
+        The sum over all bodies of 10 less the number of moments that their joint does not feel: 7 for a body on a
+        revolute joint, 4 on a prismatic, 9 on a spherical and 10 on a free one. A mechanism on a fixed base has fewer,
+        because its first joints do not move in all directions: then this is an upper bound.
+
+    Notes
+    -----
+    *Source* Featherstone (2008), section 9.7: the base inertia parameters.
+
+    *Identities* The rank of the inverse dynamics as a linear function of ten parameters for each body, if the root
+    floats.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> from kinetree.joints import Free, Prismatic, Revolute
+    >>> b = kt.ModelBuilder()
+    >>> b.add_body("base", joint=Free(), mass=1.0, inertia=(1, 1, 1))
+    >>> b.add_body("upper", "base", Revolute((0, 1, 0)), mass=1.0, inertia=(1, 1, 1))
+    >>> b.add_body("lower", "upper", Prismatic((1, 0, 0)), mass=1.0, inertia=(1, 1, 1))
+    >>> kt.surgery.base_parameter_count(b.build())
+    21
+    """
+    return sum(10 - len(model.joints[i].canonical()[1].unfelt) for i in model.outward())
+
+
+def augmented_bodies(model: Model, *, floating: bool | None = None) -> tuple[Inertia, ...]:
+    """Each body with particles at its joints that carry the masses beyond them.
+
+    Parameters
+    ----------
+    model : Model
+        Its joints keep a point of the body on a point of the parent: revolute, spherical, fixed ones and the like.
+    floating : bool, optional
+        True: a particle at every joint, so that each augmented body has the mass of the whole system; the joint of the
+        root body to the world does not count. False: at the joints of the bodies that it carries only, as on a fixed
+        base. By default whether one body with six freedoms carries all others.
+
+    Returns
+    -------
+    tuple of Inertia
+        One for each body, about its origin in its own axes; the first, of the world, is zero.
+
+    Raises
+    ------
+    ModelError
+        If a joint moves the point that it connects, or a floating mechanism has several roots.
+
+    Notes
+    -----
+    *Source* Featherstone (2008), section 9.7; Wittenburg (1977).
+
+    *Identities* Fixed: the diagonal entry of M for a joint j of one freedom, if all joints beyond it turn so as to keep
+    their bodies from rotating, is ``s . I s`` with the augmented body about the joint. Floating: a body that turns with
+    w while all others do not and the total momentum is zero has the energy ``w . K w / 2``, K the augmented body's
+    inertia about its own center of mass; its mass is the total mass.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> arm = kt.models.double_pendulum()
+    >>> upper, lower = kt.surgery.augmented_bodies(arm)[1:]
+    >>> upper.m == arm.total_mass, lower.m == arm.I[2].m
+    (True, True)
+    """
+    roots = model.children(0)
+    if floating is None:
+        floating = len(roots) == 1 and model.joints[roots[0]].nv == 6
+    if floating and len(roots) != 1:
+        raise ModelError(
+            f"augmented_bodies: model {model.name!r} has {len(roots)} bodies on its world, so it does not float as "
+            "one; say floating=False",
+            roots=roots,
+        )
+    first = roots[0] if floating else None
+    rng = np.random.default_rng(0)  # a joint that moves its point does so at random positions
+    beyond = [0.0] * model.nb
+    for i in model.inward():
+        beyond[i] += model.I[i].m
+        beyond[model.parent[i]] += beyond[i]
+    augmented = [Inertia.zero(), *model.I[1:]]
+    for i in model.inward():
+        if i == first:
+            continue
+        p = model.parent[i]
+        if p or floating:
+            _check_point(model, i, rng)
+        if p:
+            augmented[p] = augmented[p] + _particle(beyond[i], model.X_T[i].r)
+        if floating:
+            augmented[i] = augmented[i] + _particle(beyond[0] - beyond[i], Vector3.zero())
+    return tuple(augmented)
+
+
+def _particle(m: float, r: Vector3) -> Inertia:
+    return Inertia.from_com(m, r, Symmetric3.zero())
+
+
+def _check_point(model: Model, i: int, rng: np.random.Generator) -> None:
+    joint = model.joints[i]
+    q = joint.random(rng)
+    points = [*joint.transform(q).r, *(x for S in joint.motion_subspace(q) for x in S.linear)]
+    if max(map(abs, points)) > 1e-12:
+        raise ModelError(
+            f"augmented_bodies: joint {model.joint_names[i]!r} ({joint!r}) moves the point at which it connects its "
+            "bodies, so a particle there belongs to neither",
+            joint=model.joint_names[i],
+        )
