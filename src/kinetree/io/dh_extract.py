@@ -20,7 +20,7 @@ KINDS = {Revolute: "revolute", Prismatic: "prismatic", Helical: "screw", Cylindr
 # eps L / s; taking them as parallel costs s L. The two are equal at sqrt(eps).
 PARALLEL = 1.5e-8
 SNAPPED = 1e-13  # angles [rad], and lengths relative to the size of the chain
-HELD = 1e-8  # the largest error of the table that is accepted, relative to the size of the chain
+HELD = 1e-9  # the largest error of the table that is accepted, relative to the size of the chain
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 
 
