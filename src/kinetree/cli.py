@@ -504,7 +504,8 @@ def _energy_rows(run) -> list[tuple[str, str]]:
     if balance.is_conservative:
         return [("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy: the integrator's error")]
     rows = [("work", f"{balance.work:.3g} J by the joint forces")] if balance.work else []
-    lost, where = balance.work - balance.change, ", ".join(balance.losses)
+    rows += [("prescribed motions", f"{balance.prescribed:.3g} J of work")] if balance.prescribed else []
+    lost, where = balance.work + balance.prescribed - balance.change, ", ".join(balance.losses)
     if balance.losses and abs(balance.unexplained) <= EXPLAINED * abs(lost):
         return [*rows, ("dissipated", f"{lost:.3g} J in {where}")]
     if balance.losses:

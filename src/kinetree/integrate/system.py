@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.function import Function
 from kinetree.integrate.coordinates import Coordinates
+
+
+def clock(model, t) -> tuple[np.ndarray, ...]:
+    """The time [s] as the dynamics take it, before external wrenches: none unless joints depend on it."""
+    return (np.asarray(t, dtype=float),) if model.time_dependent else ()
 
 
 class System:

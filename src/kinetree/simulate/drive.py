@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.compile.arrays import wrenches_by_name
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
+from kinetree.integrate.system import clock
 
 
 class Drive:
@@ -31,7 +32,8 @@ class Drive:
     controlled : bool
         Whether there is a controller.
     f_ext : callable
-        ``f_ext(t)``: a tuple of one (nb, 6) array, or the empty tuple without external wrenches.
+        ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
+        without external wrenches; before these the time, if joints depend on it.
     has_wrenches : bool
     """
 
@@ -59,7 +61,8 @@ class Drive:
         self._held = np.zeros(model.nv)
         self._tau = self._force_source(tau)
         self.has_wrenches = f_ext is not None
-        self.f_ext = self._wrench_source(f_ext)
+        wrenches = self._wrench_source(f_ext)
+        self.f_ext = (lambda t: clock(model, t) + wrenches(t)) if model.time_dependent else wrenches
         if hasattr(controller, "reset"):
             controller.reset()
 
@@ -82,7 +85,7 @@ class Drive:
 
     def wrenches(self, times: np.ndarray) -> np.ndarray | None:
         """External wrenches at several times, shape (T, nb, 6)."""
-        return np.array([self.f_ext(float(t))[0] for t in times]) if self.has_wrenches else None
+        return np.array([self.f_ext(float(t))[-1] for t in times]) if self.has_wrenches else None
 
     def _force_source(self, tau) -> Callable[[float], np.ndarray]:
         if callable(tau):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import LimitError
-from kinetree.integrate.system import System
+from kinetree.integrate.system import System, clock
 
 STOP_TIME_CONSTANT = 0.02  # [s]
 
@@ -88,7 +88,7 @@ def with_soft_stops(model, q0: np.ndarray):
     if not bare:
         return model, []
     w = 1.0 / STOP_TIME_CONSTANT
-    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0))
+    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *clock(model, 0.0)))
     stiffness = np.array(model.limit_stiffness, dtype=float)
     damping = np.array(model.limit_damping, dtype=float)
     for _, k in bare:

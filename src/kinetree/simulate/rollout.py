@@ -111,11 +111,23 @@ class Rollout:
         self._functions: dict[bool, Function] = {}
 
     def __call__(
-        self, q0, v0, tau, dt: float, *, steps: int | None = None, f_ext=None, every: int = 1, out=None, dtype=None
+        self,
+        q0,
+        v0,
+        tau,
+        dt: float,
+        *,
+        steps: int | None = None,
+        f_ext=None,
+        every: int = 1,
+        t0=None,
+        out=None,
+        dtype=None,
     ) -> RolloutStates:
         """Take all states through all steps; arguments and result as for `rollout`."""
         h, every = _checked_numbers(dt, every)
-        arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype)
+        begin = _start_of_time(self._base, t0)
+        arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
         start, drives, steps = arrays
         if steps % every:
             raise ShapeError(
@@ -133,8 +145,10 @@ class Rollout:
             results = checked_outs("rollout", "qv", out, shapes, kind)
         if 0 in batch:
             return RolloutStates(*results)
+        f = self._function(len(drives) > 1)
         drives.insert(1, np.full(1, h, kind))
-        f = self._function(len(drives) > 2)
+        if begin is not None:
+            drives.insert(2, (begin[..., None] + h * np.arange(steps)).astype(kind))
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
@@ -183,7 +197,7 @@ class Rollout:
 
     # One call ------------------------------------------------------------------------------------------------------
 
-    def _arrays(self, q0, v0, tau, f_ext, steps, dtype):
+    def _arrays(self, q0, v0, tau, f_ext, steps, dtype, begin):
         """The start and the drives in one precision, drives with an axis of time; the batch; the number of steps."""
         model = self._base
         given = {"q0": q0} if v0 is None else {"q0": q0, "v0": v0}
@@ -200,6 +214,7 @@ class Rollout:
         drives = {name: _over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in drives.items()}
         leading = {name: x.shape[: -2 if name == "tau" else -3] for name, x in drives.items()}
         leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function("f_ext" in drives))}
+        leading |= {} if begin is None else {"t0": begin.shape}
         try:
             batch = np.broadcast_shapes(*leading.values())
         except ValueError:
@@ -269,11 +284,13 @@ class Rollout:
                     raise
                 raise _at_step(error, t, time) from None
 
-    @staticmethod
-    def _at(drives, t: int) -> list[np.ndarray]:
-        """The drives of one step: forces, the step's length, and wrenches if there are any."""
+    def _at(self, drives, t: int) -> list[np.ndarray]:
+        """The drives of one step: forces, the step's length, the time if it is needed, wrenches if there are any."""
         tau, h, *wrenches = drives
         now = [np.take(tau, min(t, tau.shape[-2] - 1), axis=-2), h.reshape(())]
+        if self._base.time_dependent:
+            times, *wrenches = wrenches
+            now.append(times[..., t])
         return [*now, *(np.take(w, min(t, w.shape[-3] - 1), axis=-3) for w in wrenches)]
 
     def _refuse_outside(self, step, q, v, drives, t: int, time: float) -> None:
@@ -315,6 +332,7 @@ def rollout(
     integrator: str = "semi_implicit",
     f_ext=None,
     every: int = 1,
+    t0=None,
     limits: str = "soft",
     checks: bool = True,
     threads: int | None = None,
@@ -345,6 +363,8 @@ def rollout(
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
     every : int
         Record every so many steps; T is a multiple of it.
+    t0 : float or (...) array, optional
+        Time at the start [s] of models whose joints depend on it; default 0.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error; see
         `Rollout`.
@@ -399,7 +419,7 @@ def rollout(
     if compiled is None:
         compiled = Rollout(model, integrator, limits=limits, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
-    return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, every=every, out=out, dtype=dtype)
+    return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, every=every, t0=t0, out=out, dtype=dtype)
 
 
 def _with_limits(model, limits: str):
@@ -420,6 +440,18 @@ def _checked_numbers(dt, every) -> tuple[float, int]:
     if not (isinstance(every, (int, np.integer)) and every >= 1):
         raise ShapeError(f"rollout: every is {every!r}, expected a positive whole number of steps.", every=every)
     return float(dt), int(every)
+
+
+def _start_of_time(model, t0) -> np.ndarray | None:
+    """The time at which rollouts begin; None for models that do not depend on it."""
+    if not model.time_dependent:
+        if t0 is not None:
+            raise SimulationError(f"rollout: model {model.name!r} does not depend on time, so it takes no t0.", t0=t0)
+        return None
+    begin = np.asarray(0.0 if t0 is None else t0, dtype=float)
+    if not np.isfinite(begin).all():
+        raise NonFiniteError(f"rollout: t0 is {t0!r}, expected finite times [s].", name="t0")
+    return begin
 
 
 def _only(checked):

@@ -12,6 +12,7 @@ from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.integrate import FIXED_STEP, System, solve_adaptive
 from kinetree.integrate.adaptive import METHODS
+from kinetree.integrate.system import clock as model_time
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import Guard, with_soft_stops
@@ -120,6 +121,8 @@ def simulate(
     its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or "adaptive"
     with ``method="LSODA"`` or "Radau"; the trajectory's notes say so when it applies.
 
+    The time begins at 0, also for joints that depend on it.
+
     Source: Sueda et al., eq. 2.19-2.21; Munthe-Kaas (1999) for "rk4" on joints with quaternions.
 
     Examples
@@ -159,16 +162,16 @@ def simulate(
         bar.close()
     wall_time = clock.perf_counter() - start
 
-    wrenches = drive.wrenches(times)
+    wrenches, now = drive.wrenches(times), model_time(active, times)
     forces = () if wrenches is None else (wrenches,)
     return Trajectory(
         time=times,
         q=Q,
         v=V,
-        a=system.function("forward_dynamics")(Q, V, TAU, *forces),
+        a=system.function("forward_dynamics")(Q, V, TAU, *now, *forces),
         tau=TAU,
-        kinetic_energy=system.function("kinetic_energy")(Q, V),
-        potential_energy=system.function("potential_energy")(Q),
+        kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
+        potential_energy=system.function("potential_energy")(Q, *now),
         elastic_energy=system.function("elastic_energy")(Q),
         model_name=model.name,
         coordinates=system.coordinates,
