@@ -62,8 +62,8 @@ def energy_balance(trajectory) -> EnergyBalance:
     Notes
     -----
     Source: the power theorem d(T + U)/dt = tau . v + f . sigma - v . D v, with D the dissipative coefficients of
-    `passive_terms` and f . sigma the `prescribed_power`; trapezoidal sums over the samples, so that a joint that hits a stop between two of them is off by up to half a
-    sample's worth of the stop's power.
+    `passive_terms` and f . sigma the `prescribed_power`; trapezoidal sums over the samples, so that a joint that hits a
+    stop between two of them is off by up to half a sample's worth of the stop's power.
     """
     model, time, v = trajectory.model, trajectory.time, trajectory.v
     q_columns, v_columns = list(trajectory.q.T), list(v.T)
