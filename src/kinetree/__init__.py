@@ -13,6 +13,7 @@ from kinetree import algorithms as _algorithms  # registers every algorithm
 from kinetree import data, errors, joints, spatial
 from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.derivative_functions import differentiate
+from kinetree.compile.factorization import Factorization, factorize
 from kinetree.compile.function import Function, compile
 from kinetree.compile.interpret import interpreted
 from kinetree.compile.packed import packed
@@ -40,6 +41,7 @@ __all__ = sorted(
     [
         "DHRow",
         "DHTable",
+        "Factorization",
         "Function",
         "KinetreeError",
         "MechanismBuilder",
@@ -53,6 +55,7 @@ __all__ = sorted(
         "dh",
         "differentiate",
         "errors",
+        "factorize",
         "geometry",
         "interpreted",
         "joints",
@@ -68,6 +71,7 @@ __all__ = sorted(
         "to_dh",
         "to_mjcf",
         "to_urdf",
+        "viz",
         *_calls,
     ]
 )
@@ -76,7 +80,7 @@ del _algorithms
 
 
 def __getattr__(name: str):
-    if name in ("geometry", "surgery"):  # loaded when they are first used
+    if name in ("geometry", "surgery", "viz"):  # loaded when they are first used
         import importlib
 
         return importlib.import_module(f"kinetree.{name}")

@@ -1,4 +1,5 @@
-"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``dh``, ``codegen``, ``cache``, ``robots``.
+"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``dh``, ``codegen``, ``cache``, ``robots``,
+``joints``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -82,6 +83,28 @@ def robots() -> None:
 
     for name in data.robots():
         typer.echo(name)
+
+
+@app.command()
+def joints(
+    kind: Annotated[str | None, typer.Argument(help="One kind, such as helical.", show_default=False)] = None,
+    plot: Annotated[Path | None, _option("Draw how they move: .png, .svg or .pdf.")] = None,
+    debug: Debug = False,
+) -> None:
+    """List the kinds of joints, with their coordinates; draw them."""
+    with _Errors(debug):
+        from kinetree import viz
+
+        _writable(plot)
+        kinds = {entry.kind: entry for entry in viz.joint_kinds()}
+        if kind is not None and kind not in kinds:
+            raise unknown_name("joint kind", kind, kinds, "the registry of joints")
+        shown = kinds.values() if kind is None else [kinds[kind]]
+        rows = [(entry.kind, str(entry)) for entry in shown]
+        if plot is not None:
+            viz.joint_gallery(path=plot) if kind is None else viz.plot_joint(kinds[kind].joint, path=plot)
+            rows.append(("written", str(plot)))
+        _print_rows(rows)
 
 
 @app.command()
@@ -405,7 +428,8 @@ def _print_rows(rows: list[tuple[str, str]]) -> None:
     from rich.text import Text
 
     if not sys.stdout.isatty():
-        typer.echo("\n".join(f"{label:<14}{value}" for label, value in rows))
+        width = max(14, *(len(label) + 2 for label, _ in rows))
+        typer.echo("\n".join(f"{label:<{width}}{value}" for label, value in rows))
         return
     table = Table.grid(padding=(0, 2, 0, 0))
     for label, value in rows:
