@@ -13,16 +13,24 @@ from kinetree.errors import UnsupportedError
 from kinetree.io.write_mjcf import mjcf_text
 from kinetree.io.write_mjcf_inertia import principal
 from kinetree.joints import (
+    Composite,
     Cylindrical,
+    Ellipsoid,
     Fixed,
     Free,
+    FreeLocal,
+    FreeSplit,
     Helical,
     Planar,
+    PlanarLocal,
+    PlanarSplit,
     Prismatic,
     Reversed,
     Revolute,
     Spherical,
     SphericalEuler,
+    SphericalExponential,
+    Translational,
     Universal,
 )
 from kinetree.model.equipment import (
@@ -141,7 +149,14 @@ def test_limits(limits):
     assert (again.lower[0], again.upper[0]) == limits
 
 
-@pytest.mark.parametrize("joint", [Universal(), Cylindrical((1, 2, 3)), SphericalEuler("zyx"), SphericalEuler("xyx")])
+IN_A_ROW = [
+    Universal(), Cylindrical((1, 2, 3)), SphericalEuler("zyx"), SphericalEuler("xyx"), Translational(),
+    PlanarSplit("rotation"), Composite((Revolute((1, 2, 3)), Reversed(Prismatic((0, 1, 0))))),
+    Composite((Prismatic(), Composite((Universal(), Translational())))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("joint", IN_A_ROW)
 def test_joints_made_of_hinges_and_slides(joint):
     """They are written in a row and reported; the mass matrix and the bias stay what they are."""
     model = arm(joint).build()
@@ -164,13 +179,29 @@ def test_planar_joint_as_three():
         kt.to_mjcf(arm(Planar(), damping=1.0).build())
 
 
+def test_split_planar_joint_as_three():
+    """Its v is the rate of its q, so that damping can be written; the order becomes x, y, angle."""
+    model = arm(PlanarSplit("translation"), damping=(1.0, 2.0, 3.0)).build()
+    again, report = read(model)
+    assert "q and v have the order x, y, angle" in report
+    q, v, other = np.array([0.4, 0.7, -0.2, 0.3]), np.array([1.0, 0.3, 0.2, -0.5]), [1, 2, 0, 3]
+    tau = kt.inverse_dynamics(model, q, v, v)
+    np.testing.assert_allclose(kt.inverse_dynamics(again, q[other], v[other], v[other]), tau[other], atol=1e-13)
+
+
 def test_reversed_joints_turn_their_axis():
     """The same mass matrix and bias."""
     model = arm(Reversed(Revolute((1, 2, 3)))).build()
     assert dynamics_differ(read(model)[0], model) < 1e-13
 
 
-@pytest.mark.parametrize("joint", [Helical(pitch=0.1), Reversed(Free())])
+@pytest.mark.parametrize(
+    "joint",
+    [
+        Helical(pitch=0.1), Reversed(Free()), FreeLocal(), FreeSplit(), PlanarLocal(), SphericalExponential(),
+        Ellipsoid((1.0, 2.0, 3.0)), Composite((Planar(), Prismatic())), Composite((Spherical(), Prismatic())),
+    ],
+)  # fmt: skip
 def test_joints_that_mjcf_does_not_have(joint):
     """They cannot be left out, so they are refused by name."""
     with pytest.raises(UnsupportedError, match="'shoulder'"):

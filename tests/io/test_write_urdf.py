@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.errors import UnknownNameError, UnsupportedError
 from kinetree.io.decimals import central, quaternion_of, rpy_of
 from kinetree.io.write_urdf import urdf_text
-from kinetree.joints import Free, Helical, Planar, Prismatic, Reversed, Revolute
+from kinetree.joints import JOINTS, Free, Helical, Planar, Prismatic, Reversed, Revolute
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 from kinetree.model.equipment import Actuator, Equipment, Keyframe
 from kinetree.model.parts import Geometry
@@ -20,6 +20,7 @@ from tests.io.models_alike import assert_alike, assert_shapes_alike
 from tests.io.random_models import random_model, rotation
 
 SEEDS = range(12)
+URDF_KINDS = {"revolute", "prismatic", "fixed", "free", "planar", "reversed"}  # a reversed joint has no example
 
 
 def arm(**data):
@@ -212,6 +213,16 @@ def test_joints_that_urdf_does_not_have():
     b = kt.ModelBuilder("screw")
     b.add_body("nut", joint=Helical(pitch=0.1), joint_name="thread", mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(UnsupportedError, match="'thread'"):
+        kt.to_urdf(b.build(), unsupported="drop")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind not in URDF_KINDS])
+def test_every_other_kind_is_refused_by_name(kind):
+    """No kind of joint is taken for another one that has the same number of freedoms."""
+    example = next(iter(JOINTS[kind].examples(np.random.default_rng(0))))
+    b = kt.ModelBuilder("other")
+    b.add_body("body", joint=example, joint_name="odd", mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(UnsupportedError, match="'odd'"):
         kt.to_urdf(b.build(), unsupported="drop")
 
 

@@ -15,15 +15,18 @@ import numpy as np
 
 from kinetree.io.losses import Losses
 from kinetree.joints import (
+    Composite,
     Cylindrical,
     Fixed,
     Free,
     Planar,
+    PlanarSplit,
     Prismatic,
     Reversed,
     Revolute,
     Spherical,
     SphericalEuler,
+    Translational,
     Universal,
 )
 from kinetree.model.builder import rotation_of_quaternion
@@ -219,13 +222,22 @@ def _parts(model, i: int, anchor: np.ndarray, ref: float, losses: Losses) -> lis
     losses.note(
         f"joint {name!r}",
         f"{joint.kind}: written as {len(several)} joints, {name}_1 and so on; "
-        + ("q has the order x, y, angle, and v is its rate" if type(joint) is Planar else "q and v stay what they are"),
+        + _order(joint, several),
         "warning",
     )
     return [
         Part(kind, f"{name}_{k + 1}", axis, anchor, i, slice(q.start + at, q.start + at + 1), _one(v.start + at))
         for k, (kind, axis, at) in enumerate(several)
     ]
+
+
+def _order(joint, several) -> str:
+    """What becomes of the coordinates of a joint that is written as several."""
+    order = [at for *_, at in several]
+    if order == sorted(order):
+        return "q and v stay what they are"
+    names = ", ".join(joint.position_names[at] for at in order)
+    return f"q has the order {names}, and v is its rate" if type(joint) is Planar else f"q and v have the order {names}"
 
 
 def _one(k: int) -> slice:
@@ -253,3 +265,22 @@ def _several(joint) -> Iterator[tuple[str, list[float], int]]:
         yield "slide", X, 1
         yield "slide", Y, 2
         yield "hinge", Z, 0
+    elif type(joint) is PlanarSplit:
+        slides = (("slide", X, 1), ("slide", Y, 2))
+        yield from (*slides, ("hinge", Z, 0)) if joint.first == "translation" else (("hinge", Z, 0), *slides)
+    elif type(joint) is Translational:
+        yield from (("slide", axis, k) for k, axis in enumerate((X, Y, Z)))
+    elif type(joint) is Composite:
+        parts = [_in_a_row(part) for part in joint.joints]
+        starts = [sum(part.nq for part in joint.joints[:k]) for k in range(len(parts))]
+        if all(parts):
+            yield from ((kind, axis, start + at) for part, start in zip(parts, starts, strict=True)
+                        for kind, axis, at in part)  # fmt: skip
+
+
+def _in_a_row(part) -> list[tuple[str, list[float], int]]:
+    """The hinges and slides of a part of a composite joint; none if its v is not the rate of their coordinates."""
+    single = _single(part)
+    if single is not None:
+        return [(single[0], list(single[1]), 0)]
+    return [] if type(part) is Planar else list(_several(part))
