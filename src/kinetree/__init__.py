@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from kinetree import algorithms as _algorithms  # registers every algorithm
 from kinetree import data, errors, joints, spatial
+from kinetree.algorithms.assembly_tree import assembly_tree
 from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.derivative_functions import differentiate
 from kinetree.compile.factorization import Factorization, factorize
@@ -50,6 +51,7 @@ __all__ = sorted(
         "ModelBuilder",
         "Rollout",
         "Trajectory",
+        "assembly_tree",
         "compile",
         "data",
         "dh",

@@ -126,8 +126,8 @@ def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     Source: Featherstone (2008), table 7.2, variant 1 (with errata: z and the results take one line each). The joint
     accelerations follow from those of the bodies, ``qdd = T_a^T (a_2 - a_1)``. The fixed base is a body with Phi = 0.
     Cost: O(n), four times that of `aba`. The least accurate of the three: Phi^A is a difference of large inverse
-    inertias. Median / worst error against extended precision 7e-16 / 3e-15 for a 7-joint arm with gripper, 6e-15 / 3e-14
-    for a general arm of 6 joints (`aba`: 2e-16 / 8e-16, 5e-16 / 1e-15).
+    inertias. Median / worst error against extended precision 7e-16 / 3e-15 for a 7-joint arm with gripper, 6e-15 /
+    3e-14 for a general arm of 6 joints (`aba`: 2e-16 / 8e-16, 5e-16 / 1e-15).
     Identity: ``aba_inverse_inertias(q, v, tau) = aba(q, v, tau)``.
 
     See Also

@@ -393,6 +393,15 @@ class PlanarTransform(Quantity):
         s, c = sincos(angle)
         return cls(c, s, r)
 
+    @classmethod
+    def shift(cls, r: Vector2) -> PlanarTransform:
+        """To a frame with the same axes whose origin is at r [m]."""
+        return cls(1.0, 0.0, r)
+
+    def turn(self) -> PlanarTransform:
+        """Its rotation alone, about the origin."""
+        return PlanarTransform(self.c, self.s, Vector2.zero())
+
     def __repr__(self):
         return f"PlanarTransform({self.c!r}, {self.s!r}, {self.r!r})"
 

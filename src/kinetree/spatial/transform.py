@@ -54,6 +54,15 @@ class Transform(Quantity):
         """The transform that does nothing."""
         return cls(IdentityRotation(), Vector3.zero())
 
+    @classmethod
+    def shift(cls, r: Vector3) -> Transform:
+        """To a frame with the same axes whose origin is at r [m]."""
+        return cls(IdentityRotation(), r)
+
+    def turn(self) -> Transform:
+        """Its rotation alone, about the origin."""
+        return Transform(self.E, Vector3.zero())
+
     @property
     def is_screw(self) -> bool:
         """True if E is axial and r lies along its axis: then E r = r and the order of the two does not matter."""
