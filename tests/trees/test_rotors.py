@@ -12,6 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.aba import aba as aba_source
 from kinetree.algorithms.rnea import rnea as rnea_source
+from kinetree.algorithms.rotors import COVERED
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import (
     DuplicateNameError,
@@ -198,6 +199,67 @@ def test_linear_cost_of_articulated_bodies():
         rotors = [r for r in model.rotors if r.body]
         counts.append(kt.compile(model.replace(rotors=rotors), "aba").operations.total)
     assert counts[2] - counts[1] < 2.3 * (counts[1] - counts[0])
+
+
+@NEAR
+@pytest.mark.parametrize("seed", range(8))
+def test_other_roads_agree(seed, near):
+    """Parts of the joint forces, mass matrices by columns and by Jacobians, its factors and its inverse."""
+    model = tree(seed, near)
+    q, v, a, tau = state(model, seed)
+    M, c, g = kt.crba(model, q), kt.bias_forces(model, q, v), kt.gravity_forces(model, q)
+    close(kt.inertial_forces(model, q, a), M @ a)
+    close(kt.coriolis_forces(model, q, v), c - g, scale=np.max(np.abs(c)))
+    close(kt.mass_matrix_columns(model, q), M)
+    close(kt.mass_matrix_jacobians(model, q), M)
+    condition = np.linalg.cond(M)
+    close(M @ kt.inverse_mass_matrix(model, q), np.eye(model.nv), scale=condition, ulps=1e2)
+    close(M @ kt.inverse_mass_product(model, q, a), a, scale=condition, ulps=1e2)
+    L, D = kt.ltdl(model, q)
+    close(L.T @ np.diag(D) @ L, M)
+    close(kt.forward_dynamics_crba(model, q, v, c + M @ a), a, scale=condition, ulps=1e3)
+
+
+@NEAR
+@pytest.mark.parametrize("seed", range(8))
+def test_hybrid_dynamics(seed, near):
+    """Accelerations wanted and forces found satisfy the equation of motion, by all roads that know rotors."""
+    model = tree(seed, near)
+    q, v, a, tau = state(model, seed)
+    forward = [model.joint_names[i] for i in model.outward() if i % 2]
+    for road in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_dynamics):
+        a_all, tau_all = road(model, q, v, tau, a, forward=forward)
+        for i in model.outward():
+            slot, known = model.v_slice[i], (tau, tau_all) if i % 2 else (a, a_all)
+            assert np.array_equal(known[0][slot], known[1][slot])
+        scale = np.linalg.cond(kt.crba(model, q)) * np.max(np.abs(tau_all), initial=1.0)
+        close(kt.rnea(model, q, v, a_all), tau_all, scale=scale, ulps=1e2)
+
+
+def test_fused_functions_take_dynamics_from_derivatives():
+    """Companions: the dynamics beside their derivatives, with rotors too."""
+    model = geared_tree(5, 4)
+    q, v, a, tau = state(model, 4)
+    function = kt.compile(model, ["rnea", "crba", "rnea_derivatives"])
+    found = function(q, v, a)
+    close(found.rnea, kt.rnea(model, q, v, a))
+    close(found.crba, kt.crba(model, q))
+    close(kt.compile(model, ["aba", "aba_derivatives"])(q, v, tau).aba, kt.aba(model, q, v, tau), ulps=1e6)
+
+
+def test_energy_and_momentum_of_a_floating_mechanism_are_conserved():
+    """Simulated without gravity: gyroscopic moments do no work, and what the rotors take the bodies give."""
+    chain = kt.models.random_tree(4, 8, joints=[Revolute()], floating=True, branching=0.0, armature=False)
+    b = kt.ModelBuilder.of(chain.replace(gravity=(0.0, 0.0, 0.0)))
+    for i in (2, 3, 4):
+        b.add_rotor(f"rotor{i}", chain.joint_names[i], 20.0 * i, 2e-3, axis=(1, i, 0), mass=0.2)
+    model = b.build()
+    q, v, *_ = state(model, 8)
+    run = kt.simulate(model, q0=q, v0=0.3 * v, duration=1.0, dt=0.002, integrator="rk4")
+    q1, v1 = run.q[-1], run.v[-1]
+    assert np.max(np.abs(q1 - q)) > 0.1
+    close(kt.kinetic_energy(model, q1, v1), kt.kinetic_energy(model, q, 0.3 * v), ulps=1e6)  # error of RK4
+    close(kt.momentum(model, q1, v1), kt.momentum(model, q, 0.3 * v), ulps=1e6)
 
 
 # Reflected inertia --------------------------------------------------------------------------------------------------
@@ -389,6 +451,25 @@ def test_algorithms_that_know_no_rotors_refuse_them():
     assert spec.function(kt.models.double_pendulum(), [1.0, 2.0]) == 0.0
     with pytest.raises(UnsupportedError, match=r"knows_no_rotors .*'motor', 'flywheel'.*expand_rotors"):
         spec.function(geared_arm(), [1.0, 2.0])
+
+
+def test_every_algorithm_knows_rotors_or_refuses_them():
+    """None is in between; those listed exist."""
+    assert set(ALGORITHMS) >= COVERED
+    for name, spec in ALGORITHMS.items():
+        if name in COVERED:
+            continue
+        with pytest.raises(UnsupportedError, match=f"^{name} does not know geared rotors"):
+            spec.function(geared_arm())
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", range(1000))
+def test_sweep_of_roads(seed):
+    """Inverse and forward dynamics of 1,000 geared trees, explicit bodies included."""
+    test_joint_forces_are_those_of_rotors_that_are_bodies(seed, seed % 2 == 0)
+    test_forward_after_inverse_is_the_identity(seed, seed % 2 == 0)
+    test_inertia_and_bias_make_the_joint_forces(seed, seed % 2 == 0)
 
 
 def builder():

@@ -11,6 +11,7 @@ from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transforms, world_transforms
 from kinetree.algorithms.rnea import inward_pass, outward_pass
+from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -28,7 +29,8 @@ def differential_inverse_dynamics(model, X, S, I, a):
         for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
             A[i] = A[i] + S_k * a_k
         f[i] = I[i] @ A[i]
-    return inward_pass(model, X, S, f)
+    drives = rotor_forces(model, X, S, f, None, None, a)
+    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
 @algorithm(inputs={"q": "nq", "a": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
@@ -98,7 +100,8 @@ def coriolis_forces(model, q, v):
     gravity_forces, inertial_forces, external_forces, coriolis_matrix
     """
     X, S, f = outward_pass(model, q, v, None, None, weight=False)
-    return inward_pass(model, X, S, f)
+    drives = rotor_forces(model, X, S, f, q, v, None)
+    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
 @algorithm(

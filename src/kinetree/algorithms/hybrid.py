@@ -16,11 +16,12 @@ Book (tables 9.1-9.3)  here
 from __future__ import annotations
 
 from kinetree.algorithms.aba import DEEP
+from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
 from kinetree.algorithms.kinematics import link_transform
-from kinetree.algorithms.rnea import inward_pass, outward_pass
+from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.model.sparsity import ancestors_of
@@ -92,6 +93,8 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     (True, 0.0, 1.0)
     """
     fd = forward_joints(model, forward)
+    if model.rotors:
+        return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
     moved = carried_by(model, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     tau_all = entries_of(model, tau, fd)
@@ -201,6 +204,9 @@ def crba_restricted(model, q, *, forward):
 
 def restricted_inertia(model, q, fd):
     """Table 9.1; also of a tree whose joints are all in fd, where it is table 6.2."""
+    if model.rotors:
+        M, rows = crba(model, q), {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
+        return [[x if m in rows and n in rows else 0.0 for n, x in enumerate(row)] for m, row in enumerate(M)]
     moved = carried_by(model, fd)
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
@@ -278,6 +284,8 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     hybrid_aba, hybrid_recursive, crba_restricted
     """
     fd = forward_joints(model, forward)
+    if model.rotors:
+        return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     # C' = ID(q, v, Q^T [0; qdd_2])
     X, S, f = outward_pass(model, q, v, a_all, f_ext)
@@ -301,6 +309,21 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
             continue
         for k in range(slot.start, slot.stop):
             tau_all[k] = tau_all[k] + added[k] + model.armature[k] * a[k]
+    return a_all, tau_all
+
+
+def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
+    """Eq. 9.3 in four steps on inverse dynamics as a whole, for geared rotors, whose couples reach beyond neighbors."""
+    a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
+    c, M = rnea(model, q, v, a_all, f_ext), restricted_inertia(model, q, fd)
+    rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
+    above = _ancestors_of_rows(model, fd)
+    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above)
+    for k, x_k in zip(rows, solve_ltdl(L, D, [tau[k] - c[k] for k in rows], above), strict=True):
+        a_all[k] = x_k
+    tau_all = list(rnea(model, q, v, a_all, f_ext))
+    for i in fd:
+        tau_all[model.v_slice[i]] = tau[model.v_slice[i]]
     return a_all, tau_all
 
 

@@ -11,10 +11,12 @@ matrix itself is the answer to unit forces: `answers.py`, where derivatives of f
 
 from __future__ import annotations
 
-from kinetree.algorithms.answers import Answers, Articulated
+from kinetree.algorithms.answers import Answers, Articulated, identity
+from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
 
@@ -41,6 +43,14 @@ def articulated_bodies(model, X, S, diagonal):
                 Ia = Ia.minus_product([column], [column * reciprocal], kernel=S[i][:k] if bare else ())
             IA[p] = IA[p] + X[i].inverse_apply(Ia)
     return U, D
+
+
+def _solved(model, q, columns, diagonal):
+    """``M^-1`` times columns by the matrix itself, for geared rotors, which couple bodies beyond their neighbors."""
+    M = crba(model, q)
+    for k, x in enumerate(diagonal or ()):
+        M[k][k] = M[k][k] + x
+    return solve_leaf_first(M, columns)
 
 
 @algorithm(
@@ -91,6 +101,8 @@ def inverse_mass_product(model, q, x, diagonal=None):
     >>> bool(np.allclose(kt.crba(model, q) @ kt.inverse_mass_product(model, q, x), x))
     True
     """
+    if model.rotors:
+        return _solved(model, q, [x], diagonal)[0]
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
         X[i] = link_transform(model, i, q)
@@ -164,6 +176,9 @@ def inverse_mass_matrix(model, q, diagonal=None):
     >>> bool(np.allclose(kt.inverse_mass_matrix(model, q) @ kt.crba(model, q), np.eye(2)))
     True
     """
+    if model.rotors:
+        solved = _solved(model, q, identity(model.nv), diagonal)
+        return [[solved[max(m, n)][min(m, n)] for n in range(model.nv)] for m in range(model.nv)]
     X, S, I = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.outward():
         # From the root body's coordinates to those of body i: the root stands at its joint's successor frame.

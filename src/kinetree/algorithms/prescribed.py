@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.rnea import outward_pass
+from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -68,6 +69,7 @@ def prescribed_power(model, q, v, a, f_ext=None):
     9.81
     """
     X, S, f = outward_pass(model, q, v, a, f_ext, model.I)
+    rotor_forces(model, X, S, f, q, v, a)
     power = 0.0
     for i in model.inward():
         if model.joints[i].driven:

@@ -28,12 +28,17 @@ COVERED = frozenset({
     "rnea", "bias_forces", "gravity_forces", "crba", "aba", "coriolis_matrix", "rnea_derivatives", "aba_derivatives",
     "inverse_dynamics", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
     "passive_joint_forces", "kinetic_energy", "potential_energy", "elastic_energy", "momentum", "centroidal_momentum",
-    "centroidal_momentum_matrix",
+    "centroidal_momentum_matrix", "inertial_forces", "coriolis_forces", "external_forces", "prescribed_power",
+    "mass_matrix_columns", "mass_matrix_jacobians", "inverse_mass_product", "inverse_mass_matrix", "ltl", "ltdl",
+    "ltl_factorize", "ltdl_factorize", "ltl_solve", "ltdl_solve", "lower_product", "lower_transpose_product",
+    "lower_solve", "lower_transpose_solve", "symmetric_product", "forward_dynamics_crba", "hybrid_aba", "hybrid_crba",
+    "hybrid_dynamics", "crba_restricted",
     # Whatever turns in the bodies: a rotor's center of mass is at rest in its stator.
     "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "forward_kinematics", "frame_pose",
     "body_velocities", "frame_velocity", "body_accelerations", "frame_acceleration", "jacobian", "jacobian_rate",
     "frame_poses", "frame_transforms", "frame_velocities", "frame_accelerations", "frame_jacobians", "q_dot",
-    "integrate", "difference", "normalize", "apply_couplings", "tangent_rate",
+    "integrate", "difference", "normalize", "apply_couplings", "tangent_rate", "reparameterize",
+    "body_jacobian_product", "body_jacobian_rate_product", "body_jacobian_transpose_product",
 })  # fmt: skip
 """Algorithms that are right for models with geared rotors. All others refuse such models."""
 
@@ -74,10 +79,10 @@ def _stator_motions(model, X, S, q, v, a):
     zero = model.algebra.Motion.zero()
     W, dW = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)
     for i in sorted({i for rotor in model.rotors for i in model.support(rotor.body)} - {0}):
-        p, q_i = model.parent[i], model.q_of(i, q)
+        p = model.parent[i]
         V_J = A_J = zero
         if v is not None:
-            v_i = model.v_of(i, v)
+            q_i, v_i = model.q_of(i, q), model.v_of(i, v)
             V_J, A_J = model.joints[i].velocity(q_i, v_i), model.joints[i].bias(q_i, v_i)
         if a is not None:
             for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
