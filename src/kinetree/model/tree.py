@@ -144,7 +144,7 @@ class Tree:
         -----
         Source: Featherstone, table 6.4 (there counted from 1).
         """
-        expanded, _ = expanded_parent(self.parent, [0, *(joint.nv for joint in self.joints[1:])])
+        expanded, _ = expanded_parent(self.parent, [slot.stop - slot.start for slot in self.v_slice])
         return tuple(k - 1 for k in expanded[1:])
 
     def mass_matrix_pattern(self) -> np.ndarray:
