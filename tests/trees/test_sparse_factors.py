@@ -287,7 +287,7 @@ def test_coupled_systems_keep_the_zeros_of_the_tree():
 
 
 def test_couplings_between_branches_fill_no_more_than_they_must():
-    """Two fingers that are coupled to each other: rows are filled along the path, the answer is that of dense algebra."""
+    """Two fingers that are coupled to each other: rows are filled along the path, and the answer is the dense one."""
     rows = [(), (0,), (0,), (1,), (2, 3)]  # 3 and 4 are coupled across the branches 1 and 2
     above = filled_rows(rows)
     assert above == ((), (0,), (1, 0), (2, 1), (3, 2))
