@@ -1,5 +1,7 @@
 """The manifold of positions: finite steps, their inverse, valid positions."""
 
+import pickle
+
 import numpy as np
 
 from .calculus import matrix
@@ -89,6 +91,12 @@ def test_names_and_units_cover_the_variables(joint):
     assert len(set(joint.position_names)) == joint.nq
     labels = zip(joint.position_names, joint.position_units, strict=True)
     assert all(f"{name} [{unit}]" in joint.describe() for name, unit in labels)
+
+
+def test_joints_survive_pickling(timeless):
+    """A copy from a pickle is equal, with the same hash."""
+    twin = pickle.loads(pickle.dumps(timeless))
+    assert twin == timeless and hash(twin) == hash(timeless)
 
 
 def test_joints_are_values(timeless):
