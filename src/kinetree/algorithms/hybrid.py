@@ -89,7 +89,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     >>> import kinetree as kt, numpy as np
     >>> arm, zero = kt.models.double_pendulum(), np.zeros(2)
     >>> a, tau = kt.hybrid_aba(arm, [0.3, 0.1], zero, zero, [0.0, 1.0], forward=["shoulder"])
-    >>> bool(np.allclose(kt.aba(arm, [0.3, 0.1], zero, tau), a)), tau[0], a[1]
+    >>> bool(np.allclose(kt.aba(arm, [0.3, 0.1], zero, tau), a)), float(tau[0]), float(a[1])
     (True, 0.0, 1.0)
     """
     fd = forward_joints(model, forward)
