@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from kinetree.errors import JointError
 from kinetree.joints.rheonomic import Instant, Rheonomic
-from kinetree.joints.time_functions import FourierSeries, Polynomial, Sinusoid, TimeSpline, derivatives, time_function
+from kinetree.joints.time_functions import (
+    FourierSeries,
+    Polynomial,
+    Sinusoid,
+    TimeSpline,
+    derivatives,
+    time_function,
+    value_at,
+)
 from kinetree.spatial import IdentityRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rx, ry, rz
 
@@ -52,9 +60,9 @@ class MovingFrame(Rheonomic):
     3.0
     """
 
-    position: tuple[Callable, Callable, Callable] = (0.0, 0.0, 0.0)
+    position: tuple[Callable | float, ...] = (0.0, 0.0, 0.0)
     axes: str = ""
-    angles: tuple[Callable, ...] = ()
+    angles: tuple[Callable | float, ...] = ()
 
     kind = "moving_frame"
     nq = nv = 0
@@ -83,9 +91,9 @@ class MovingFrame(Rheonomic):
             )
 
     def transform_at(self, t, q):
-        X = Transform(IdentityRotation(), Vector3(*(f(t) for f in self.position)))
+        X = Transform(IdentityRotation(), Vector3(*(value_at(f, t) for f in self.position)))
         for axis, f in zip(self.axes, self.angles, strict=True):
-            X = Transform(_ABOUT[axis](f(t)), Vector3.zero()) @ X
+            X = Transform(_ABOUT[axis](value_at(f, t)), Vector3.zero()) @ X
         return X
 
     def at(self, t):

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint, combination
 from kinetree.joints.rheonomic import AtTime, Instant, Rheonomic
-from kinetree.joints.time_functions import FourierSeries, Polynomial, Sinusoid, TimeSpline, derivatives, time_function
+from kinetree.joints.time_functions import (
+    FourierSeries,
+    Polynomial,
+    Sinusoid,
+    TimeSpline,
+    derivatives,
+    time_function,
+    value_at,
+)
 
 PROBE = 0.375  # any number
 
@@ -53,7 +61,7 @@ class Prescribed(Rheonomic):
     """
 
     joint: Joint
-    motion: tuple[Callable | None, ...]
+    motion: tuple[Callable | float | None, ...]
 
     kind = "prescribed"
 
@@ -76,7 +84,7 @@ class Prescribed(Rheonomic):
                 joint=joint,
             )
 
-    def _functions(self, motion) -> tuple[Callable | None, ...]:
+    def _functions(self, motion) -> tuple[Callable | float | None, ...]:
         joint = self.joint
         if isinstance(motion, Mapping):
             entries: list = [None] * joint.nq
@@ -133,7 +141,8 @@ class Prescribed(Rheonomic):
         return [next(x) if f is None else given[k] for k, f in enumerate(self.motion)]
 
     def transform_at(self, t, q):
-        return self.joint.transform(self.whole(q, {k: f(t) for k, f in enumerate(self.motion) if f is not None}))
+        given = {k: value_at(f, t) for k, f in enumerate(self.motion) if f is not None}
+        return self.joint.transform(self.whole(q, given))
 
     def at(self, t):
         if not self._is_plain:

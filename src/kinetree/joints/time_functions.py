@@ -227,12 +227,17 @@ def _pieces(times: tuple, values: tuple, ends: str) -> tuple[list, tuple[list, .
     return [float(x) for x in starts], tuple([float(row[k]) for row in rows] for k in range(4))
 
 
-def derivatives(f: Callable, t) -> tuple:
+def value_at(f: Callable | float, t):
+    """The value of a function of time, or the number that it is."""
+    return f if isinstance(f, float) else f(t)
+
+
+def derivatives(f: Callable | float, t) -> tuple:
     """Value, first and second derivative of a function of time, exact.
 
     Parameters
     ----------
-    f : callable
+    f : callable or float
         Over scalars.
     t : scalar
         [s].
@@ -250,12 +255,14 @@ def derivatives(f: Callable, t) -> tuple:
     >>> derivatives(lambda t: t * t, 3.0)
     (9.0, 6.0, 2.0)
     """
+    if isinstance(f, float):
+        return f, 0.0, 0.0
     y = f(Dual(Dual(t, 1.0), 1.0))
     x, rate = value_of(y), rate_of(y)
     return value_of(x), rate_of(x), rate_of(rate)
 
 
-def time_function(f, what: str) -> Callable:
+def time_function(f, what: str) -> Callable | float:
     """A function of time from what the user gives: a number, one of this module's, or any callable over scalars.
 
     Raises
@@ -264,7 +271,7 @@ def time_function(f, what: str) -> Callable:
         If it is neither, or cannot be differentiated.
     """
     if isinstance(f, (int, float, np.number)) and not isinstance(f, bool):
-        return Polynomial((f,))
+        return _float(f, what, "the number")
     if not callable(f):
         raise JointError(
             f"{what} is {f!r}, expected a number or a function of time: Polynomial, Sinusoid, FourierSeries, "

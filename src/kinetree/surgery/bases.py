@@ -82,7 +82,7 @@ def with_base(
         old = f"joint {record.joint_name!r} ({record.joint!r}) of {body!r}"
         draft.note("info", "with_base", f"{old} replaced by {joint!r}")
     draft.set_joint(body, joint, name, X)
-    if joint.nq == joint.nv == 0:
+    if joint.rigid:
         draft.absorb(body)
     return draft.result()
 
@@ -165,7 +165,7 @@ def reroot(
         draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
     _turn(draft, old, top)
     draft.set_joint(top, root, root_name, X)
-    if root.nq == root.nv == 0:
+    if root.rigid:
         draft.absorb(top)
     return _with_keyframes(model, draft.result(), keyframes, root_name)
 
@@ -175,7 +175,7 @@ def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...]
     roots = draft.roots()
     if base is None:
         kind = draft._bodies[roots[0]].joint if len(roots) == 1 else None
-        if kind is not None and (isinstance(kind, joints) or kind.nq == kind.nv == 0):
+        if kind is not None and (isinstance(kind, joints) or kind.rigid):
             return roots[0]
         several = [root for root in roots if isinstance(draft._bodies[root].joint, joints)]
         if several:

@@ -75,7 +75,7 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
     draft.cut([model.body_names[k] for k in model.outward() if k not in kept])
     if joint is not None:
         draft.set_joint(top, joint, place.joint_name, X_0[i])
-        if joint.nq == joint.nv == 0:
+        if joint.rigid:
             draft.absorb(top)
     return draft.result()
 

@@ -92,7 +92,7 @@ def attach(
         draft.note("warning", "attach", f"gravity is that of {model.name!r}, {list(model.gravity)}, not that of "
                                         f"{other.name!r}, {list(other.gravity)} m/s^2")  # fmt: skip
     _take_over(draft, guest, other)
-    if joint is None or joint.nq == joint.nv == 0:
+    if joint is None or joint.rigid:
         draft.absorb(base)
     return draft.result()
 

@@ -91,7 +91,7 @@ def merge_fixed(model: Model) -> Model:
     -3
     """
     draft = Draft.of(model)
-    fixed = [i for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 0]
+    fixed = [i for i in model.outward() if model.joints[i].rigid]
     for i in fixed:
         draft.absorb(model.body_names[i])
     draft.equipment = locked_equipment(draft.equipment, {model.joint_names[i]: () for i in fixed}, draft.note)
