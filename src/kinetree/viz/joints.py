@@ -279,7 +279,9 @@ def _figure(size: tuple[float, float], show: bool):
 
 def _finished(figure, path, show: bool):
     if path is not None:
-        figure.savefig(Path(path), dpi=RESOLUTION)
+        titles = ", ".join(axes.get_title().replace("\n", " ") for axes in figure.axes)
+        metadata = {"Description": titles} if Path(path).suffix == ".png" else None
+        figure.savefig(Path(path), dpi=RESOLUTION, metadata=metadata)
     if show:
         import matplotlib.pyplot as plt
 
