@@ -22,8 +22,8 @@ def as_data(model) -> dict:
     -------
     dict
         ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
-        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``loops``, ``constraints``, ``tendons``,
-        ``actuators``, ``keyframes``, ``held`` (what the complete dynamics refuse), ``report``.
+        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``, ``constraints``,
+        ``tendons``, ``actuators``, ``keyframes``, ``held`` (what the complete dynamics refuse), ``report``.
     """
     return {
         "name": model.name,
@@ -42,6 +42,16 @@ def as_data(model) -> dict:
                 "offset": float(c.offset),
             }
             for c in model.couplings
+        ],
+        "rotors": [
+            {
+                "name": rotor.name,
+                "joint": model.joint_names[rotor.joint],
+                "body": model.body_names[rotor.body],
+                "ratio": float(rotor.ratio),
+                "axial_inertia": float(rotor.axial_inertia),
+            }
+            for rotor in model.rotors
         ],
         "loops": [
             {
@@ -94,6 +104,9 @@ def as_tree(model):
         Text(f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}")
         for c in as_data(model)["couplings"]
     ]
+    for r in as_data(model)["rotors"]:
+        place = f"{r['joint']} in {r['body']}"
+        parts.append(Text(f"rotor     {r['name']} of {place}  ratio {r['ratio']:g}, {r['axial_inertia']:g} kg m^2"))
     parts += [Text(line) for line in _equipment(model)]
     report = _report(model)
     if report:
