@@ -16,6 +16,7 @@ from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.derivative_functions import differentiate
 from kinetree.compile.factorization import Factorization, factorize
 from kinetree.compile.function import Function, compile
+from kinetree.compile.handles import ArticulatedBody, articulated_inertia, articulated_inverse_inertia
 from kinetree.compile.interpret import interpreted
 from kinetree.compile.packed import packed
 from kinetree.errors import KinetreeError
@@ -42,6 +43,7 @@ __all__ = sorted(
     [
         "DHRow",
         "DHTable",
+        "ArticulatedBody",
         "Factorization",
         "Function",
         "KinetreeError",
@@ -51,6 +53,8 @@ __all__ = sorted(
         "ModelBuilder",
         "Rollout",
         "Trajectory",
+        "articulated_inertia",
+        "articulated_inverse_inertia",
         "assembly_tree",
         "compile",
         "data",

@@ -18,8 +18,8 @@ class Factorization:
     Attributes
     ----------
     model : Model
-    factors : tuple of arrays
-        r, S, K and D_inv of `articulated_factorization`.
+    factors : tuple
+        r, S, K and D_inv as `articulated_factorization` gives them.
     """
 
     __slots__ = ("factors", "model")
