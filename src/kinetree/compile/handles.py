@@ -404,10 +404,8 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     body = _METHODS[method](pieces, chosen, bodies_with_handles)
     places = [6 * bodies_with_handles.index(frame.body) for frame in frames]
     X = [frame.X_FB.matrix() for frame in frames]
-    Phi = [
-        [X[m] @ body.Phi[..., r : r + 6, c : c + 6] @ X[n].T for n, c in enumerate(places)]
-        for m, r in enumerate(places)
-    ]
+    at = list(zip(X, [slice(r, r + 6) for r in places], strict=True))
+    Phi = [[X_m @ body.Phi[..., rows, columns] @ X_n.T for X_n, columns in at] for X_m, rows in at]
     b = [_times(X_m, body.b[..., rows]) for X_m, rows in at]
     kind = np.float32 if dtype == np.float32 else np.float64  # NumPy factorizes in no other precision
     return np.block(Phi).astype(kind), np.concatenate(b, axis=-1).astype(kind)
