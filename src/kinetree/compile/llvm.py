@@ -64,7 +64,7 @@ class Module:
         self.checks = checks
         self.scalar = Lanes(element, 1)
         self.vector = Lanes(element, target.vector_bytes // self.scalar.size)
-        self.plan = plan(program, self.vector.count, checks, chunk)
+        self.plan = plan(program, self.vector.count, checks, chunk, reread=True)
         self.outline = outline(self.plan) if program.cuts else None
         self.input_sizes = [prod(shape) for _, shape in program.inputs]
         self.output_sizes = [prod(shape) for _, shape in program.outputs]
@@ -297,8 +297,10 @@ class Block:
             text = self.load(self.slot_address(self.plan.trigonometry[value]))
         elif self.plan.is_boolean(value):
             text = self._load_boolean(value)
-        else:
+        elif value in self.plan.slots:
             text = self.load(self.slot_address(self.plan.slots[value]))
+        else:
+            text = self.load(self.result_addresses(value)[0])
         self.names[value] = text
         return text
 

@@ -44,7 +44,7 @@ class Plan:
     pairs : dict of int to list
         For each computed angle the values that are its sine or cosine: (value, 0 or 1).
     slots : dict of int to int
-        Slot of every value that a later chunk uses.
+        Slot of every value that a later chunk uses, results that are read again where they were stored excepted.
     slot_count : int
         Slots in all, trigonometry included.
     stored : dict of int to list
@@ -68,7 +68,7 @@ class Plan:
         return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
 
 
-def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) -> Plan:
+def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, reread: bool = False) -> Plan:
     """Schedule a program.
 
     Parameters
@@ -81,6 +81,9 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
         Whether the program's checks are evaluated; if not, what only they need is left out.
     chunk : int
         Operations per function.
+    reread : bool
+        Whether later chunks read a result where it was stored, instead of in a slot of its own. With cuts never:
+        chunks of one shape must find their values at equal distances.
     """
     code = program.code
     reported = tuple(value for _, value in program.checks) if checks else ()
@@ -117,7 +120,8 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK) 
     stride = -(-len(angle_values) // lanes) * lanes
     chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
     assign = _assign_blocks if program.cuts else _assign_slots
-    slots, slot_count = assign(_crossing(code, operands, chunks, pairs), 2 * stride)
+    in_memory = stored if reread and not program.cuts else {}
+    slots, slot_count = assign(_crossing(code, operands, chunks, pairs, in_memory), 2 * stride)
     return Plan(
         program=program,
         operands=operands,
@@ -163,8 +167,11 @@ def _between_cuts(program: Program, computed: list[int], size: int) -> tuple[tup
     return tuple(chunks) or ((),)
 
 
-def _crossing(code, operands, chunks, pairs) -> list[list[tuple[int, int]]]:
-    """For each chunk the values it makes that later chunks use: (value, the last chunk that uses it)."""
+def _crossing(code, operands, chunks, pairs, in_memory) -> list[list[tuple[int, int]]]:
+    """For each chunk the values it makes that later chunks use: (value, the last chunk that uses it).
+
+    Values that are in memory anyway are left out.
+    """
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, chunk in enumerate(chunks):
@@ -178,7 +185,7 @@ def _crossing(code, operands, chunks, pairs) -> list[list[tuple[int, int]]]:
                 made[value] = number
     crossing: list[list[tuple[int, int]]] = [[] for _ in chunks]
     for value, number in made.items():
-        if last.get(value, number) > number:
+        if last.get(value, number) > number and value not in in_memory:
             crossing[number].append((value, last[value]))
     return crossing
 

@@ -96,6 +96,7 @@ class Residence:
         plan = self._plan
         return (
             value in plan.slots
+            or value in plan.stored
             or value in plan.trigonometry
             or value in self.scratch
             or plan.program.code[value][0] in ("input", "param")
