@@ -148,7 +148,7 @@ def test_dof_parent_is_the_pattern_of_the_mass_matrix():
 def test_random_positions_are_valid(seed):
     """Within limits where there are any, quaternions of unit length, and different every time."""
     rng = np.random.default_rng(seed)
-    model = random_tree(30, seed=seed)
+    model = random_tree(150, seed=seed)  # more bodies than examples of joints
     i = next(i for i in model.outward() if isinstance(model.joints[i], Revolute))
     model = model.replace(lower={model.joint_names[i]: 0.1}, upper={model.joint_names[i]: 0.2})
     q = model.random_q(rng)
