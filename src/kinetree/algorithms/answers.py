@@ -159,7 +159,7 @@ class Answers:
                 self.R[i][p], self.Q[i][p], c = R, Q, p
 
     def invert(self, i):
-        """Add joint i to M^-1, after those that carry it: they answer by reciprocity, so their own columns are enough."""
+        """Add joint i to M^-1, after those that carry it: these answer by reciprocity, so own columns are enough."""
         model, S, M = self.model, self.S, self.inverse
         p, own, carriers = model.parent[i], self.own[i], model.support(i)[:-1]
         for n, k in enumerate(own):
