@@ -30,6 +30,7 @@ from kinetree.io.write_urdf import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
 from kinetree.model.graph import MechanismGraph
+from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.model.mechanism import MechanismBuilder
 from kinetree.simulate import Rollout, Trajectory, rollout, simulate
 
@@ -63,6 +64,7 @@ __all__ = sorted(
         "errors",
         "factorize",
         "geometry",
+        "inertial_parameters",
         "interpreted",
         "joints",
         "lint",
@@ -78,6 +80,7 @@ __all__ = sorted(
         "to_mjcf",
         "to_urdf",
         "viz",
+        "with_inertial_parameters",
         *_calls,
     ]
 )

@@ -27,6 +27,7 @@ from kinetree.algorithms import (
     mass_matrix,
     newton_euler,
     prescribed,
+    regressor,
     rnea,
     rnea_world,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "mass_matrix",
     "newton_euler",
     "prescribed",
+    "regressor",
     "rnea",
     "rnea_world",
 ]

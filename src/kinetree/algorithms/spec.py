@@ -31,7 +31,7 @@ class Spec:
         ``function(model, *inputs, **optional, **static)`` over scalars; arrays are nested lists in the declared shapes.
     inputs, optional, outputs : mapping of str to tuple
         Names and shapes. An entry of a shape is a number or the name of a size of the model (``nq``, ``nv``, ``nb``,
-        ``nf``).
+        ``nf``, ``n_inertial``).
     static : tuple of str
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain

@@ -42,6 +42,8 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
         return list(model.body_names)
     if size == "nf":
         return [frame.name for frame in model.frames]
+    if size == "n_inertial":
+        return list(model.inertial_labels)
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)
     return list(labels or map(str, range(size)))
 

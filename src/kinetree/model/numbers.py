@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinetree.model.parts import INERTIA_NAMES
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.scalar import SNAP
 
@@ -15,7 +16,6 @@ from kinetree.spatial.scalar import SNAP
 VELOCITY_ARRAYS = (
     "armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping", "lower", "upper",
 )  # fmt: skip
-_INERTIA_NAMES = ("mass", "h.x", "h.y", "h.z", "I.xx", "I.xy", "I.yy", "I.xz", "I.yz", "I.zz")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +51,7 @@ def entries(model) -> Iterator[tuple[str, object]]:
         for axis, x in zip("xyz", model.X_T[i].r, strict=True):
             yield f"{model.joint_names[i]}.r.{axis}", x
         I = model.I[i]
-        for name, x in zip(_INERTIA_NAMES, (I.m, *I.h, *I.I), strict=True):
+        for name, x in zip(INERTIA_NAMES, (I.m, *I.h, *I.I), strict=True):
             yield f"{model.body_names[i]}.{name}", x
     for axis, x in zip("xyz", model.gravity, strict=True):
         yield f"gravity.{axis}", x

@@ -13,6 +13,9 @@ from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 
 ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
 
+# The ten numbers of an inertia: mass, first moment, rotational inertia about the body's origin.
+INERTIA_NAMES = ("mass", "h.x", "h.y", "h.z", "I.xx", "I.xy", "I.yy", "I.xz", "I.yz", "I.zz")
+
 # What the lengths of a shape are.
 SHAPES = {
     "box": ("x", "y", "z"),

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
-from kinetree.model.parts import Frame
+from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
 from kinetree.spatial import Transform
@@ -73,6 +73,16 @@ class Tree:
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
             _clock=None,
         )
+
+    @property
+    def n_inertial(self) -> int:
+        """Number of inertial parameters: ten for each moving body."""
+        return 10 * (self.nb - 1)
+
+    @property
+    def inertial_labels(self) -> tuple[str, ...]:
+        """Names of the inertial parameters in the order of the regressors: "forearm.mass", "forearm.h.x", ..."""
+        return tuple(f"{name}.{entry}" for name in self.body_names[1:] for entry in INERTIA_NAMES)
 
     # Time ----------------------------------------------------------------------------------------------------------
 
