@@ -115,7 +115,12 @@ def normalize(model, q):
     return _each_joint(model, "normalize", ("q", q))
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_regular": "nq", "v_regular": "nv"}, body_frames=None)
+@algorithm(
+    inputs={"q": "nq", "v": "nv"},
+    outputs={"q_regular": "nq", "v_regular": "nv"},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=None,
+)
 def reparameterize(model, q, v):
     """The same state in joint coordinates far from their singularities.
 
