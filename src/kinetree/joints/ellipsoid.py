@@ -22,7 +22,7 @@ class Ellipsoid(Joint):
     E = rz(q3) ry(q2) rx(q1), the successor's z axis in predecessor coordinates is
     n = E^T z = (sin q2, -sin q1 cos q2, cos q1 cos q2), and its origin lies, D = diag(radii), at
 
-        r = D n                            (``exact_normal=False``, the joint of OpenSim)
+        r = D n                            (``exact_normal=False``, the joint of OpenSim and of Pinocchio)
         r = D^2 n / sqrt(n . D^2 n)        (``exact_normal=True``).
 
     Parameters
