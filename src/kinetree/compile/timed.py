@@ -24,11 +24,11 @@ t : (...) array, optional
 
 
 def takes_time(spec: Spec) -> bool:
-    """Whether an algorithm needs the time of a model that depends on it: if bodies take part in it.
+    """Whether an algorithm needs the time of a model that depends on it: if bodies take part in it, where q puts them.
 
     One with an input of this name sees to it itself.
     """
-    return spec.body_frames is not None and TIME not in (*spec.inputs, *spec.optional)
+    return spec.body_frames is not None and "q" in spec.inputs and TIME not in (*spec.inputs, *spec.optional)
 
 
 def timed(spec: Spec, model) -> Spec:
