@@ -96,11 +96,19 @@ def driven_and_whole(seed):
     driven = kt.models.random_tree(
         9, seed=seed, joints=[*PRESCRIBED, Revolute(), Universal()], floating=False, armature=False
     )
+    return driven, *whole_of(driven)
+
+
+def whole_of(driven):
+    """The same tree with all coordinates free, and for each of these None or its function of time."""
     pairs = [without_prescription(joint) for joint in driven.joints[1:]]
-    whole = kt.model.Model(**{**driven._arguments(), "joints": (None, *(joint for joint, _ in pairs)),
-        **{name: None for name in ("armature", "damping", "dry_friction", "stiffness", "lower", "upper",
-        "limit_stiffness", "limit_damping", "velocity_limit", "effort_limit", "spring_reference")}})  # fmt: skip
-    return driven, whole, [f for _, motion in pairs for f in motion]
+    per_joint = (
+        "armature", "damping", "dry_friction", "stiffness", "lower", "upper", "limit_stiffness", "limit_damping",
+        "velocity_limit", "effort_limit", "spring_reference",
+    )  # fmt: skip
+    joints = (None, *(joint for joint, _ in pairs))
+    whole = kt.model.Model(**{**driven._arguments(), **dict.fromkeys(per_joint), "joints": joints})
+    return whole, [f for _, motion in pairs for f in motion]
 
 
 def whole_state(functions, t, *free):
@@ -230,3 +238,56 @@ def test_derivatives_of_forward_dynamics_follow(model):
     close(da.da_dq, -np.linalg.solve(d.dtau_da, d.dtau_dq), ulps=1e9)
     close(da.da_dv, -np.linalg.solve(d.dtau_da, d.dtau_dv), ulps=1e9)
     close(da.da_dtau, np.linalg.inv(d.dtau_da), ulps=1e9)
+
+
+# Other roads --------------------------------------------------------------------------------------------------------
+
+INVERSE = ("rnea_world", "newton_euler", "inverse_dynamics")
+FORWARD = ("forward_dynamics", "forward_dynamics_crba", "divide_and_conquer", "aba_inverse_inertias")
+
+
+@functools.cache
+def driven_and_hybrid(seed):
+    """A tree in which some joints have no freedom left, the whole one, its functions, and its joints that are free."""
+    slide = Prescribed(Prismatic((0, 1, 0)), Sinusoid(0.5, 2.0, 1.0))
+    wheel = Prescribed(RackAndPinion(0.4), Sinusoid(0.7, 3.0))
+    driven = kt.models.random_tree(8, seed=seed, joints=[slide, wheel, Revolute(), Universal()], armature=False)
+    whole, functions = whole_of(driven)
+    free = [driven.joint_names[i] for i in driven.outward() if driven.joints[i].nv]
+    return driven, whole, functions, tuple(free)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("road", ["hybrid_aba", "hybrid_crba", "hybrid_recursive"])
+def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one(road, seed):
+    """C09.05, C03.18: accelerations prescribed by hybrid dynamics equal the sigma formulation; powers agree, too."""
+    driven, whole, functions, forward = driven_and_hybrid(seed)
+    q, v, a, tau = state(driven, seed)
+    Q, V, A, free = whole_state(functions, NOW, q, v, a)
+    TAU = np.zeros(whole.nv)
+    TAU[free] = tau
+    with kt.interpreted():
+        found = getattr(kt, road)(whole, Q, V, TAU, A, forward=forward)
+        a = kt.aba(driven, q, v, tau, NOW)
+        close(found.a_all[free], a, ulps=1e7)
+        given = np.setdiff1d(range(whole.nv), free)
+        power = kt.prescribed_power(driven, q, v, a, NOW)
+        close(power, found.tau_all[given] @ V[given], ulps=1e7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_all_roads_know_of_sigma(seed):
+    """Every road to the inverse and to the forward dynamics of a driven tree leads to rnea and aba."""
+    model = tree(seed)
+    q, v, a, _ = state(model, seed)
+    with kt.interpreted():
+        tau = kt.rnea(model, q, v, a, NOW)
+        for road in INVERSE:
+            close(getattr(kt, road)(model, q, v, a, NOW), tau, ulps=1e6)
+        for road in FORWARD:
+            close(getattr(kt, road)(model, q, v, tau, NOW), a, ulps=1e8)
+        forward = [model.joint_names[i] for i in model.outward() if model.joints[i].nv][::2]
+        for road in ("hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics"):
+            found = getattr(kt, road)(model, q, v, tau, a, NOW, forward=forward)
+            close(found.a_all, a, ulps=1e8)
+            close(found.tau_all, tau, ulps=1e8)
