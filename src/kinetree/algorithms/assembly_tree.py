@@ -168,7 +168,7 @@ def _needs_the_next(model, i) -> bool:
         return False
     if is_zero(I.m) and all(is_zero(x) for x in _entries(I.I)):
         return True
-    if not joint.constant_subspace:
+    if not getattr(joint, "constant_subspace", False):  # those of planar models do not tell
         return False
     S = joint.motion_subspace(joint.neutral())
     return any(is_zero(S[n].dot(I @ S[n])) for n in bare)

@@ -233,7 +233,7 @@ def _spread(model, node, joints, V, a_0, a_link, a):
     """Write a link's joint accelerations; the accelerations of its bodies, for what hangs on them."""
     found, taken = [], 0
     for i in node.bodies:
-        joint, n = joints[i], model.joints[i].nv
+        joint, n = joints[i], len(joints[i].S)
         a_i, taken = a_link[taken : taken + n], taken + n
         a[model.v_slice[i]] = a_i
         a_0 = plus(apply(joint.X, a_0), _drift(model, joint, V[i]))
