@@ -62,12 +62,12 @@ def crba(model, q):
     Ic = list(model.I)
     for i in model.inward():
         F = [Ic[i] @ S_k for S_k in S[i]]
-        _fill(M, model, i, i, F, S[i])
+        fill_block(M, model, i, i, F, S[i])
         j = i
         while model.parent[j]:
             F = [X[j].inverse_apply(F_k) for F_k in F]
             j = model.parent[j]
-            _fill(M, model, i, j, F, S[j])
+            fill_block(M, model, i, j, F, S[j])
         if model.parent[i]:
             Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
 
@@ -77,7 +77,7 @@ def crba(model, q):
     return M
 
 
-def _fill(M, model, i, j, F, S_j):
+def fill_block(M, model, i, j, F, S_j):
     """``H_ij = F^T S_j`` and its transpose; of a diagonal block only one triangle is computed."""
     for m, F_m in enumerate(F, model.v_slice[i].start):
         for n, S_n in enumerate(S_j, model.v_slice[j].start):

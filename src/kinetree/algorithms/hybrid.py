@@ -16,7 +16,7 @@ Book (tables 9.1-9.3)  here
 from __future__ import annotations
 
 from kinetree.algorithms.aba import DEEP
-from kinetree.algorithms.crba import crba
+from kinetree.algorithms.crba import crba, fill_block
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
@@ -325,14 +325,6 @@ def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
     for i in fd:
         tau_all[model.v_slice[i]] = tau[model.v_slice[i]]
     return a_all, tau_all
-
-
-def fill_block(M, model, i, j, F, S_j):
-    """``H_ij = F^T S_j`` and its transpose; of a diagonal block only one triangle is computed."""
-    for m, F_m in enumerate(F, model.v_slice[i].start):
-        for n, S_n in enumerate(S_j, model.v_slice[j].start):
-            if i != j or n <= m:
-                M[m][n] = M[n][m] = S_n.dot(F_m)
 
 
 def _ancestors_of_rows(model, fd):
