@@ -333,6 +333,20 @@ def test_numbers_of_rotors_are_run_time_numbers():
     close(rnea_source(model.with_numbers(values), q.tolist(), v.tolist(), a.tolist()), kt.rnea(changed, q, v, a))
 
 
+def test_functions_take_rotors_of_other_models():
+    """Numbers of rotors by name or from another model of the same structure; a model without any is refused."""
+    model, q = geared_arm(), [0.3, -0.5]
+    function = kt.compile(model, "crba")
+    other = model.replace(rotors=[dataclasses.replace(rotor, ratio=7.0) for rotor in model.rotors])
+    expected = kt.crba(other, q)
+    close(function.with_parameters(other)(q), expected)
+    close(function.with_parameters({"motor.ratio": 7.0, "flywheel.ratio": 7.0})(q), expected)
+    ratios = function.with_parameters({"flywheel.axial_inertia": np.array([1e-2, 2e-2])})
+    close(ratios(q)[0], kt.crba(model, q))
+    with pytest.raises(ModelError, match="rotors"):
+        function.with_parameters(model.replace(rotors=()))
+
+
 def test_planar_models_have_rotors():
     """In the plane the part of the axis across it counts, and the gyroscopic moment is carried by the joints."""
     b = kt.ModelBuilder("planar", gravity=(0, -9.81, 0))

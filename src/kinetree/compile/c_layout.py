@@ -147,6 +147,10 @@ def number_unit(model, name: str) -> str:
         return _BODY_UNITS[kind]
     if last == "mass":
         return "kg"
+    if last in ("ratio", "axial_inertia"):  # of a geared rotor
+        rotor = next((rotor for rotor in model.rotors if rotor.name == head), None)
+        per = rotor and model.joints[rotor.joint].velocity_units[0].removesuffix("/s")
+        return "kg m^2" if last == "axial_inertia" else "rad/m" if per == "m" else "1"
     if last == "spring_reference":
         return dict(zip(model.position_labels, model.position_units, strict=True)).get(head, "1")
     rate = dict(zip(model.velocity_labels, model.velocity_units, strict=True)).get(head, "1/s")

@@ -377,8 +377,8 @@ class ModelBuilder:
         mass : float
             [kg].
         transverse_inertia : float, optional
-            About axes across its axis through the center of mass [kg m^2]; by default that of a flat disk, half the
-            axial one.
+            About axes across its axis through the center of mass [kg m^2]; by default the same as about the axis. At
+            least half of that: no body is flatter than a disk.
         included : bool
             Whether the inertia of the stator's body already contains the rotor's. Otherwise it is added to it now.
 
@@ -407,7 +407,7 @@ class ModelBuilder:
             raise unknown_name("joint", joint, self._joint_names, what)
         body = self._bodies[self._joint_names[joint]].parent if body is None else body
         J = float(numeric(f"{what}: axial inertia", axial_inertia))
-        T = 0.5 * J if transverse_inertia is None else float(numeric(f"{what}: transverse inertia", transverse_inertia))
+        T = J if transverse_inertia is None else float(numeric(f"{what}: transverse inertia", transverse_inertia))
         p = numeric(f"{what}: center", center)
         if p.shape != (3,):
             raise ModelError(f"{what}: center has shape {p.shape}, expected (3,) [m]", center=p)

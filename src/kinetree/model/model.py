@@ -520,7 +520,7 @@ class Model(Tree):
             ("rotations", rotations),
             ("numbers", pattern),
             ("couplings", couplings),
-            *((("rotors", rotors),) if rotors else ()),
+            ("rotors", rotors),
             ("frames", frames),
             ("own frames", own),
             ("held", bool(self.held)),
