@@ -383,7 +383,7 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     if method not in _METHODS:
         raise unknown_name("method", method, _METHODS, "articulated_inverse_inertia")
     refuse_rotors(model, "articulated_inverse_inertia")
-    zero = np.zeros(model.nv)
+    zero = np.zeros(model.nv, np.float32)  # the narrowest: q says how precise the answer is
     given = {"q": q, "v": zero if v is None else v, "tau": zero if tau is None else tau}
     spec = ALGORITHMS["aba"]
     arrays, batch, dtype = as_arrays(spec, model, given | ({} if f_ext is None else {"f_ext": f_ext}))
