@@ -9,7 +9,7 @@ from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function, check_static
 from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
-from kinetree.compile.timed import ENTRY, TIME, missing_inputs, takes_time, timed, with_entry
+from kinetree.compile.timed import ENTRY, TIME, missing_inputs, takes_time, told, with_entry
 
 
 def plain_call(spec: Spec):
@@ -41,8 +41,14 @@ def plain_call(spec: Spec):
                 return f(*args, out=out) if result is NotImplemented else result
         return general(model, args, out, named)
 
+    late = told(spec) if takes_time(spec) else spec
+
     def general(model, args, out, named):
-        own = timed(spec, model)
+        own = late if model.time_dependent else spec
+        if own is not spec and not named and len(args) == count + 1:
+            f = model.functions.get(name)
+            if f is not None and not is_interpreted():
+                return f(*args, out=out)
         given, choices = bound(own, model, args, named)
         present = tuple(entry for entry in optional if entry in given)
         if is_interpreted():

@@ -39,8 +39,11 @@ def timed(spec: Spec, model) -> Spec:
     spec : Spec
     model : Model
     """
-    if not (model.time_dependent and takes_time(spec)):
-        return spec
+    return told(spec) if model.time_dependent and takes_time(spec) else spec
+
+
+def told(spec: Spec) -> Spec:
+    """The declaration of an algorithm that is told the time."""
     inputs = MappingProxyType({**spec.inputs, TIME: ()})
     return dataclasses.replace(spec, function=at_time(spec.function), inputs=inputs)
 
@@ -49,12 +52,12 @@ def timed(spec: Spec, model) -> Spec:
 def at_time(function: Callable) -> Callable:
     """The function, whose model is told the time first; always the same one, since machine code is found by it."""
 
-    def told(model, *arrays, t, **named):
+    def later(model, *arrays, t, **named):
         return function(model.at(t), *arrays, **named)
 
-    told.__name__, told.__module__ = function.__name__, function.__module__
-    told.__doc__ = with_entry(function, ENTRY)
-    return told
+    later.__name__, later.__module__ = function.__name__, function.__module__
+    later.__doc__ = with_entry(function, ENTRY)
+    return later
 
 
 def with_entry(function: Callable, *entries: str) -> str:
