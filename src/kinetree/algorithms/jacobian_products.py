@@ -12,7 +12,15 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.force_parts import transposed_product
-from kinetree.algorithms.kinematics import express, link_transform, moved, step, world_axes_twists, world_transforms
+from kinetree.algorithms.kinematics import (
+    express,
+    link_transform,
+    moved,
+    own_frames,
+    step,
+    world_axes_twists,
+    world_transforms,
+)
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Motion, Vector3
 
@@ -22,7 +30,7 @@ from kinetree.spatial import Force, Motion, Vector3
     outputs={"y": ("nb", 6)},
     static=("reference",),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def body_jacobian_product(model, q, x, *, reference):
     """Product of the Jacobian of all bodies with a vector: what x as a velocity makes of every body.
@@ -60,7 +68,9 @@ def body_jacobian_product(model, q, x, *, reference):
             Y[i] = link_transform(model, i, q) @ Y[p] + Sx
         else:
             Y[i] = carried(model, i, q, X_0, Y[p], reference) + express(Sx, X_0[i], reference)
-    return [list(y) for y in Y]
+    if reference == "local_world_aligned":
+        return [list(moved(Y[i], to_own(X_0[i], X))) for i, X in own_frames(model)]
+    return [list(X @ Y[i] if reference == "local" else Y[i]) for i, X in own_frames(model)]
 
 
 def span(model, columns, weights):
@@ -69,6 +79,11 @@ def span(model, columns, weights):
     for column, weight in zip(columns, weights, strict=True):
         total = total + column * weight
     return total
+
+
+def to_own(X_0, X):
+    """From the origin in which a body is computed to its own, which X leads to, in the world's axes."""
+    return X_0.E.inverse_apply(X.r)
 
 
 def carried(model, i, q, X_0, motion, reference):
@@ -81,7 +96,7 @@ def carried(model, i, q, X_0, motion, reference):
     outputs={"z": ("nb", 6)},
     static=("reference",),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def body_jacobian_rate_product(model, q, v, x, *, reference):
     """Product of the time derivative of the Jacobian of all bodies with a vector.
@@ -123,7 +138,7 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
             Y[i] = inherited + span(model, joint.motion_subspace(q_i), x_i)
             # z_i = X z_p - v_J x X y_p + ring S x
             Z[i] = X @ Z[p] - joint.velocity(q_i, v_i).cross(inherited) + _ring_product(model, joint, q_i, v_i, x_i)
-        return [list(z) for z in Z]
+        return [list(X @ Z[i]) for i, X in own_frames(model)]
     X_0 = world_transforms(model, q)
     V = world_axes_twists(model, q, v, X_0, reference)
     for i in model.outward():
@@ -136,9 +151,18 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
         else:
             # About the body's origin S turns with the body, and the point to which y_p is carried moves on.
             turning = Motion(V[i].angular, Vector3.zero())
-            going = Motion(Vector3.zero(), Y[p].angular.cross(V[i].linear - V[p].linear))
-            Z[i] = Z[i] + turning.cross(Sx) + going
-    return [list(z) for z in Z]
+            Z[i] = Z[i] + turning.cross(Sx) + going(Y[p], V[i].linear - V[p].linear)
+    if reference == "world":
+        return [list(z) for z in Z]
+    return [
+        list(moved(Z[i], d) + going(Y[i], V[i].angular.cross(d)))
+        for i, d in ((i, to_own(X_0[i], X)) for i, X in own_frames(model))
+    ]
+
+
+def going(motion, rate):
+    """What the linear part of a motion gains per second while its point goes on at this rate."""
+    return Motion(Vector3.zero(), motion.angular.cross(rate))
 
 
 @algorithm(
@@ -146,7 +170,7 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
     outputs={"x": "nv"},
     static=("reference",),
     domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
+    body_frames="cheaper",
 )
 def body_jacobian_transpose_product(model, q, y, *, reference):
     """Product of the transposed Jacobian of all bodies with forces on them: the joint forces that do the same work.
@@ -178,9 +202,13 @@ def body_jacobian_transpose_product(model, q, y, *, reference):
         f = [None] + [model.algebra.external(y[i]) for i in model.outward()]
         return transposed_product(model, q, world_transforms(model, q), f)
     f = [None] + [model.algebra.external(y[i]) for i in model.outward()]
-    if reference == "local_world_aligned":
+    if reference == "local":
+        f = [None] + [X.inverse_apply(f[i]) for i, X in own_frames(model)[1:]]
+    else:
         X_0 = world_transforms(model, q)
-        f = [None] + [Force(X_0[i].E @ f[i].angular, X_0[i].E @ f[i].linear) for i in model.outward()]
+        for i, X in own_frames(model)[1:]:
+            moment, force = X_0[i].E @ f[i].angular, X_0[i].E @ f[i].linear
+            f[i] = Force(moment + X.r.cross(force), force)
     x = [0.0] * model.nv
     for i in model.inward():
         x[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
