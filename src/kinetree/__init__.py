@@ -64,6 +64,7 @@ __all__ = sorted(
         "errors",
         "factorize",
         "geometry",
+        "identify",
         "inertial_parameters",
         "interpreted",
         "joints",
@@ -89,7 +90,7 @@ del _algorithms
 
 
 def __getattr__(name: str):
-    if name in ("geometry", "surgery", "viz"):  # loaded when they are first used
+    if name in ("geometry", "identify", "surgery", "viz"):  # loaded when they are first used
         import importlib
 
         return importlib.import_module(f"kinetree.{name}")

@@ -25,6 +25,7 @@ FLOORS = (
     "liegroup",
     "integrate",
     "simulate",
+    "identify",
     "control",
     "viz",
     "cli",

@@ -1,0 +1,347 @@
+r"""Inertial parameters from measured motions and joint forces, such that bodies with them can exist.
+
+The joint forces are linear in the parameters, and the pseudo-inertia of every body must be positive definite. The fit
+minimizes
+
+.. math:: \sum_k \frac{\lVert Y_k \pi - \tau_k \rVert^2}{\sigma^2}
+          + \sum_i \frac{d(\mathcal{J}_i, \mathcal{J}^0_i)^2}{\rho^2}
+
+with a distance d of bodies (`Distance`) that does not depend on their frames. The second part decides what the data
+leave open, and keeps bodies from shrinking to points and disks. The parameters are functions of free numbers
+(`log_cholesky`), so no step leaves the set of possible bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kinetree.algorithms.passive import FRICTION_VELOCITY
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compile.calls import plain_call
+from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
+from kinetree.identify.base import BaseParameters, by_rank
+from kinetree.identify.consistency import (
+    from_log_cholesky,
+    from_pseudo_inertia,
+    log_cholesky,
+    log_cholesky_jacobian,
+    pseudo_inertia,
+)
+from kinetree.identify.distance import Distance
+from kinetree.identify.progress import Progress
+from kinetree.model import Model
+from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
+
+joint_torque_regressor = plain_call(ALGORITHMS["joint_torque_regressor"])
+inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])
+
+DRIVES = ("armature", "damping", "dry_friction")
+CHUNK = 1024  # states whose regressors are in memory at a time
+EVALUATIONS = 1000  # at most; a fit of seven bodies takes about a hundred
+THIN = 1e-3  # what a prior body of no width gets, relative to its size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Identification:
+    """What a fit found.
+
+    Parameters
+    ----------
+    model : Model
+        With the parameters that were found; its bodies are possible ones.
+    prior : Model
+    parameters : (10 (nb - 1),) array
+        Inertial parameters, in the order of ``inertial_parameters`` [kg, kg m, kg m^2].
+    base : BaseParameters
+        The combinations that the data can tell.
+    base_deviation : (rank,) array
+        Standard deviations of ``base.values(parameters)`` that follow from the noise [kg, kg m or kg m^2].
+    noise : (nv,) array
+        Standard deviations of the joint forces, as given or as estimated [N m or N].
+    rms : (nv,) array
+        Of what the fit leaves of the measured joint forces [N m or N].
+    evaluations : int
+        How often the solver asked.
+    converged : bool
+    """
+
+    model: Model
+    prior: Model = field(repr=False)
+    parameters: np.ndarray = field(repr=False)
+    base: BaseParameters = field(repr=False)
+    base_deviation: np.ndarray = field(repr=False)
+    noise: np.ndarray
+    rms: np.ndarray
+    evaluations: int
+    converged: bool
+
+    @property
+    def consistent(self) -> bool:
+        """Whether all pseudo-inertias are positive definite."""
+        return bool(np.all(self.least_eigenvalues > 0.0))
+
+    @property
+    def least_eigenvalues(self) -> np.ndarray:
+        """The least eigenvalue of each body's pseudo-inertia.
+
+        Returns
+        -------
+        (nb - 1,) array
+            Relative to the largest [1].
+        """
+        w = np.linalg.eigvalsh(pseudo_inertia(self.parameters.reshape(-1, 10)))
+        return w[:, 0] / w[:, -1]
+
+    def errors(self, q, v, a, tau) -> np.ndarray:
+        """How far predicted joint forces are from measured ones, on another motion for example.
+
+        Parameters
+        ----------
+        q : (N, nq) array
+            Positions [rad or m].
+        v : (N, nv) array
+            Velocities [rad/s or m/s].
+        a : (N, nv) array
+            Accelerations [rad/s^2 or m/s^2].
+        tau : (N, nv) array
+            Measured joint forces [N m or N].
+
+        Returns
+        -------
+        (nv,) array
+            Root mean squares [N m or N].
+        """
+        predicted = inverse_dynamics(self.model.without_limits(), q, v, a)
+        return np.sqrt(np.mean((predicted - np.asarray(tau, float)) ** 2, axis=0))
+
+    def __str__(self) -> str:
+        state = "converged" if self.converged else "NOT converged"
+        lines = [
+            f"{self.base.rank} combinations of {len(self.parameters)} parameters from {len(self.noise)} joint forces; "
+            f"{state} after {self.evaluations} evaluations",
+            f"{'joint force':24}{'noise':>10}{'residual':>10}",
+        ]
+        rows = zip(self.model.velocity_labels, self.noise, self.rms, strict=True)
+        lines += [f"{label:24}{noise:10.3g}{rms:10.3g}" for label, noise, rms in rows]
+        lines.append(f"{'body':24}{'mass [kg]':>10}{'prior':>10}{'least eigenvalue':>18}")
+        for i, least in enumerate(self.least_eigenvalues, 1):
+            m, m_0 = self.model.I[i].m, self.prior.I[i].m
+            lines.append(f"{self.model.body_names[i]:24}{m:10.3g}{m_0:10.3g}{least:18.1e}")
+        return "\n".join(lines)
+
+
+def fit(
+    prior: Model,
+    q,
+    v,
+    a,
+    tau,
+    *,
+    noise=None,
+    prior_deviation: float = 1.0,
+    drives: Sequence[str] = (),
+    progress: bool | None = None,
+) -> Identification:
+    """Find the inertial parameters of all bodies from a measured motion, physically consistent.
+
+    Parameters
+    ----------
+    prior : Model
+        What is known: joints and offsets, which are taken as they are, and inertias to begin with, as from a drawing.
+        Springs and whatever else is not found keeps the values that it has here.
+    q : (N, nq) array
+        Measured positions [rad or m].
+    v : (N, nv) array
+        Velocities [rad/s or m/s].
+    a : (N, nv) array
+        Accelerations [rad/s^2 or m/s^2].
+    tau : (N, nv) array
+        Measured joint forces [N m or N].
+    noise : float or (nv,) array, optional
+        Standard deviations of the joint forces [N m or N]; estimated by default from what an unconstrained fit leaves.
+    prior_deviation : float
+        By how much the bodies may differ from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
+        about 10 %. Matters for what the data do not tell.
+    drives : sequence of str
+        Joint data to find as well, none of which can be negative: "armature", "damping", "dry_friction".
+    progress : bool, optional
+        Show a bar; by default if stderr is a terminal and the fit takes longer than a second.
+
+    Returns
+    -------
+    Identification
+
+    Raises
+    ------
+    ShapeError, NonFiniteError
+        Arrays that do not fit, or hold NaN.
+    UnsupportedError
+        The model has couplings, or depends on time.
+    ModelError
+        A prior body has no mass.
+    UnknownNameError
+        Of something else to find.
+
+    Notes
+    -----
+    Source: Wensing, Kim, Slotine (2018) for the condition; Rucker and Wensing (2022) for the free numbers; Lee and
+    Park, "A geometric algorithm for robust multibody inertial parameter identification" (2018) for the distance to the
+    prior.
+    SciPy's ``least_squares`` with exact derivatives on one triangular factor, whatever the number of samples.
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> true = kt.models.chain_gu(3)
+    >>> motion = kt.identify.exciting_trajectory(true, tries=10)
+    >>> q, v, a = motion(motion.times(200))
+    >>> guess = kt.with_inertial_parameters(true, 1.3 * kt.inertial_parameters(true))
+    >>> found = kt.identify.fit(guess, q, v, a, kt.rnea(true, q, v, a), noise=0.01)
+    >>> exact = found.base.values(kt.inertial_parameters(true))
+    >>> found.consistent, bool(np.allclose(found.base.values(found.parameters), exact, atol=1e-3))
+    (True, True)
+    """
+    from scipy.optimize import least_squares
+
+    data = _Data(prior, q, v, a, tau, tuple(drives))
+    n, sigma = prior.n_inertial, data.deviations(noise)
+    R = data.factor(sigma)
+    start = _with_width(inertial_parameters(prior).reshape(-1, 10), prior)
+    distance = Distance(start)
+    extra = np.array([x for what in drives for x in getattr(prior, what)], float)
+    extra = np.maximum(extra, 1e-6 * sigma.mean())  # inside the bounds
+    unknowns = np.concatenate([log_cholesky(start).ravel(), extra])
+    bar, count = Progress("fitting", EVALUATIONS, progress), [0]
+
+    def parameters(x):
+        return np.concatenate([from_log_cholesky(x[:n].reshape(-1, 10)).ravel(), x[n:]])
+
+    def residuals(x):
+        pi = parameters(x)
+        far = distance.residuals(pi[:n].reshape(-1, 10)).ravel() / prior_deviation
+        r = np.concatenate([R[:, :-1] @ pi - R[:, -1], far])
+        count[0] += 1
+        bar.tick(count[0], f"cost {0.5 * r @ r:.6g}")
+        return r
+
+    def jacobian(x):
+        theta = x[:n].reshape(-1, 10)
+        J = np.zeros((len(R) + n, len(x)))
+        J[: len(R), n:] = R[:, n:-1]
+        blocks = log_cholesky_jacobian(theta)
+        for i, (block, far) in enumerate(zip(blocks, distance.jacobians(from_log_cholesky(theta)), strict=True)):
+            part = slice(10 * i, 10 * i + 10)
+            J[: len(R), part] = R[:, part] @ block
+            J[len(R) :, :][part, part] = far @ block / prior_deviation
+        return J
+
+    lower = np.concatenate([np.full(n, -np.inf), np.zeros(len(extra))])
+    found = least_squares(
+        residuals, unknowns, jacobian, bounds=(lower, np.inf), x_scale="jac", max_nfev=EVALUATIONS,
+        xtol=1e-10, ftol=1e-10, gtol=1e-10,
+    )  # fmt: skip
+    bar.close()
+    x = parameters(found.x)
+    changes = dict(zip(drives, x[n:].reshape(len(drives), prior.nv), strict=True))
+    model = with_inertial_parameters(prior, x[:n]).replace(**changes)
+    base = by_rank(prior, R[:, :n])
+    known = R[:, [*base.columns, *range(n, n + len(extra))]]
+    covariance = np.linalg.pinv(known.T @ known)[: base.rank, : base.rank]
+    return Identification(
+        model, prior, x[:n], base, np.sqrt(covariance.diagonal()), sigma, data.rms(x), found.nfev, bool(found.success)
+    )
+
+
+class _Data:
+    """The measurements as a linear system: the columns of what is to be found, and what is left to explain."""
+
+    def __init__(self, prior: Model, q, v, a, tau, drives: tuple[str, ...]) -> None:
+        if prior.couplings or prior.time_dependent:
+            reason = "has couplings" if prior.couplings else "depends on time"
+            raise UnsupportedError(
+                f"fit: model {prior.name!r} {reason}, which fits do not know. kt.surgery.lock holds joints still."
+            )
+        for what in drives:
+            if what not in DRIVES:
+                raise unknown_name("part of the drives", what, DRIVES, "fit")
+        arrays = {"q": (q, prior.nq), "v": (v, prior.nv), "a": (a, prior.nv), "tau": (tau, prior.nv)}
+        for name, (x, size) in arrays.items():
+            x = np.ascontiguousarray(x, float)
+            if x.ndim != 2 or x.shape[1] != size or len(x) != len(np.asarray(q)):
+                raise ShapeError(
+                    f"fit: {name} has shape {x.shape}, expected ({len(np.asarray(q))}, {size}): one row for each "
+                    "measured state",
+                    shape=x.shape,
+                )
+            if not np.all(np.isfinite(x)):
+                raise NonFiniteError(f"fit: {name} of state {int(np.argwhere(~np.isfinite(x))[0][0])} is not finite")
+            setattr(self, name, x)
+        self.prior, self.drives = prior, drives
+        self.known = prior.without_limits().replace(**dict.fromkeys(drives, 0.0))
+        self.columns = [(what, k) for what in drives for k in range(prior.nv)]
+
+    def chunks(self):
+        """(A, b) of some states: ``A x = b`` for the inertial parameters and the data of the drives in x."""
+        pi = inertial_parameters(self.prior)
+        for k in range(0, len(self.q), CHUNK):
+            q, v, a, tau = (x[k : k + CHUNK] for x in (self.q, self.v, self.a, self.tau))
+            Y = joint_torque_regressor(self.known, q, v, a)
+            rest = inverse_dynamics(self.known, q, v, a) - Y @ pi
+            yield np.concatenate([Y, *(_diagonal(what, v, a) for what in self.drives)], axis=-1), tau - rest
+
+    def factor(self, sigma: np.ndarray) -> np.ndarray:
+        """Triangular factor of ``[A, b] / sigma``, all states stacked."""
+        R = np.zeros((0, self.prior.n_inertial + len(self.columns) + 1))
+        for A, b in self.chunks():
+            rows = np.concatenate([A, b[..., None]], axis=-1) / sigma[:, None]
+            R = np.linalg.qr(np.vstack([R, rows.reshape(-1, R.shape[1])]), mode="r")
+        return R
+
+    def rms(self, x: np.ndarray) -> np.ndarray:
+        """Of what these parameters leave unexplained, joint by joint."""
+        squares = sum(np.sum((A @ x - b) ** 2, axis=0) for A, b in self.chunks())
+        return np.sqrt(squares / len(self.q))
+
+    def deviations(self, noise) -> np.ndarray:
+        """Standard deviations of the joint forces, given or estimated."""
+        nv = self.prior.nv
+        if noise is not None:
+            sigma = np.broadcast_to(np.asarray(noise, float), (nv,)).copy()
+            if not np.all(sigma > 0.0):
+                raise ModelError(f"fit: noise is {noise}, expected standard deviations above 0")
+            return sigma
+        # What the best parameters of any kind leave, more equally weighted each time.
+        sigma = np.ones(nv)
+        for _ in range(2):
+            R = self.factor(sigma)
+            x = np.linalg.lstsq(R[:, :-1], R[:, -1], rcond=1e-9)[0]
+            left = self.rms(x)
+            sigma = np.maximum(left, 1e-9 * max(np.abs(self.tau).max(), 1e-9))
+        rank = np.linalg.matrix_rank(R[:, :-1], rtol=1e-9)
+        return sigma * np.sqrt(self.tau.size / max(self.tau.size - rank, 1))
+
+
+def _diagonal(what: str, v: np.ndarray, a: np.ndarray) -> np.ndarray:
+    """Joint forces of a unit of the drives' data, each joint's in a column of its own."""
+    unit = {"armature": a, "damping": v, "dry_friction": v / np.maximum(np.abs(v), FRICTION_VELOCITY)}[what]
+    return unit[:, :, None] * np.eye(v.shape[1])
+
+
+def _with_width(pi: np.ndarray, prior: Model) -> np.ndarray:
+    """The prior's parameters; bodies without width, whose pseudo-inertia has no inverse, get a little."""
+    J = pseudo_inertia(pi)
+    for i, J_i in enumerate(J):
+        if not J_i[3, 3] > 0.0:
+            raise ModelError(
+                f"fit: body {prior.body_names[i + 1]!r} of the prior has no mass; give it a guess of what it weighs",
+                body=prior.body_names[i + 1],
+            )
+        central = J_i[:3, :3] - np.outer(J_i[:3, 3], J_i[:3, 3]) / J_i[3, 3]
+        size = max(np.trace(central), 1e-4 * np.trace(J_i[:3, :3]), 1e-9 * J_i[3, 3])
+        if np.linalg.eigvalsh(central)[0] < THIN * size:
+            J_i[:3, :3] += THIN * size * np.eye(3)
+    return from_pseudo_inertia(J)
+
