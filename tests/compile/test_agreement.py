@@ -36,6 +36,8 @@ from kinetree.joints import (
     Spherical,
     SphericalEuler,
     SphericalExponential,
+    SplineCurve,
+    SplineSurface,
     Translational,
     Universal,
 )
@@ -58,6 +60,9 @@ POOLS = {
     "tree of turning joints": (
         SphericalExponential(), Ellipsoid((0.3, 0.5, 0.8), True),
         Composite((Reversed(SphericalExponential()), Composite((Revolute(ODD), Prismatic((0, 1, 0)))))),
+    ),
+    "tree of spline joints": tuple(
+        next(kind.examples(np.random.default_rng(0))) for kind in (SplineCurve, SplineSurface)
     ),
 }  # fmt: skip
 ROBOTS = ("arm7", "quadruped")
