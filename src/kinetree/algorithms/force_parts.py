@@ -104,10 +104,8 @@ def coriolis_forces(model, q, v):
     return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
-@algorithm(
-    inputs={"q": "nq", "f_ext": ("nb", 6)}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,), body_frames=False
-)
-def external_forces(model, q, f_ext):
+@algorithm(inputs={"q": "nq", "wrenches": ("nb", 6)}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+def external_forces(model, q, wrenches):
     r"""Joint forces that balance external forces on the bodies.
 
     .. math:: \tau = -\sum_i J_i(q)^T f_i
@@ -117,8 +115,8 @@ def external_forces(model, q, f_ext):
     model : Model
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    wrenches : (..., nb, 6) array or mapping of body name to (..., 6) array
+        The ``f_ext`` of other calls: external wrench on each body [N m, N], in world coordinates about the world's origin.
 
     Returns
     -------
@@ -136,7 +134,7 @@ def external_forces(model, q, f_ext):
     gravity_forces, coriolis_forces, inertial_forces, body_jacobian_transpose_product
     """
     X_0 = world_transforms(model, q)
-    f = [None] + [-model.algebra.external(f_ext[i]) for i in model.outward()]
+    f = [None] + [-model.algebra.external(wrenches[i]) for i in model.outward()]
     return transposed_product(model, q, X_0, f)
 
 
