@@ -40,6 +40,9 @@ __version__ = "0.1.0"
 _calls = _plain_calls()
 globals().update(_calls)
 
+# Functions from modules that are loaded when they are first used.
+_LATE = {"accuracy": "kinetree.analysis.accuracy"}
+
 __all__ = sorted(
     [
         "DHRow",
@@ -82,6 +85,7 @@ __all__ = sorted(
         "to_urdf",
         "viz",
         "with_inertial_parameters",
+        *_LATE,
         *_calls,
     ]
 )
@@ -90,9 +94,11 @@ del _algorithms
 
 
 def __getattr__(name: str):
-    if name in ("geometry", "identify", "surgery", "viz"):  # loaded when they are first used
-        import importlib
+    import importlib
 
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
+    if name in ("geometry", "identify", "surgery", "viz"):  # loaded when they are first used
         return importlib.import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 

@@ -1,5 +1,5 @@
-"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``convert``, ``dh``, ``codegen``, ``cache``, ``robots``,
-``joints``.
+"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``accuracy``, ``convert``, ``dh``, ``codegen``,
+``cache``, ``robots``, ``joints``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -225,6 +225,34 @@ def lint(
         else:
             _console().print(lint_text.as_text(results, everything=everything), end="")
         raise typer.Exit(max(result.strict_exit_code if strict else result.exit_code for result in results))
+
+
+@app.command()
+def accuracy(
+    robot: Robot,
+    states: Annotated[int, _option("How many random states are looked at.", default=True)] = 20,
+    q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
+    seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
+    as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
+    debug: Debug = False,
+) -> None:
+    """Say how many digits of a robot's dynamics are right, and which joint or body costs the others."""
+    with _Errors(debug):
+        import kinetree as kt
+
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
+        report = kt.accuracy(model, _numbers(q, "--q"), states=states, seed=seed)
+        if as_json:
+            typer.echo(report.to_json(indent=2))
+        else:
+            _print_rows(list(report.rows()))
 
 
 @app.command()

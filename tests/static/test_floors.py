@@ -26,6 +26,7 @@ FLOORS = (
     "integrate",
     "simulate",
     "identify",
+    "analysis",
     "control",
     "viz",
     "cli",

@@ -1,0 +1,1 @@
+"""Reports on models: how exact their dynamics are."""
