@@ -116,7 +116,8 @@ def external_forces(model, q, wrenches):
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     wrenches : (..., nb, 6) array or mapping of body name to (..., 6) array
-        The ``f_ext`` of other calls: external wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench on each body [N m, N], in world coordinates about the world's origin: the ``f_ext`` of other
+        calls.
 
     Returns
     -------
