@@ -8,16 +8,18 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.aba import aba
 from kinetree.algorithms.aba_variants import aba_implicit_joints, aba_inverse_inertias
+from kinetree.algorithms.aba_world import aba_world
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.divide_and_conquer import divide_and_conquer
 from kinetree.algorithms.force_basis import force_basis
 from kinetree.errors import InertiaError
 from kinetree.joints import Revolute, examples
+from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.algebra import PLANAR, SPATIAL
 from tests.identities.systems import close, state
 from tests.identities.test_planar import mechanism
 
-ROADS = ("aba_inverse_inertias", "aba_implicit_joints", "divide_and_conquer")
+ROADS = ("aba_inverse_inertias", "aba_implicit_joints", "aba_world", "divide_and_conquer")
 roads = pytest.mark.parametrize("road", ROADS)
 
 
@@ -83,7 +85,7 @@ def test_roads_agree_on_a_thousand_trees(road):
         assert error <= 1e-9 * max(1.0, condition * 1e-6) * size, f"seed {seed}: {error / size:.1e}, {condition:.1e}"
 
 
-@pytest.mark.parametrize("road", [aba_inverse_inertias, aba_implicit_joints, divide_and_conquer])
+@pytest.mark.parametrize("road", [aba_inverse_inertias, aba_implicit_joints, aba_world, divide_and_conquer])
 @pytest.mark.parametrize("seed", range(5))
 def test_roads_run_on_planar_models(seed, road):
     """The planar algebra gives the same accelerations."""
@@ -140,6 +142,19 @@ def test_massless_bodies_are_assembled_with_the_next_one():
     agrees("divide_and_conquer", model, q, v, tau)
     with kt.interpreted():
         agrees("divide_and_conquer", model, q, v, tau)
+
+
+def test_absolute_coordinates_lose_digits_far_away():
+    """C07.10: 10 km from the world's origin, aba is as exact as at home, absolute coordinates lose most digits."""
+    model = kt.models.chain_gu(4)
+    X = model.X_T[1]
+    far = model.replace(X_T=(model.X_T[0], Transform(X.E, Vector3(1e4, -7e3, 3e3)), *model.X_T[2:]))
+    q, v, tau = np.random.default_rng(0).standard_normal((3, 4))
+    with kt.interpreted():
+        home = kt.aba(model, q, v, tau)
+        near, absolute = (np.max(np.abs(getattr(kt, road)(far, q, v, tau) - home)) for road in ("aba", "aba_world"))
+    assert near <= 1e-12 * np.max(np.abs(home))
+    assert absolute > 1e3 * near
 
 
 # Force bases ---------------------------------------------------------------------------------------------------------

@@ -27,9 +27,9 @@ def apply(A, x):
     return [dot(row, x) for row in A]
 
 
-def transposed(A, columns: int | None = None):
-    """``A^T``; ``columns`` says how many A has, where it may have no rows."""
-    return [list(column) for column in zip(*A, strict=True)] if A else [[] for _ in range(columns or 0)]
+def transposed(A):
+    """``A^T``; of a matrix without columns, no rows are left."""
+    return [list(column) for column in zip(*A, strict=True)]
 
 
 def product(A, B):
@@ -85,7 +85,7 @@ def reflection(x):
     Without a decision on values; a vector of zeros is reflected into itself.
     """
     squared = dot(x, x)
-    empty = squared * 1.0 <= 0.0
+    empty = squared <= 0.0
     norm = where(empty, 0.0 * squared, sqrt(where(empty, 1.0 + 0.0 * squared, squared)))
     alpha = where(x[0] <= 0.0, norm, -norm)
     w = [x[0] - alpha, *x[1:]]

@@ -82,9 +82,9 @@ def link(steps, armature, tau, closed):
         Y = identity(d) if inner else product(X, Y)
         T = [[*row, *new] for row, new in zip(T if inner else product(X, T), _rows(S, d), strict=True)]
         b = c if inner else plus(apply(X, b), c)
-        IY, IT, w = I if inner else product(I, Y), transposed(product(I, T), n), plus(apply(I, b), p)
+        IY, IT, w = I if inner else product(I, Y), transposed(product(I, T)), plus(apply(I, b), p)
         J, eta = plus(J, I if inner else symmetric_product(Y, IY)), plus(eta, apply(transposed(Y), w))
-        columns = transposed(T, n)
+        columns = transposed(T)
         for row, y in zip(F, transposed(Y), strict=True):
             for k, column in enumerate(IT):
                 row[k] = row[k] + dot(y, column)
