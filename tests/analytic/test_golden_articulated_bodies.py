@@ -135,6 +135,28 @@ def test_composite_system_of_the_standard_formulae(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+def test_composite_system_of_variant_1(seed):
+    """C07.13 with erratum 19: the fifth row is -T^T a_1 + T^T a_2 = T^T c; unknown are f1, f2, a1, a2, lambda."""
+    two, f = TwoBodies(seed), TwoBodies(seed).a1
+    T, k = two.T, two.T.shape[1]
+    P1, P2 = np.linalg.inv(two.I1), np.linalg.inv(two.I2)
+    one, zero, none = np.eye(6), np.zeros((6, 6)), np.zeros((6, k))
+    system = np.block(
+        [
+            [one, one, zero, zero, none],
+            [-P1, zero, one, zero, none],
+            [zero, -P2, zero, one, none],
+            [zero, one, zero, zero, -T],
+            [none.T, none.T, -T.T, T.T, np.zeros((k, k))],
+        ]
+    )
+    right = np.concatenate([f, -P1 @ two.p1, -P2 @ two.p2, two.active, T.T @ two.c])
+    a1 = np.linalg.solve(system, right)[12:18]
+    IA, pA = two.standard()
+    close(IA @ a1 + pA, f, scale=1e4)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_composite_system_of_variant_2(seed):
     """C07.14 with erratum 19: right-hand side [0; p1; p2; T_a tau; T^T c] + [0; I1; 0; 0; T^T] a_1."""
     two = TwoBodies(seed)
