@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.liegroup.so3 import exp_so3
 from kinetree.spatial import (
     ArticulatedInertia,
     AxialRotation,
@@ -17,7 +18,6 @@ from kinetree.spatial import (
     Transform,
     Vector3,
 )
-from kinetree.spatial.rotations import exp_so3
 
 EPS = np.finfo(float).eps
 

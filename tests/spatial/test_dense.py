@@ -5,7 +5,8 @@ import pytest
 from scipy.linalg import expm
 
 from kinetree.errors import ShapeError
-from kinetree.spatial import AxialRotation, Transform, Vector3, dense, se3
+from kinetree.liegroup import se3
+from kinetree.spatial import AxialRotation, Transform, Vector3, dense
 from kinetree.spatial.dense import Xpln, XtoV, crf, crm, mcI, xlt
 
 from . import samples

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from kinetree.joints.dual import Dual, rate_of
-from kinetree.spatial import Force, Inertia, Motion, Symmetric3, Transform, Vector3, se3
-from kinetree.spatial.rotations import exp_so3, quaternion_to_rotation
+from kinetree.liegroup import se3
+from kinetree.liegroup.so3 import exp_so3
+from kinetree.spatial import Force, Inertia, Motion, Symmetric3, Transform, Vector3
+from kinetree.spatial.rotations import quaternion_to_rotation
 
 from . import samples
 from .samples import close

@@ -7,6 +7,15 @@ import pytest
 
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
+from kinetree.liegroup import se3
+from kinetree.liegroup.so3 import (
+    exp_so3,
+    log_so3,
+    quaternion_exp,
+    quaternion_log,
+    right_jacobian_apply,
+    right_jacobian_solve,
+)
 from kinetree.spatial import (
     AccelerationField,
     ArticulatedInertia,
@@ -20,20 +29,13 @@ from kinetree.spatial import (
     Transform,
     Vector3,
     scalar,
-    se3,
 )
 from kinetree.spatial.rotations import (
     euler,
-    exp_so3,
-    log_so3,
-    quaternion_exp,
     quaternion_from_rotation,
-    quaternion_log,
     quaternion_normalize,
     quaternion_product,
     quaternion_to_rotation,
-    right_jacobian_apply,
-    right_jacobian_solve,
 )
 
 N = 7

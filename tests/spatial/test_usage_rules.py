@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kinetree.spatial import AccelerationField, Force, Inertia, Motion, Symmetric3, Vector3, se3
+from kinetree.liegroup import se3
+from kinetree.spatial import AccelerationField, Force, Inertia, Motion, Symmetric3, Vector3
 
 from . import samples
 from .samples import close

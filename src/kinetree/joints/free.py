@@ -13,15 +13,10 @@ from kinetree.joints.spherical import (
     turn_between,
     turned,
 )
+from kinetree.liegroup.se3 import right_jacobian_solve
+from kinetree.liegroup.so3 import exp_so3, left_jacobian_apply, left_jacobian_solve
 from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import (
-    exp_so3,
-    left_jacobian_apply,
-    left_jacobian_solve,
-    quaternion_normalize,
-    quaternion_to_rotation,
-)
-from kinetree.spatial.se3 import right_jacobian_solve
+from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

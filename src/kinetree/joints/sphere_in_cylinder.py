@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
 from kinetree.joints.spherical import QUATERNION, norm_defect, quaternion_rate, random_quaternion, turn_between, turned
+from kinetree.liegroup.so3 import right_jacobian_solve
 from kinetree.spatial import Force, Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation, right_jacobian_solve
+from kinetree.spatial.rotations import quaternion_normalize, quaternion_to_rotation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
+from kinetree.liegroup.so3 import quaternion_exp, quaternion_log, right_jacobian_solve
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import (
-    quaternion_exp,
     quaternion_inverse,
-    quaternion_log,
     quaternion_normalize,
     quaternion_product,
     quaternion_to_rotation,
-    right_jacobian_solve,
 )
 
 QUATERNION = ("quaternion w", "quaternion x", "quaternion y", "quaternion z")

@@ -8,14 +8,8 @@ from dataclasses import dataclass
 from kinetree.joints.contract import Joint
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.joints.spherical import implicit_point, random_quaternion
+from kinetree.liegroup.so3 import exp_so3, quaternion_log, right_jacobian, right_jacobian_apply, right_jacobian_solve
 from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import (
-    exp_so3,
-    quaternion_log,
-    right_jacobian,
-    right_jacobian_apply,
-    right_jacobian_solve,
-)
 from kinetree.spatial.scalar import sqrt, where
 
 FULL_TURN = 2.0 * math.pi

@@ -11,9 +11,9 @@ from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.control_frames import ControlFrame, control_frame, transform_of
 from kinetree.joints.spline_basis import Segments, cumulative_basis, wrapped
+from kinetree.liegroup.se3 import exp_se3, log_se3
 from kinetree.spatial import GeneralRotation, Matrix3, Motion, Transform, Vector3
 from kinetree.spatial.scalar import SNAP, sincos, where
-from kinetree.spatial.se3 import exp_se3, log_se3
 
 KIND = "spline_curve"
 Row = tuple[float, ...]

@@ -9,8 +9,9 @@ from kinetree.joints.contract import Joint
 from kinetree.joints.free import Free
 from kinetree.joints.planar import Planar
 from kinetree.joints.spherical import quaternion_rate, turn_between, turned
+from kinetree.liegroup.so3 import right_jacobian_solve
 from kinetree.spatial import Motion, Transform, Vector3
-from kinetree.spatial.rotations import quaternion_to_rotation, right_jacobian_solve, rz
+from kinetree.spatial.rotations import quaternion_to_rotation, rz
 
 FIRST = ("translation", "rotation")
 

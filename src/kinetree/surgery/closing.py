@@ -6,8 +6,8 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.joints import Joint
+from kinetree.liegroup.se3 import log_se3
 from kinetree.spatial import Motion, Transform
-from kinetree.spatial.se3 import log_se3
 
 STEPS = 50
 TRIES = 20

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.linalg import expm, logm
 
-from kinetree.spatial import Force, IdentityRotation, Matrix3, Motion, Transform, Vector3, rotation_from_matrix, se3
+from kinetree.liegroup import se3
+from kinetree.spatial import Force, IdentityRotation, Matrix3, Motion, Transform, Vector3, rotation_from_matrix
 from kinetree.spatial.dense import crm
+from tests.spatial import samples
+from tests.spatial.samples import close
 
-from . import samples
-from .samples import close
-from .test_rotations import ANGLES, series, turn
+from .rotation_vectors import ANGLES, series, turn
 
 RNG = np.random.default_rng(14)
 

@@ -1,0 +1,167 @@
+"""The scalar functions of the exponential and tangent maps, with their derivatives, over any scalar.
+
+All are analytic functions of the *squared* angle t = a^2, so that a rotation vector of length zero is nothing special:
+
+=====  ===========================  ==============================================
+name   function                     where it occurs
+=====  ===========================  ==============================================
+A      sin(a) / a                   exponential
+B      (1 - cos a) / a^2            exponential, tangent maps
+C      (a - sin a) / a^3            tangent maps
+D      (1 - (a/2) cot(a/2)) / a^2   inverse tangent maps; singular at a full turn
+=====  ===========================  ==============================================
+
+Below t = 1 the closed forms cancel, and their series take over, chosen by :func:`where` with guarded arguments. The
+coefficients are rational numbers; extended precision gets them in its own rounding.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from math import comb, factorial
+
+import numpy as np
+
+from kinetree.spatial.scalar import sincos, sqrt, where
+
+TERMS = 10  # of the trigonometric series: the first omitted term is below 1e-20 of the sum for t < 1
+
+
+class Series:
+    """A power series with rational coefficients, evaluated by Horner's rule."""
+
+    def __init__(self, coefficients) -> None:
+        self.coefficients = tuple(coefficients)
+        self.floats = tuple(float(c) for c in self.coefficients)
+
+    @cached_property
+    def extended(self) -> tuple:
+        """The coefficients as long doubles, which parse integers of any length exactly only from text."""
+        long = np.longdouble
+        return tuple(long(str(c.numerator)) / long(str(c.denominator)) for c in self.coefficients)
+
+    @cached_property
+    def rate(self) -> Series:
+        """The series of the derivative."""
+        return Series([k * c for k, c in enumerate(self.coefficients)][1:])
+
+    def __call__(self, t):
+        coefficients = self.extended if _is_extended(t) else self.floats
+        value = coefficients[-1]
+        for c in reversed(coefficients[:-1]):
+            value = value * t + c
+        return value
+
+
+def _is_extended(t) -> bool:
+    """Whether t, or the value of a number with a rate, is a long double."""
+    while hasattr(t, "value"):
+        t = t.value
+    return getattr(t, "dtype", None) == np.longdouble
+
+
+def _trigonometric(first):
+    """sum (-1)^k t^k / (first + 2k)!."""
+    return Series(Fraction((-1) ** k, factorial(first + 2 * k)) for k in range(TERMS))
+
+
+def _bernoulli(count):
+    """B_0, B_1, ... by their recursion."""
+    numbers = [Fraction(1)]
+    for n in range(1, count):
+        numbers.append(-sum((comb(n + 1, k) * numbers[k] for k in range(n)), Fraction(0)) / (n + 1))
+    return numbers
+
+
+COS = Series([Fraction(1), *(-c for c in _trigonometric(2).coefficients)])  # cos(sqrt(t))
+SINC = _trigonometric(1)  # A
+COSC = _trigonometric(2)  # B
+SINCC = _trigonometric(3)  # C
+COTC = Series(abs(B) / factorial(2 * k) for k, B in list(enumerate(_bernoulli(26)[::2]))[1:])  # D, ratio t / 39.5
+ARCTAN = Series(Fraction((-1) ** k, 2 * k + 1) for k in range(10))  # arctan(x) / x, used below x^2 = 0.01
+
+
+def _guarded(t):
+    """(t < 1, t with 1 in place of the small ones, sin and cos of its root, the root)."""
+    small = t < 1.0
+    safe = where(small, 1.0, t)
+    angle = sqrt(safe)
+    s, c = sincos(angle)
+    return small, safe, s, c, angle
+
+
+def cos_sinc(t):
+    """cos(a) and sin(a)/a."""
+    small, _, s, c, angle = _guarded(t)
+    return where(small, COS(t), c), where(small, SINC(t), s / angle)
+
+
+def exp_coefficients(t):
+    """A, B, C of the exponential and its tangent maps."""
+    small, safe, s, c, angle = _guarded(t)
+    A = s / angle
+    B = (1.0 - c) / safe
+    C = (1.0 - A) / safe
+    return where(small, SINC(t), A), where(small, COSC(t), B), where(small, SINCC(t), C)
+
+
+def log_coefficient(t):
+    """D of the inverse tangent maps; singular at a full turn, where the logarithm is."""
+    small, safe, s, c, angle = _guarded(t)
+    D = (1.0 - 0.5 * angle * s / (1.0 - c)) / safe
+    return where(small, COTC(t), D)
+
+
+def exp_coefficient_rates(t):
+    """dA/dt, dB/dt, dC/dt."""
+    small, safe, s, c, angle = _guarded(t)
+    (_, _, _), (dA, dB, dC) = _exp_rates(safe, s, c, angle)
+    return where(small, SINC.rate(t), dA), where(small, COSC.rate(t), dB), where(small, SINCC.rate(t), dC)
+
+
+def log_coefficient_rate(t):
+    """dD/dt."""
+    small, safe, s, c, angle = _guarded(t)
+    (A, B, _), (dA, dB, _) = _exp_rates(safe, s, c, angle)
+    D = (1.0 - A / (2.0 * B)) / safe
+    dD = (-(dA * B - A * dB) / (2.0 * B * B) - D) / safe
+    return where(small, COTC.rate(t), dD)
+
+
+def exp_coefficient_second_rates(t):
+    """Second derivatives of A, B, C with respect to t."""
+    small, safe, s, c, angle = _guarded(t)
+    values, rates = _exp_rates(safe, s, c, angle)
+    second = _exp_second(safe, values, rates)
+    return tuple(where(small, f.rate.rate(t), x) for f, x in zip((SINC, COSC, SINCC), second, strict=True))
+
+
+def log_coefficient_second_rate(t):
+    """Second derivative of D with respect to t."""
+    small, safe, s, c, angle = _guarded(t)
+    values, rates = _exp_rates(safe, s, c, angle)
+    (A, B, _), (dA, dB, _) = values, rates
+    ddA, ddB, _ = _exp_second(safe, values, rates)
+    G = A / (2.0 * B)  # (a/2) cot(a/2) = 1 - t D
+    dG = (dA * B - A * dB) / (2.0 * B * B)
+    ddG = (ddA * B - A * ddB) / (2.0 * B * B) - 2.0 * dB / B * dG
+    dD = (-dG - (1.0 - G) / safe) / safe
+    return where(small, COTC.rate.rate(t), (-ddG - 2.0 * dD) / safe)
+
+
+def _exp_rates(t, s, c, angle):
+    """(A, B, C) and their derivatives in closed form, away from zero."""
+    A = s / angle
+    B = (1.0 - c) / t
+    C = (1.0 - A) / t
+    dA = (c - A) / (2.0 * t)
+    dB = (0.5 * A - B) / t
+    return (A, B, C), (dA, dB, (-dA - C) / t)
+
+
+def _exp_second(t, values, rates):
+    """The second derivatives of A, B, C in closed form, away from zero."""
+    (A, _, _), (dA, dB, dC) = values, rates
+    ddA = (-0.5 * A - 3.0 * dA) / (2.0 * t)
+    return ddA, (0.5 * dA - 2.0 * dB) / t, (-ddA - 2.0 * dC) / t
