@@ -141,8 +141,8 @@ def from_log_cholesky(theta) -> np.ndarray:
     pi : (..., 10) array
         Their pseudo-inertia is positive definite [kg, kg m, kg m^2].
     """
-    U, scale = _factor(theta)
-    return from_pseudo_inertia(scale**2 * U @ np.swapaxes(U, -1, -2))
+    U = pseudo_inertia_factor(theta)
+    return from_pseudo_inertia(U @ np.swapaxes(U, -1, -2))
 
 
 def log_cholesky_jacobian(theta) -> np.ndarray:
@@ -158,17 +158,18 @@ def log_cholesky_jacobian(theta) -> np.ndarray:
     (..., 10, 10) array
         ``d pi / d theta`` [kg, kg m, kg m^2].
     """
-    U, scale = _factor(theta)
-    columns = [2.0 * scale**2 * U @ np.swapaxes(U, -1, -2)]
+    U = pseudo_inertia_factor(theta)
+    columns = [2.0 * U @ np.swapaxes(U, -1, -2)]
     for i, j in [(0, 0), (1, 1), (2, 2), *_SHEAR, (0, 3), (1, 3), (2, 3)]:
         dU = np.zeros(U.shape)
-        dU[..., i, j] = U[..., i, i] if i == j else 1.0
-        half = scale**2 * dU @ np.swapaxes(U, -1, -2)
+        dU[..., i, j] = U[..., i, i] if i == j else U[..., 3, 3]
+        half = dU @ np.swapaxes(U, -1, -2)
         columns.append(half + np.swapaxes(half, -1, -2))
     return np.stack([from_pseudo_inertia(dJ) for dJ in columns], axis=-1)
 
 
-def _factor(theta):
+def pseudo_inertia_factor(theta) -> np.ndarray:
+    """The factor U with ``J = U U^T`` of `log_cholesky`, for ten free numbers; shape (..., 4, 4)."""
     theta = _tens(theta, "from_log_cholesky: theta")
     U = np.zeros((*theta.shape[:-1], 4, 4))
     for k in range(3):
@@ -177,7 +178,7 @@ def _factor(theta):
     for k, (i, j) in enumerate(_SHEAR, 4):
         U[..., i, j] = theta[..., k]
     U[..., 3, 3] = 1.0
-    return U, np.exp(theta[..., 0])[..., None, None]
+    return U * np.exp(theta[..., 0])[..., None, None]
 
 
 def _tens(x, what: str) -> np.ndarray:

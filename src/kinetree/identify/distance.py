@@ -34,28 +34,38 @@ class Distance:
         self.L = L
         self.units = L[:, None] @ _UNITS @ np.swapaxes(L, -1, -2)[:, None]
 
-    def residuals(self, pi: np.ndarray) -> np.ndarray:
-        """Ten numbers for each body, whose squares add up to the square of its distance [1]; shape (n, 10)."""
-        w, V = self._eigen(pi)
-        return self._entries((V * np.log(w)[:, None, :]) @ np.swapaxes(V, -1, -2))
+    def residuals(self, pi: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """Ten numbers for each body, whose squares add up to the square of its distance, and their derivatives.
 
-    def jacobians(self, pi: np.ndarray) -> np.ndarray:
-        """Derivatives of each body's residuals in its parameters, shape (n, 10, 10).
+        Parameters
+        ----------
+        pi : (n, 10) array
+            [kg, kg m, kg m^2].
 
+        Returns
+        -------
+        residuals : (n, 10) array
+            [1].
+        jacobians : (n, 10, 10) array
+            Derivatives of each body's residuals in its parameters [1 per unit of the parameter]. None instead of both
+            if a body is impossible.
+
+        Notes
+        -----
         The derivative of a function of a symmetric matrix by Daleckii and Krein: in the basis of its eigenvectors,
         entry by entry, divided differences of the function times the change of the matrix.
         """
-        w, V = self._eigen(pi)
+        w, V = np.linalg.eigh(self.L @ pseudo_inertia(pi) @ np.swapaxes(self.L, -1, -2))
+        if not np.all(w > 0.0):
+            return None
+        Vt = np.swapaxes(V, -1, -2)
         gap = w[:, :, None] - w[:, None, :]
         middle = 0.5 * (w[:, :, None] + w[:, None, :])
         near = np.abs(gap) < 1e-6 * middle
         slopes = np.where(near, 1.0, np.log(w[:, :, None] / w[:, None, :])) / np.where(near, middle, gap)
-        V, Vt = V[:, None], np.swapaxes(V, -1, -2)[:, None]
-        changes = V @ (slopes[:, None] * (Vt @ self.units @ V)) @ Vt
-        return np.swapaxes(self._entries(changes), -1, -2)
+        changes = V[:, None] @ (slopes[:, None] * (Vt[:, None] @ self.units @ V[:, None])) @ Vt[:, None]
+        return _entries((V * np.log(w)[:, None, :]) @ Vt), np.swapaxes(_entries(changes), -1, -2)
 
-    def _eigen(self, pi):
-        return np.linalg.eigh(self.L @ pseudo_inertia(pi) @ np.swapaxes(self.L, -1, -2))
 
-    def _entries(self, D):
-        return D[..., _ROWS, _COLUMNS] * _WEIGHT
+def _entries(D: np.ndarray) -> np.ndarray:
+    return D[..., _ROWS, _COLUMNS] * _WEIGHT
