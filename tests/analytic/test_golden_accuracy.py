@@ -1,4 +1,7 @@
-"""Numbers of Featherstone (2008), chapter 10: how sensitive a zigzag arm is, and how a far-away origin costs digits."""
+"""Numbers of Featherstone (2008), chapter 10: how sensitive a zigzag arm is, and how a far-away origin costs digits.
+
+C10.01 to C10.06; the integrators of C10.04 have their orders tested in tests/simulate.
+"""
 
 from __future__ import annotations
 
@@ -37,9 +40,9 @@ def test_zigzag_mass_matrix(arm):
 
 
 def test_zigzag_amplifies_an_error_of_half_a_percent(arm):
-    """Forces off by less than 0.5 % give accelerations off by up to 41 %.
+    """C10.05: forces off by less than 0.5 % give accelerations off by up to 41 %.
 
-    The book's text prints 0.6952 for the first acceleration: two digits swapped.
+    The book's text prints 0.6952 for the first acceleration: two digits swapped (erratum 2).
     """
     a = kt.aba(arm, ZIGZAG, np.zeros(6), np.array(TAU_A))
     np.testing.assert_allclose(a, (0.6592, 1.3654, 1.3808, 0.5894, 0.9057, 1.0705), rtol=0.0, atol=5e-5)
@@ -137,3 +140,102 @@ def test_error_grows_with_the_square_of_the_distance():
     assert max(near) < 10.0 * np.finfo(float).eps
 
 
+def test_eight_digits_are_lost_and_twelve_remain():
+    """C10.02: cond(I_O) = 1.02e8 could cost eight digits; the accelerations are off by about 1e-12 of their size."""
+    v, f, exact = planar_problem((100.0, 10.0))
+    I_O = PlanarInertia.from_com(1.0, Vector2(100.0, 10.0), 1.0).matrix()
+    errors = []
+    rng = np.random.default_rng(3)
+    for _ in range(50):  # other right-hand sides of the same size
+        a = exact * rng.uniform(0.5, 1.5, 3)
+        b = np.array([float(x) for x in I_O.astype(np.longdouble) @ a.astype(np.longdouble)])
+        errors.append(np.max(np.abs(np.linalg.solve(I_O, b) - a)) / np.max(np.abs(a)))
+    assert 1e-14 < np.median(errors) < 1e-11
+    assert max(errors) < 1.0205e8 * np.finfo(float).eps
+
+
+# What makes round-off grow (section 10.1) ----------------------------------------------------------------------------
+
+
+def test_ten_times_the_size_is_a_thousand_times_the_mass():
+    """C10.01: of the same material, scaled by 10: 1000 times the mass, 1e5 times the rotational inertia."""
+    from kinetree.model import Geometry
+
+    small, large = (
+        kt.geometry.mass_properties(Geometry("box", tuple(k * x for x in (0.1, 0.2, 0.3))), density=1000.0)
+        for k in (1.0, 10.0)
+    )
+    assert large.mass == pytest.approx(1e3 * small.mass, rel=1e-14)
+    np.testing.assert_allclose(large.inertia, 1e5 * np.asarray(small.inertia), rtol=1e-14)
+
+
+def errors_of_chain(n, seed=0, states=4):
+    """Errors of rnea, aba, and of M^-1 (tau - c), of a chain of n general links against extended precision."""
+    model, rng = kt.models.chain_gu(n), np.random.default_rng(seed)
+    q, v, a = rng.standard_normal((3, states, n))
+    with kt.interpreted():
+        wide = [x.astype(np.longdouble) for x in (q, v, a)]
+        exact_tau = kt.rnea(model, *wide)
+        tau = exact_tau.astype(float)
+        exact = kt.aba(model, *wide[:2], tau.astype(np.longdouble))
+        forces, direct = kt.rnea(model, q, v, a), kt.aba(model, q, v, tau)
+        M, c = kt.crba(model, q), kt.bias_forces(model, q, v)
+    solved = np.linalg.solve(M, (tau - c)[..., None])[..., 0]
+
+    def error(x, y):
+        return float(np.median(np.max(np.abs(x - y), axis=-1) / np.max(np.abs(y), axis=-1)))
+
+    return error(forces, exact_tau), error(direct, exact), error(solved, exact)
+
+
+@pytest.mark.parametrize("n", [10, 100, 2000])
+def test_algorithms_stay_accurate_on_long_chains(n):
+    """C10.03: rnea of 10 to 2000 links to 1e-13, and aba gives accelerations that need the given forces to 1e-12.
+
+    How far these are from the exact ones is a matter of the condition, less than 4 n^4.
+    """
+    model, rng = kt.models.chain_gu(n), np.random.default_rng(n)
+    q, v, a = rng.standard_normal((3, n))
+    wide = [x.astype(np.longdouble) for x in (q, v, a)]
+    with kt.interpreted():
+        exact = kt.rnea(model, *wide)
+        assert np.max(np.abs(kt.rnea(model, q, v, a) - exact)) < 1e-13 * np.max(np.abs(exact))
+        found = kt.aba(model, q, v, exact.astype(float))
+        needed = kt.rnea(model, *wide[:2], found.astype(np.longdouble))
+    assert np.max(np.abs(needed - exact)) < 1e-12 * np.max(np.abs(exact))
+    assert np.max(np.abs(found - a)) < 4.0 * n**4 * np.finfo(float).eps
+
+
+def test_articulated_bodies_are_more_accurate_than_the_mass_matrix():
+    """C10.03: the road by M loses more, twice as much with 20 and 40 links."""
+    for n in (20, 40):
+        forces, direct, solved = errors_of_chain(n)
+        assert forces < 1e-14
+        assert direct < solved
+
+
+# The report (kt.accuracy) --------------------------------------------------------------------------------------------
+
+
+def test_the_report_has_the_numbers_of_the_zigzag_arm(arm):
+    """C10.05: 725.3876, and 12.8 digits of accelerations; the errors measured are smaller than the bound."""
+    report = kt.accuracy(arm, ZIGZAG, np.zeros(6), np.ones(6))
+    assert report.condition.value == pytest.approx(725.3876, abs=5e-5)
+    assert report.condition.digits == pytest.approx(16.0 - np.log10(2.220446 * 725.3876), abs=1e-3)
+    for precision, eps in (("double", 2.0**-52), ("single", 2.0**-23)):
+        for name in ("aba", "crba and solve"):
+            assert 0.0 < report.error(name, precision).worst < 725.4 * eps
+        for name in ("rnea", "crba"):
+            assert report.error(name, precision).worst < 10.0 * eps
+
+
+def test_the_report_names_the_body_far_away():
+    """C10.02: 100.5 m from its frame, one radius of gyration: four digits."""
+    with kt.interpreted():
+        report = kt.accuracy(far_body((100.0, 10.0)))
+    (body,) = report.far
+    assert body.distance == pytest.approx(np.hypot(100.0, 10.0), rel=1e-12)
+    assert body.radius_of_gyration == pytest.approx(1.0, rel=1e-9)
+    assert report.condition.value == pytest.approx(1.0205e8, rel=1e-3)
+    assert 1e-13 < report.error("aba").worst < 1e-11  # four digits lost, not eight
+    assert any("'body' is 100 radii of gyration" in finding for finding in report.findings)

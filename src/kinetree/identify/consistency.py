@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import InertiaError, ShapeError
+from kinetree.model import Model
+from kinetree.model.inertial_parameters import inertial_parameters
 
 # Places of (xx, xy, yy, xz, yz, zz).
 _ROWS, _COLUMNS = np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 1, 0, 1, 2])
@@ -75,6 +77,29 @@ def from_pseudo_inertia(J) -> np.ndarray:
     moments = I[..., _ROWS, _COLUMNS]
     moments[..., [0, 2, 5]] += trace[..., None]
     return np.concatenate([J[..., 3, 3, None], J[..., :3, 3], moments], axis=-1)
+
+
+def impossible_bodies(model: Model) -> tuple[str, ...]:
+    """Names of the bodies whose pseudo-inertia has a negative eigenvalue: there is no mass that could have it.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    tuple of str
+        Points and plates are possible.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> impossible_bodies(kt.load("humanoid"))
+    ()
+    """
+    w = np.linalg.eigvalsh(pseudo_inertia(inertial_parameters(model).reshape(-1, 10)))
+    wrong = w[:, 0] < -1e-9 * np.abs(w).max(axis=1, initial=0.0)  # a plate's zero is rounding
+    return tuple(name for name, bad in zip(model.body_names[1:], wrong, strict=True) if bad)
 
 
 def log_cholesky(pi) -> np.ndarray:
