@@ -59,7 +59,7 @@ POOLS = {
     ),
     "tree of turning joints": (
         SphericalExponential(), Ellipsoid((0.3, 0.5, 0.8), True),
-        Composite((Reversed(SphericalExponential()), Composite((Revolute(ODD), Prismatic((0, 1, 0)))))),
+        Composite((Reversed(SphericalExponential()), Composite((Prismatic((0, 1, 0)), Revolute(ODD))))),
     ),
     "tree of spline joints": tuple(
         next(kind.examples(np.random.default_rng(0))) for kind in (SplineCurve, SplineSurface)
@@ -129,13 +129,15 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
         q, v = kt.apply_couplings(model, q, v)
         q1 = kt.integrate(model, q, 0.5 * dv)
         M = kt.crba(model, q)
+        factors = kt.articulated_factorization(model, q)
     return {
         "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q1,
         "dt": np.linspace(1e-3, 2e-3, BATCH), "f_ext": rng.standard_normal((BATCH, model.nb, 6)),
         "y": rng.standard_normal((BATCH, model.nb, 6)), "wrenches": rng.standard_normal((BATCH, model.nb, 6)),
         "x": a, "b": tau, "M": M, "L": np.tril(M),
-        "D": np.diagonal(M, axis1=-2, axis2=-1),
+        "D": np.diagonal(M, axis1=-2, axis2=-1), "diagonal": rng.uniform(0.1, 1.0, (BATCH, model.nv)),
+        **factors._asdict(),
     }  # fmt: skip
 
 
@@ -148,6 +150,8 @@ def conditions(system: str) -> np.ndarray:
 
 def prepared(system: str, choice: Choice):
     """The plain call's keywords, and the arrays by name."""
+    if system == "geared arm" and choice.name in ("aba_inverse_inertias", "aba_implicit_joints"):
+        pytest.skip("the arm's links are rods, which have no inverse inertia: refused by name")
     spec, model, inputs = ALGORITHMS[choice.name], model_of(system), inputs_of(system)
     static = dict(choice.static)
     if "frame" in spec.static:

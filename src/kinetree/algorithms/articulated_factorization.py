@@ -26,6 +26,7 @@ from kinetree.algorithms.spec import algorithm
     optional={"diagonal": "nv"},
     outputs={"r": ("nb", 3), "S": ("nv", 6), "K": ("nv", 6), "D_inv": "nv"},
     domains=(UNIT_QUATERNIONS,),
+    body_frames=True,
 )
 def articulated_factorization(model, q, diagonal=None):
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
@@ -58,8 +59,7 @@ def articulated_factorization(model, q, diagonal=None):
     Notes
     -----
     Source: Featherstone (2008), table 7.1; Sueda, algorithm 10; Rodriguez, Jain, Kreutz-Delgado (1991) for the
-    factors. The armature is part of M. Bodies are seen from origins of the library's choice, so r, S and K are for
-    `articulated_solve` alone. Cost: O(n).
+    factors. The armature is part of M. Cost: O(n).
 
     See Also
     --------
