@@ -1,0 +1,125 @@
+"""Coordinates of a step: how positions follow from xi, and how fast xi changes.
+
+Within a step from q the unknowns are (xi, v), which live in a vector space; a chart says what position xi stands for,
+``q (+) xi``, and what its rate is. The exact chart is the exponential of the joints' groups with the exact inverse of
+its tangent map. The classical methods of Munthe-Kaas truncate the series of that inverse, as far as their order
+allows; Terze's step moves a free body's position and orientation apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kinetree.algorithms.manifold import integrate, tangent_rate
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.joints import Free
+from kinetree.joints.dual import Dual
+from kinetree.joints.spherical import turned
+from kinetree.liegroup.so3 import right_jacobian_solve
+from kinetree.spatial import Vector3
+from kinetree.spatial.rotations import quaternion_to_rotation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """How a step is taken on the manifold of positions.
+
+    Attributes
+    ----------
+    name : str
+    move : callable
+        ``move(model, q, xi)``: the position reached from q by xi.
+    rate : callable
+        ``rate(model, q, xi, w)``: the rate of xi where the position is q and the velocity w.
+    moved : Spec
+        ``move`` as a function of q and dv that can be compiled.
+    """
+
+    name: str
+    move: Callable
+    rate: Callable
+    moved: Spec
+
+
+def _exact(model, q, xi, w):
+    return tangent_rate(model, xi, w)
+
+
+def truncated(brackets: int) -> Callable:
+    """The rate of xi by the series of the inverse tangent map up to so many brackets.
+
+    ``xi' = v + [xi, v] / 2 + [xi, [xi, v]] / 12``, the sign being that of the body's side; the term with three brackets
+    is zero. The terms are the Taylor polynomial in xi of the joint's own exact rate.
+    """
+
+    def rate(model, q, xi, w):
+        result = []
+        for i in model.outward():
+            result += _polynomial(model.joints[i], model.v_of(i, xi), model.v_of(i, w), min(brackets, 2))
+        return result
+
+    return rate
+
+
+def _polynomial(joint, xi, w, degree: int) -> list:
+    """Taylor polynomial of ``tangent_rate(s xi, w)`` at s = 1 about s = 0, by duals within duals."""
+    if degree == 0:
+        return list(w)
+    if degree == 1:
+        moving = [Dual(0.0, x) for x in xi]
+        return [_value(y) + _rate(y) for y in joint.tangent_rate(moving, w)]
+    moving = [Dual(Dual(0.0, x), Dual(x, 0.0)) for x in xi]
+    rates = []
+    for y in joint.tangent_rate(moving, w):
+        value, first = _value(y), _rate(y)
+        rates.append(_value(value) + _rate(value) + 0.5 * _rate(first))
+    return rates
+
+
+def _value(y):
+    return y.value if isinstance(y, Dual) else y
+
+
+def _rate(y):
+    return y.rate if isinstance(y, Dual) else 0.0
+
+
+def _apart(model, q, xi):
+    """Positions of free bodies in a straight line, orientations by the exponential of unit quaternions."""
+    result = []
+    for i in model.outward():
+        joint, q_i, xi_i = model.joints[i], model.q_of(i, q), model.v_of(i, xi)
+        if isinstance(joint, Free):
+            result += [*(x + dx for x, dx in zip(q_i[:3], xi_i[3:], strict=True)), *turned(q_i[3:7], xi_i[:3])]
+        else:
+            result += joint.integrate(q_i, xi_i)
+    return result
+
+
+def _apart_rate(model, q, xi, w):
+    result = []
+    for i in model.outward():
+        joint, q_i, xi_i, w_i = model.joints[i], model.q_of(i, q), model.v_of(i, xi), model.v_of(i, w)
+        if isinstance(joint, Free):
+            turning = right_jacobian_solve(Vector3(*xi_i[:3]), Vector3(*w_i[:3]))
+            result += [*turning, *quaternion_to_rotation(q_i[3:7]).inverse_apply(Vector3(*w_i[3:]))]
+        else:
+            result += joint.tangent_rate(xi_i, w_i)
+    return result
+
+
+_APART = Spec(
+    name="moved_apart",
+    function=_apart,
+    inputs={"q": ("nq",), "dv": ("nv",)},
+    optional={},
+    outputs={"q_next": ("nq",)},
+    body_frames=None,
+)
+
+_MOVED = ALGORITHMS["integrate"]
+
+EXACT = Chart("exact", integrate, _exact, _MOVED)
+TRUNCATED = tuple(Chart(f"truncated_{m}", integrate, truncated(m), _MOVED) for m in range(3))
+APART = Chart("apart", _apart, _apart_rate, _APART)
