@@ -1,0 +1,8 @@
+"""The implicit fixed-step methods, by which `FIXED_STEP` is filled."""
+
+from __future__ import annotations
+
+from kinetree.integrate.implicit_midpoint import ImplicitMidpoint
+from kinetree.integrate.linearly_implicit import LinearlyImplicitEuler
+
+METHODS = (LinearlyImplicitEuler, ImplicitMidpoint)
