@@ -5,11 +5,30 @@ its ``algorithm`` is the whole step under constant forces as one compiled functi
 dynamics to SciPy.
 """
 
+from kinetree.integrate import crouch_grossman, explicit, implicit_methods
 from kinetree.integrate.adaptive import solve_adaptive
+from kinetree.integrate.explicit import ExplicitRungeKutta, explicit_method
 from kinetree.integrate.rk4 import RungeKutta4
 from kinetree.integrate.semi_implicit import SemiImplicitEuler
 from kinetree.integrate.system import System
 
-FIXED_STEP = {method.name: method for method in (SemiImplicitEuler, RungeKutta4)}
+FIXED_STEP = {
+    method.name: method
+    for method in (
+        SemiImplicitEuler,
+        RungeKutta4,
+        *explicit.METHODS,
+        *crouch_grossman.METHODS,
+        *implicit_methods.METHODS,
+    )
+}
 
-__all__ = ["FIXED_STEP", "RungeKutta4", "SemiImplicitEuler", "System", "solve_adaptive"]
+__all__ = [
+    "FIXED_STEP",
+    "ExplicitRungeKutta",
+    "RungeKutta4",
+    "SemiImplicitEuler",
+    "System",
+    "explicit_method",
+    "solve_adaptive",
+]

@@ -32,6 +32,8 @@ class Chart:
         ``move(model, q, xi)``: the position reached from q by xi.
     rate : callable
         ``rate(model, q, xi, w)``: the rate of xi where the position is q and the velocity w.
+    first : callable
+        ``first(model, q, v)``: the rate of xi where the step begins, that is at xi = 0.
     moved : Spec
         ``move`` as a function of q and dv that can be compiled.
     """
@@ -39,7 +41,12 @@ class Chart:
     name: str
     move: Callable
     rate: Callable
+    first: Callable
     moved: Spec
+
+
+def _velocity(model, q, v):
+    return list(v)
 
 
 def _exact(model, q, xi, w):
@@ -100,13 +107,27 @@ def _apart(model, q, xi):
 def _apart_rate(model, q, xi, w):
     result = []
     for i in model.outward():
-        joint, q_i, xi_i, w_i = model.joints[i], model.q_of(i, q), model.v_of(i, xi), model.v_of(i, w)
+        joint, xi_i, w_i = model.joints[i], model.v_of(i, xi), model.v_of(i, w)
         if isinstance(joint, Free):
             turning = right_jacobian_solve(Vector3(*xi_i[:3]), Vector3(*w_i[:3]))
-            result += [*turning, *quaternion_to_rotation(q_i[3:7]).inverse_apply(Vector3(*w_i[3:]))]
+            result += [*turning, *_velocity_of_origin(model.q_of(i, q), w_i)]
         else:
             result += joint.tangent_rate(xi_i, w_i)
     return result
+
+
+def _apart_first(model, q, v):
+    result = []
+    for i in model.outward():
+        v_i = model.v_of(i, v)
+        free = isinstance(model.joints[i], Free)
+        result += [*v_i[:3], *_velocity_of_origin(model.q_of(i, q), v_i)] if free else v_i
+    return result
+
+
+def _velocity_of_origin(q, v):
+    """Rate of a free joint's position in predecessor coordinates."""
+    return quaternion_to_rotation(q[3:7]).inverse_apply(Vector3(*v[3:]))
 
 
 _APART = Spec(
@@ -120,6 +141,6 @@ _APART = Spec(
 
 _MOVED = ALGORITHMS["integrate"]
 
-EXACT = Chart("exact", integrate, _exact, _MOVED)
-TRUNCATED = tuple(Chart(f"truncated_{m}", integrate, truncated(m), _MOVED) for m in range(3))
-APART = Chart("apart", _apart, _apart_rate, _APART)
+EXACT = Chart("exact", integrate, _exact, _velocity, _MOVED)
+TRUNCATED = tuple(Chart(f"truncated_{m}", integrate, truncated(m), _velocity, _MOVED) for m in range(3))
+APART = Chart("apart", _apart, _apart_rate, _apart_first, _APART)

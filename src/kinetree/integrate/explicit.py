@@ -59,7 +59,7 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext
     -----
     Source: H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999).
     """
-    x, a = [v], [forward_dynamics(model, q, v, tau, f_ext)]
+    x, a = [chart.first(model, q, v)], [forward_dynamics(model, q, v, tau, f_ext)]
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         stage = _stage(chart, at, q, v, combined(row, x), combined(row, a), tau, dt, f_ext)

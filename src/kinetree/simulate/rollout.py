@@ -102,6 +102,13 @@ class Rollout:
             raise not_a_model(model)
         if integrator not in FIXED_STEP:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
+        if FIXED_STEP[integrator].algorithm is None:
+            known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
+            raise UnsupportedError(
+                f"rollout: a step of {integrator!r} is no single function that machine code could repeat. Use simulate, "
+                f"or one of {known}.",
+                integrator=integrator,
+            )
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
         self.integrator, self.limits, self.checks = integrator, limits, bool(checks)
@@ -233,7 +240,8 @@ class Rollout:
     def _function(self, wrenches: bool) -> Function:
         f = self._functions.get(wrenches)
         if f is None:
-            spec = ALGORITHMS[FIXED_STEP[self.integrator].algorithm]
+            step = FIXED_STEP[self.integrator].algorithm
+            spec = step if isinstance(step, Spec) else ALGORITHMS[step]
             f = Function(spec, self._base, ("f_ext",) if wrenches else (), {}, self.checks, self.threads)
             for parameters in self._parameters:
                 f = f.with_parameters(parameters)
