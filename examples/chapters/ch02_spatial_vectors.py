@@ -72,7 +72,7 @@ for i in arm.support(arm.body("flange_link")):  # joints from the base to the fl
 assert same(chain, kt.frame_velocity(arm, q, qd, frame="flange_link", reference="world"))
 a = kt.frame_acceleration(arm, q, qd, qdd, frame="flange_link", reference="world", kind="spatial")
 assert same(a, J @ qdd + bias)  # eq. 2.55-2.57
-print(np.count_nonzero(J.any(axis=0)), "joints move the flange; from their velocities comes", bias[:3].round(2), "rad/s^2")
+print(np.count_nonzero(J.any(axis=0)), "joints move the flange; their velocities add", bias[:3].round(2), "rad/s^2")
 
 # %% [markdown]
 # ## Spatial acceleration is not what an accelerometer feels (section 2.11)

@@ -1,0 +1,67 @@
+"""The chapters of the book as notebooks: each runs from top to bottom, and asserts the book's numbers on its way."""
+
+from __future__ import annotations
+
+import ast
+import re
+import runpy
+import time
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples" / "chapters"
+CHAPTERS = sorted(FOLDER.glob("*.py"))
+chapters = pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+SECONDS = 5.0
+LINES = range(80, 151)
+CELL = re.compile(r"^# %%(.*)$", flags=re.MULTILINE)
+
+
+def cells(text: str) -> list[tuple[str, str]]:
+    """Kind and source of the cells in the percent format, what stands before the first one included."""
+    parts = CELL.split(text)
+    kinds = ["text" if "[markdown]" in mark else "code" for mark in parts[1::2]]
+    return [("code", parts[0]), *zip(kinds, parts[2::2], strict=True)]
+
+
+def test_there_is_one_for_each_chapter():
+    """2 to 7, 9 and 10: what is about trees."""
+    assert [int(path.stem[2:4]) for path in CHAPTERS] == [2, 3, 4, 5, 6, 7, 9, 10]
+
+
+@chapters
+def test_it_runs(path, monkeypatch, tmp_path, capsys):
+    """Without a display, in an empty folder, in five seconds of the processor's time; it prints what it finds."""
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.chdir(tmp_path)
+    start = time.process_time()
+    runpy.run_path(str(path), run_name="__main__")
+    assert time.process_time() - start < SECONDS
+    assert len(capsys.readouterr().out.splitlines()) >= 5
+
+
+@chapters
+def test_it_is_a_notebook(path):
+    """Cells of text are comments, cells of code are whole; the text comes first and names what is in the book."""
+    text = path.read_text()
+    assert len(text.splitlines()) in LINES
+    found = cells(text)
+    for kind, source in found:
+        if kind == "text":
+            assert all(line.startswith("#") for line in source.splitlines() if line.strip())
+        else:
+            ast.parse(source)
+    headings = re.findall(r"^# ## (.+)$", text, flags=re.MULTILINE)
+    assert len(headings) >= 4
+    assert all(re.search(r"\((section|table|example|figure|eq\.)", heading) for heading in headings), headings
+    chapter = int(path.stem[2:4])
+    assert f"chapter {chapter}." in " ".join(ast.get_docstring(ast.parse(text)).split())
+
+
+@chapters
+def test_it_asserts_what_it_teaches(path):
+    """Five cells of code at least check something."""
+    code = [source for kind, source in cells(path.read_text()) if kind == "code"]
+    checked = [source for source in code if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(source)))]
+    assert len(checked) >= 5
