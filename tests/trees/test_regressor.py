@@ -142,6 +142,14 @@ def test_batches_compiled_are_the_interpreted_source():
         close(Y, kt.joint_torque_regressor(model, q, v, a))
 
 
+def test_the_derivative_in_the_numbers_is_the_same():
+    """Another road: rnea differentiated in masses, moments and inertias."""
+    model = kt.models.chain_gu(4)
+    q, v, a = np.random.default_rng(3).standard_normal((3, 4))
+    Y = kt.differentiate(model, "rnea", wrt="numbers", numbers=("*.mass", "*.h.?", "*.I.??"))
+    close(kt.joint_torque_regressor(model, q, v, a), Y(q, v, a))
+
+
 @pytest.mark.parametrize("robot", ["ur5", "solo12"])
 def test_pinocchio_has_the_same_regressors(robot):
     """Column by column, in the same order of parameters, for a fixed and a floating base.
