@@ -13,7 +13,6 @@ from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
 from kinetree.joints import Planar, Prismatic, Revolute
-from kinetree.model.planar import PlanarTree
 from tests.identities.systems import close
 
 
@@ -41,7 +40,7 @@ def mechanism(seed: int):
     model = b.build()
     q = [float(x) for x in model.random_q(rng)]
     v, a, tau = (x.tolist() for x in rng.standard_normal((3, model.nv)))
-    return model, PlanarTree(model), q, v, a, tau
+    return model, model.planar(), q, v, a, tau
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -77,25 +76,72 @@ def operations(model, function, *sizes):
 def test_spatial_algebra_costs_no_more_when_traced():
     """What is zero in the plane folds away: the spatial form of a planar arm is traced to the planar cost or below."""
     model = kt.models.zigzag_arm()
-    planar = PlanarTree(model)
+    planar = model.planar()
     for function, sizes in ((rnea, (6, 6, 6)), (aba, (6, 6, 6))):
         assert operations(model, function, *sizes) <= operations(planar, function, *sizes)
 
 
 def test_a_joint_out_of_the_plane_is_refused():
-    """By name."""
+    """By name, with the joint that decided which plane it is."""
     b = kt.ModelBuilder("tilted")
-    b.add_body("arm", joint=Revolute((0, 1, 0)), joint_name="pitch", mass=1.0, com=(0.1, 0, 0), inertia=np.eye(3))
-    with pytest.raises(kt.errors.ModelError, match="'pitch'.*leaves the x-y plane"):
-        PlanarTree(b.build())
+    body = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": np.eye(3)}
+    b.add_body("arm", joint=Revolute((0, 0, 1)), joint_name="yaw", **body)
+    b.add_body("hand", "arm", Revolute((0, 1, 0)), joint_name="pitch", **body)
+    expected = r"joint 'pitch' .* turns about another axis.*\(0, 0, 1\).*joint 'yaw' turns about"
+    with pytest.raises(kt.errors.ModelError, match=expected):
+        b.build().planar()
 
 
 def test_a_placement_out_of_the_plane_is_refused():
-    """By the joint's name."""
+    """The joint behind it is named."""
     b = kt.ModelBuilder("tilted")
-    b.add_body(
-        "arm", joint=Revolute((0, 0, 1)), joint_name="yaw", placement=((0, 0, 0), (0.3, 0, 0)), mass=1.0,
-        com=(0.1, 0, 0), inertia=np.eye(3),
-    )  # fmt: skip
-    with pytest.raises(kt.errors.ModelError, match="placement of joint 'yaw' turns out of the x-y plane"):
-        PlanarTree(b.build())
+    body = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": np.eye(3)}
+    b.add_body("arm", joint=Revolute((0, 0, 1)), joint_name="yaw", **body)
+    b.add_body("hand", "arm", Revolute((0, 0, 1)), "wrist", ((0, 0, 0), (0.3, 0, 0)), **body)
+    with pytest.raises(kt.errors.ModelError, match="joint 'wrist'.*leaves the plane"):
+        b.build().planar()
+
+
+def test_a_slide_along_the_normal_is_refused():
+    """It keeps the direction of the plane, not the plane."""
+    b = kt.ModelBuilder("scara")
+    body = {"mass": 1.0, "com": (0.1, 0, 0), "inertia": np.eye(3)}
+    b.add_body("arm", joint=Revolute((0, 0, 1)), joint_name="yaw", **body)
+    b.add_body("hand", "arm", Prismatic((0, 0, 1)), joint_name="quill", **body)
+    with pytest.raises(kt.errors.ModelError, match="joint 'quill'.*slides along the normal"):
+        b.build().planar()
+
+
+@pytest.mark.parametrize(
+    ("axes", "gravity", "expected"),
+    [
+        ([Revolute((0, 1, 0))], (0.0, 0.0, -9.81), [(1, 0, 0), (0, 0, 1), (0, -1, 0)]),
+        ([Revolute((1, 0, 0))], (0.0, 0.0, -9.81), [(0, 1, 0), (0, 0, 1), (1, 0, 0)]),
+        ([Prismatic((1, 0, 0)), Prismatic((0, 0, 1))], (0.0, 0.0, 0.0), [(1, 0, 0), (0, 0, 1), (0, -1, 0)]),
+        ([Prismatic((1, 0, 0))], (0.0, 0.0, -9.81), [(1, 0, 0), (0, 0, 1), (0, -1, 0)]),
+        ([Prismatic((0, 0, 1))], (0.0, 0.0, -9.81), None),
+    ],
+)
+def test_the_plane_is_found(axes, gravity, expected):
+    """From the joint that turns, the two that slide, or the one that slides and gravity."""
+    b, parent = kt.ModelBuilder("flat", gravity=gravity), "world"
+    for k, joint in enumerate(axes):
+        b.add_body(f"body{k}", parent, joint, mass=1.0, inertia=np.eye(3))
+        parent = f"body{k}"
+    planar = b.build().planar()
+    E = planar.axes_of("world")
+    close(E @ E.T, np.eye(3))
+    if expected is not None:
+        close(E, np.array(expected, dtype=float))
+
+
+def test_what_needs_space_says_so():
+    """Files and surgery take the spatial model, and say where it is; a planar model gives itself when pickled."""
+    import pickle
+
+    planar = kt.models.double_pendulum().planar()
+    for use in (lambda: kt.ModelBuilder.of(planar), lambda: kt.to_urdf(planar), lambda: kt.to_mjcf(planar)):
+        with pytest.raises(kt.errors.UnsupportedError, match=r"model\.spatial"):
+            use()
+    again = pickle.loads(pickle.dumps(planar))
+    close(kt.crba(again, [0.1, 0.2]), kt.crba(planar, [0.1, 0.2]))

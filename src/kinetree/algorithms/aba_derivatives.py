@@ -34,7 +34,6 @@ from kinetree.algorithms.derivatives import (
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Force, Motion
 
 
 @algorithm(
@@ -110,8 +109,9 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     F = F if W is None else _minus(F, summed(model, W))
 
     # Patterns of forces on a subtree: 2 B e for each axis e; and e x* w for wrenches w that stay fixed in the world.
-    units = [Motion.of(row) for row in identity(6)]
-    patterns = [[None] + [B[i] @ (e * 2.0) for i in model.outward()] for e in units[:3]]
+    algebra = model.algebra
+    units = [algebra.Motion.of(row) for row in identity(algebra.dimension)]
+    patterns = [[None] + [B[i] @ (e * 2.0) for i in model.outward()] for e in units[: algebra.turns]]
     if W is not None:
         patterns += [[None] + [e.cross(W[i]) for i in model.outward()] for e in units]
     answers = Answers(mechanism, patterns)
@@ -121,13 +121,13 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
         answers.invert(i)
         for m, S_k in enumerate(motions.S[i]):
             k = model.v_slice[i].start + m
-            by_q, by_v = list(columns.psi_dot[i][m].angular), list(S_k.angular)
+            by_q, by_v = list(columns.psi_dot[i][m])[: algebra.turns], list(S_k)[: algebra.turns]
             if W is not None:
-                by_q, by_v = by_q + list(S_k), by_v + [0.0] * 6
+                by_q, by_v = by_q + list(S_k), by_v + [0.0] * algebra.dimension
             no_ring = [0.0] * len(motions.S[i])
             ring = no_ring if columns.ring[i] is None else [r.dot(F[i]) for r in columns.ring[i][m]]
             along_q = Change(da_dq, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
-            along_v = Change(da_dv, columns.sweep[i][m], by_v, Force.zero(), no_ring)
+            along_v = Change(da_dv, columns.sweep[i][m], by_v, algebra.Force.zero(), no_ring)
             answers.columns(i, k, (along_q, along_v))
     return da_dq, da_dv, answers.inverse
 

@@ -9,7 +9,6 @@ from kinetree.algorithms.kinematics import body_twists, link_transforms, world_t
 from kinetree.algorithms.rotors import along_axis, driven
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
-from kinetree.spatial import Force, IdentityRotation, Inertia, Transform
 
 
 def composite_forces(model, q):
@@ -19,7 +18,7 @@ def composite_forces(model, q):
     """
     X, X_0 = link_transforms(model, q), world_transforms(model, q)
     columns = [None] * model.nv
-    Ic = [Inertia.zero(), *model.I[1:]]
+    Ic = [model.algebra.Inertia.zero(), *model.I[1:]]
     for i in model.inward():
         S = model.joints[i].motion_subspace(model.q_of(i, q))
         columns[model.v_slice[i]] = [X_0[i].inverse_apply(Ic[i] @ S_k) for S_k in S]
@@ -31,9 +30,9 @@ def composite_forces(model, q):
     return columns, Ic[0]
 
 
-def about(point, force):
+def about(model, point, force):
     """A force given about the world's origin, about another point with the world's axes."""
-    return Transform(IdentityRotation(), point) @ force
+    return model.algebra.Transform.shift(point) @ force
 
 
 def _with_mass(model, Ic):
@@ -120,7 +119,7 @@ def world_momentum(model, q, v):
     Each body hands the momentum of its subtree on to its parent, which costs less than taking every body to the world.
     """
     X, V = body_twists(model, q, v)
-    h = [Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]
+    h = [model.algebra.Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]
     for rotor in model.rotors:
         b, spin = rotor.body, rotor.ratio * v[driven(model, rotor)]
         if b:  # what turns on the world is no more part of the tree than what is fixed there
@@ -178,7 +177,7 @@ def centroidal_momentum(model, q, v):
     joints depend on time.
     """
     h, X = world_momentum(model, q, v)
-    return list(about(_with_mass(model, composite_inertia(model, X)).com, h))
+    return list(about(model, _with_mass(model, composite_inertia(model, X)).com, h))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"A": (6, "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -203,4 +202,4 @@ def centroidal_momentum_matrix(model, q):
     """
     columns, Ic = composite_forces(model, q)
     center = _with_mass(model, Ic).com
-    return columns_to_rows([about(center, F) for F in columns], model.nv)
+    return columns_to_rows(model, [about(model, center, F) for F in columns])

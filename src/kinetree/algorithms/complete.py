@@ -214,6 +214,8 @@ def matrix_pays(model) -> bool:
 
 def _turns_about_several_axes(model) -> bool:
     """Whether two joints turn about axes that are not parallel; if there are none, none ever get so."""
+    if model.algebra.turns == 1:
+        return False
     E_0, first = [IdentityRotation()] + [None] * (model.nb - 1), None
     for i in model.outward():
         joint = model.joints[i]

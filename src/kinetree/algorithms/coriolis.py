@@ -1,12 +1,7 @@
 """The Coriolis matrix, in the factorization for which ``dM/dt - 2 C`` is skew.
 
 All quantities stand in world coordinates, where composite quantities are plain sums over subtrees. A body contributes
-``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``. For a rigid body B acts on a motion m through
-a 3 x 3 matrix G and the linear momentum l alone:
-
-    B m = ( (tr(G) 1 - G) w_m ; w_m x l ),   G = v_O h^T + [w] x P
-
-with h the first moment, P the second moments ``tr(I)/2 1 - I`` and v_O the velocity at the world's origin.
+``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``, the Coriolis map of `kinetree.spatial.coriolis`.
 """
 
 from __future__ import annotations
@@ -16,7 +11,6 @@ from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import world_axes_twists, world_transforms
 from kinetree.algorithms.rotors import add_rotor_coriolis
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Force, Matrix3, Motion, Vector3
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"C": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
@@ -49,7 +43,7 @@ def coriolis_matrix(model, q, v):
     Ic, Bc, S, S_dot = ([None] * model.nb for _ in range(4))
     for i in model.outward():
         Ic[i] = X_0[i].inverse_apply(model.I[i])
-        Bc[i] = BodyCoriolis.of(Ic[i], V[i])
+        Bc[i] = model.algebra.Coriolis.of(Ic[i], V[i])
         q_i = model.q_of(i, q)
         S[i] = [X_0[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
         S_dot[i] = [V[i].cross(S_k) for S_k in S[i]]
@@ -74,28 +68,3 @@ def coriolis_matrix(model, q, v):
             Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
     add_rotor_coriolis(model, X_0, V, S, S_dot, v, C)
     return C
-
-
-class BodyCoriolis:
-    """The map B of a body or subtree, additive over bodies."""
-
-    __slots__ = ("K", "l")
-
-    def __init__(self, K: Matrix3, l: Vector3):
-        self.K, self.l = K, l
-
-    @classmethod
-    def of(cls, I, V):
-        """From a rigid-body inertia and a twist in the same coordinates."""
-        G = V.linear.outer(I.h) + Matrix3.cross(V.angular) @ I.second_moments.matrix
-        return cls(Matrix3.identity() * G.trace - G, (I @ V).linear)
-
-    def __add__(self, other):
-        return BodyCoriolis(self.K + other.K, self.l + other.l)
-
-    def __matmul__(self, m: Motion) -> Force:
-        return Force(self.K @ m.angular, m.angular.cross(self.l))
-
-    def transposed(self, m: Motion) -> Force:
-        """``B^T m``."""
-        return Force(self.K.T @ m.angular + self.l.cross(m.linear), Vector3.zero())

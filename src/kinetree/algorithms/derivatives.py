@@ -27,7 +27,6 @@ dS_k/dt.
 
 from __future__ import annotations
 
-from kinetree.algorithms.coriolis import BodyCoriolis
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.products import chained
@@ -35,7 +34,6 @@ from kinetree.algorithms.rotors import add_rotor_derivatives
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.contract import combination
 from kinetree.joints.dual import Dual, rate_of
-from kinetree.spatial import Force, Motion, Vector3
 
 
 @algorithm(
@@ -134,12 +132,12 @@ def joint_motions(model, q, v) -> Motions:
         if p:
             m.X[i], V_p = X_i.collapse() @ m.X[p], m.V[p]
         else:
-            m.X[i], V_p = model.algebra.Transform.identity(), Motion.zero()
-            m.gravity[i] = X_i @ Motion(Vector3.zero(), -model.gravity)
+            m.X[i], V_p = model.algebra.Transform.identity(), model.algebra.Motion.zero()
+            m.gravity[i] = X_i @ model.algebra.Motion(model.algebra.no_rotation, -model.gravity)
         m.S[i] = [m.X[i].inverse_apply(S_k) for S_k in joint.motion_subspace(q_i)]
         m.carried[i] = [V_p.cross(S_k) for S_k in m.S[i]]
-        m.V[i] = V_p + combination(m.S[i], v_i)
-        m.drift[i] = combination(m.carried[i], v_i)  # v_i x v_J = v_p x v_J
+        m.V[i] = V_p + combination(m.S[i], v_i, model.algebra.Motion)
+        m.drift[i] = combination(m.carried[i], v_i, model.algebra.Motion)  # v_i x v_J = v_p x v_J
         if joint.driven:
             sigma = m.X[i].inverse_apply(joint.sigma(q_i))
             m.V[i], m.drift[i] = m.V[i] + sigma, m.drift[i] + V_p.cross(sigma)
@@ -155,7 +153,7 @@ def accelerations(model, motions, a) -> list:
         p = model.parent[i]
         A[i] = (A[p] if p else motions.gravity[i]) + motions.drift[i]
         if a is not None:
-            A[i] = A[i] + combination(motions.S[i], model.v_of(i, a))
+            A[i] = A[i] + combination(motions.S[i], model.v_of(i, a), model.algebra.Motion)
     return A
 
 
@@ -184,7 +182,7 @@ def joint_columns(model, q, v, a, motions) -> Columns:
     c = Columns(model, accelerations(model, motions, a))
     for i in model.outward():
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
-        V_p, A_p = (V[p], c.A[p]) if p else (Motion.zero(), motions.gravity[i])
+        V_p, A_p = (V[p], c.A[p]) if p else (model.algebra.Motion.zero(), motions.gravity[i])
         c.psi_dot[i] = motions.carried[i]
         if joint.nv == 1 and not joint.driven:
             c.sweep[i] = [s * 2.0 for s in motions.carried[i]]  # v_i x S = v_p x S: its own velocity is parallel to S
@@ -193,7 +191,7 @@ def joint_columns(model, q, v, a, motions) -> Columns:
         eta = zeta = None
         if not joint.constant_subspace:
             q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
-            c.ring[i], eta, zeta, rate = _apparent(joint, q_i, v_i, a_i, motions.X[i])
+            c.ring[i], eta, zeta, rate = _apparent(model.algebra.Motion, joint, q_i, v_i, a_i, motions.X[i])
             c.psi_dot[i] = [s + e for s, e in zip(motions.carried[i], eta, strict=True)]
             c.sweep[i] = [s + e + r for s, e, r in zip(c.sweep[i], eta, rate, strict=True)]
         c.psi_ddot[i] = [A_p.cross(S_k) + V_p.cross(psi_k) for S_k, psi_k in zip(S, c.psi_dot[i], strict=True)]
@@ -202,7 +200,7 @@ def joint_columns(model, q, v, a, motions) -> Columns:
     return c
 
 
-def _apparent(joint, q_i, v_i, a_i, X_i):
+def _apparent(Motion, joint, q_i, v_i, a_i, X_i):
     """dS/dq_k, eta_k, zeta_k and the apparent rate of S of a joint whose subspace changes, root coordinates."""
     units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
     ring, eta, zeta = [], [], []
@@ -269,7 +267,7 @@ def body_maps(model, motions):
     I, B = [None] * model.nb, [None] * model.nb
     for i in model.outward():
         I[i] = motions.X[i].inverse_apply(model.I[i])
-        B[i] = BodyCoriolis.of(I[i], motions.V[i])
+        B[i] = model.algebra.Coriolis.of(I[i], motions.V[i])
     return I, B
 
 
@@ -296,7 +294,7 @@ def external_wrenches(model, q, f_ext):
     for i in model.outward():
         p = model.parent[i]
         X_0[i] = X_0[p] if p else link_transform(model, i, q).collapse()
-        W[i] = X_0[i] @ Force.of(f_ext[i])
+        W[i] = X_0[i] @ model.algebra.external(f_ext[i])
     return W
 
 

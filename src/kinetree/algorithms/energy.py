@@ -7,7 +7,6 @@ from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.passive import limit_excess, spring_deflection
 from kinetree.algorithms.rotors import rotor_energy
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Inertia
 
 
 @algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"T": ()}, domains=(UNIT_QUATERNIONS,))
@@ -94,7 +93,7 @@ def composite_inertia(model, X):
 
     Callers that need only mass and first moment trace only these.
     """
-    Ic = [Inertia.zero(), *model.I[1:]]
+    Ic = [model.algebra.Inertia.zero(), *model.I[1:]]
     for i in model.inward():
         Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
     return Ic[0]

@@ -27,7 +27,6 @@ from kinetree.algorithms.hybrid import handed_on
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
 from kinetree.algorithms.kinematics import link_transform, world_transforms
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Motion
 from kinetree.spatial.scalar import is_zero
 
 
@@ -497,9 +496,9 @@ def floating_base_jacobian(model, q, *, frame, reference):
         I0c, F, _ = _blocks(model, crba(model, q))
         inertia = BaseInertia(I0c)
         for k in range(model.nv_joints):
-            recoil = take(Motion.of(inertia.solve([row[k] for row in F])))
+            recoil = take(model.algebra.Motion.of(inertia.solve([row[k] for row in F])))
             columns[k] = -recoil if columns[k] is None else columns[k] - recoil
-    return columns_to_rows(columns, model.nv_joints)
+    return columns_to_rows(model, columns)
 
 
 def _bias(model, tree):

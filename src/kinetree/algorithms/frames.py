@@ -90,7 +90,7 @@ def frame_transforms(model, q):
     """
     R_WF, p_WF = poses(model, q, all_frames(model))
     return [
-        [*([*row, x] for row, x in zip(R, p, strict=True)), [0.0, 0.0, 0.0, 1.0]]
+        [*([*row, x] for row, x in zip(R, p, strict=True)), [*[0.0] * len(p), 1.0]]
         for R, p in zip(R_WF, p_WF, strict=True)
     ]
 
@@ -195,4 +195,4 @@ def frame_jacobians(model, q, *, reference):
     the tree; for "world" a column belongs to a joint, whatever the frame.
     """
     X_0 = world_transforms(model, q)
-    return [columns_to_rows(frame_columns(model, q, frame, reference, X_0), model.nv) for frame in model.frames]
+    return [columns_to_rows(model, frame_columns(model, q, frame, reference, X_0)) for frame in model.frames]

@@ -10,13 +10,13 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform, step, world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Motion, Transform
 
 
-def columns_to_rows(columns, nv):
+def columns_to_rows(model, columns):
     """Six-vectors by velocity coordinate (None: zero) as the rows of a 6 x nv array."""
-    columns = [list(column) if column is not None else [0.0] * 6 for column in columns]
-    return [[columns[k][row] for k in range(nv)] for row in range(6)]
+    d = model.algebra.dimension
+    columns = [list(column) if column is not None else [0.0] * d for column in columns]
+    return [[column[row] for column in columns] for row in range(d)]
 
 
 def to_reference(model, q, frame, reference, X_0):
@@ -36,7 +36,7 @@ def to_reference(model, q, frame, reference, X_0):
     # From the body to the frame in the world's axes, as a sum of steps: no difference of large positions is taken.
     d = X_0[i].E.inverse_apply(frame.X_FB.r)
     while i:
-        X = X_0[i] if reference == "world" else Transform(X_0[i].E, -d)
+        X = X_0[i] if reference == "world" else model.algebra.Transform.of(X_0[i].E, -d)
         found.append((i, X.inverse_apply))
         d = d + step(model, i, q, X_0)
         i = model.parent[i]
@@ -99,7 +99,7 @@ def jacobian(model, q, *, frame, reference):
     """
     frame = model.frame(frame)
     X_0 = world_transforms(model, q, model.support(frame.body))
-    return columns_to_rows(frame_columns(model, q, frame, reference, X_0), model.nv)
+    return columns_to_rows(model, frame_columns(model, q, frame, reference, X_0))
 
 
 @algorithm(
@@ -144,6 +144,7 @@ def jacobian_rate(model, q, v, *, frame, reference):
     X_0 = world_transforms(model, q, support)
     V_0 = world_axes_twists(model, q, v, X_0, reference, support)  # not used, so not computed, for "local"
     # Twist of body i relative to the frame, in the coordinates of the reference, gathered from the frame to the root.
+    Motion = model.algebra.Motion
     V_rel = Motion.zero()
     columns = [None] * model.nv
     for i, take in to_reference(model, q, frame, reference, X_0):
@@ -160,7 +161,7 @@ def jacobian_rate(model, q, v, *, frame, reference):
             V_rel = V_rel - S_k * v_k
         if model.joints[i].driven:
             V_rel = V_rel - take(model.joints[i].sigma(q_i))
-    return columns_to_rows(columns, model.nv)
+    return columns_to_rows(model, columns)
 
 
 def subspace_rate(joint, q_i, v_i):

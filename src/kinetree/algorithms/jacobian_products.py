@@ -22,7 +22,6 @@ from kinetree.algorithms.kinematics import (
     world_transforms,
 )
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Force, Motion, Vector3
 
 
 @algorithm(
@@ -69,7 +68,7 @@ def body_jacobian_product(model, q, x, *, reference):
         else:
             Y[i] = carried(model, i, q, X_0, Y[p], reference) + express(Sx, X_0[i], reference)
     if reference == "local_world_aligned":
-        return [list(moved(Y[i], to_own(X_0[i], X))) for i, X in own_frames(model)]
+        return [list(moved(model, Y[i], to_own(X_0[i], X))) for i, X in own_frames(model)]
     return [list(X @ Y[i] if reference == "local" else Y[i]) for i, X in own_frames(model)]
 
 
@@ -88,7 +87,7 @@ def to_own(X_0, X):
 
 def carried(model, i, q, X_0, motion, reference):
     """A motion of the parent, in world axes, at the point that ``reference`` names for body i."""
-    return motion if reference == "world" else moved(motion, step(model, i, q, X_0))
+    return motion if reference == "world" else moved(model, motion, step(model, i, q, X_0))
 
 
 @algorithm(
@@ -150,19 +149,19 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
             Z[i] = Z[i] + V[i].cross(Sx)  # S is fixed to body i
         else:
             # About the body's origin S turns with the body, and the point to which y_p is carried moves on.
-            turning = Motion(V[i].angular, Vector3.zero())
-            Z[i] = Z[i] + turning.cross(Sx) + going(Y[p], V[i].linear - V[p].linear)
+            turning = model.algebra.Motion(V[i].angular, zero.linear)
+            Z[i] = Z[i] + turning.cross(Sx) + going(model, Y[p], V[i].linear - V[p].linear)
     if reference == "world":
         return [list(z) for z in Z]
     return [
-        list(moved(Z[i], d) + going(Y[i], V[i].angular.cross(d)))
+        list(moved(model, Z[i], d) + going(model, Y[i], d.turned(V[i].angular)))
         for i, d in ((i, to_own(X_0[i], X)) for i, X in own_frames(model))
     ]
 
 
-def going(motion, rate):
+def going(model, motion, rate):
     """What the linear part of a motion gains per second while its point goes on at this rate."""
-    return Motion(Vector3.zero(), motion.angular.cross(rate))
+    return model.algebra.Motion(model.algebra.no_rotation, rate.turned(motion.angular))
 
 
 @algorithm(
@@ -208,7 +207,7 @@ def body_jacobian_transpose_product(model, q, y, *, reference):
         X_0 = world_transforms(model, q)
         for i, X in own_frames(model)[1:]:
             moment, force = X_0[i].E @ f[i].angular, X_0[i].E @ f[i].linear
-            f[i] = Force(moment + X.r.cross(force), force)
+            f[i] = model.algebra.Force(moment + X.r.cross(force), force)
     x = [0.0] * model.nv
     for i in model.inward():
         x[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]

@@ -9,12 +9,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import (
-    FactoredTransform,
-    IdentityRotation,
-    Motion,
-    Transform,
-)
+from kinetree.spatial import FactoredTransform
 
 REFERENCES = ("local", "world", "local_world_aligned")
 KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
@@ -56,8 +51,8 @@ def pose(X):
 
 
 def rows(matrix):
-    """A Matrix3 as nested lists, the shape in which algorithms return arrays."""
-    return [[matrix[r, c] for c in range(3)] for r in range(3)]
+    """A matrix as nested lists, the shape in which algorithms return arrays."""
+    return [list(row) for row in matrix.rows]
 
 
 @algorithm(
@@ -154,11 +149,11 @@ def world_axes_twists(model, q, v, X_0, reference, bodies=None):
     A joint adds its motion subspace turned to the world's axes, whose rows ``X_0`` holds already; so this costs less
     than turning twists of body coordinates.
     """
-    V = [Motion.zero()] + [None] * (model.nb - 1)
+    V = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     for i in model.outward() if bodies is None else bodies:
         p = model.parent[i]
         V_J = model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
-        inherited = V[p] if reference == "world" else moved(V[p], step(model, i, q, X_0))
+        inherited = V[p] if reference == "world" else moved(model, V[p], step(model, i, q, X_0))
         V[i] = inherited + express(V_J, X_0[i], reference)
     return V
 
@@ -168,9 +163,9 @@ def step(model, i, q, X_0):
     return X_0[model.parent[i]].E.inverse_apply(link_transform(model, i, q).collapse().r)
 
 
-def moved(motion, r):
+def moved(model, motion, r):
     """A motion vector at a point that lies r further, without turning the axes."""
-    return Transform(IdentityRotation(), r) @ motion
+    return model.algebra.Transform.shift(r) @ motion
 
 
 def twists(model, q, v, places, reference, bodies=None):
@@ -182,7 +177,7 @@ def twists(model, q, v, places, reference, bodies=None):
     V = world_axes_twists(model, q, v, X_0, reference, bodies)
     if reference == "world":
         return [V[i] for i, _ in places]
-    return [moved(V[i], X_0[i].E.inverse_apply(X.r)) for i, X in places]
+    return [moved(model, V[i], X_0[i].E.inverse_apply(X.r)) for i, X in places]
 
 
 def body_fields(model, q, v, a, bodies=None, gravity=None):
@@ -204,7 +199,7 @@ def express(motion, X, reference):
         return motion
     if reference == "world":
         return X.inverse_apply(motion)
-    return Motion(X.E.inverse_apply(motion.angular), X.E.inverse_apply(motion.linear))
+    return X.turn().inverse_apply(motion)
 
 
 @algorithm(
@@ -276,7 +271,7 @@ def frame_velocity(model, q, v, *, frame, reference):
     return list(V)
 
 
-def _expressed_acceleration(field, v, X, reference, kind):
+def _expressed_acceleration(Motion, field, v, X, reference, kind):
     """Acceleration of a frame with this field, in the coordinates of ``reference``; ``X`` is local_X_world.
 
     The classical linear part is the acceleration of the material point at the reference's origin. The spatial one is
@@ -285,13 +280,13 @@ def _expressed_acceleration(field, v, X, reference, kind):
     """
     if kind.startswith("spatial"):
         if reference != "local_world_aligned":
-            return express(field.spatial(v), X, reference)
+            return express(field.twist_rate(v), X, reference)
         # The origin of this reference moves with the frame but does not turn: its twist (w, v) has the derivative
         # (dw, a).
         return express(Motion(field.dw, field.a), X, reference)
     if reference == "world":
         origin = -(X.E @ X.r)  # the world's origin in local coordinates: the body's material point there
-        return Motion(X.E.inverse_apply(field.dw), X.E.inverse_apply(field.a + field.gradient @ origin))
+        return Motion(X.E.inverse_apply(field.dw), X.E.inverse_apply(field.at(origin)))
     return express(Motion(field.dw, field.a), X, reference)
 
 
@@ -301,7 +296,7 @@ def accelerations(model, q, v, a, places, reference, kind, bodies=None):
     _, V = body_twists(model, q, v, bodies)
     field = body_fields(model, q, v, a, bodies, model.gravity if kind.endswith("offset") else None)
     return [
-        list(_expressed_acceleration(X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind)) for i, X in places
+        list(_expressed_acceleration(model.algebra.Motion, X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind)) for i, X in places
     ]
 
 

@@ -98,7 +98,8 @@ def newton_euler(model, q, v, a, f_ext=None):
         f[i], n[i] = F, N + c.cross(F)
         if f_ext is not None:
             E_0[i], p_0[i] = E[i] @ E_0[p], p_0[p] + E_0[p].inverse_apply(r[i])
-            moment, force = Vector3(*f_ext[i][:3]), Vector3(*f_ext[i][3:])
+            wrench = _spatial(model, model.algebra.external(f_ext[i]))
+            moment, force = wrench.angular, wrench.linear
             f[i], n[i] = f[i] - E_0[i] @ force, n[i] - E_0[i] @ (moment - p_0[i].cross(force))
 
     tau = [model.armature[k] * a[k] for k in range(model.nv)]

@@ -57,7 +57,8 @@ class Spec:
         """The shape of an input or output for this model."""
         for table in (self.inputs, self.optional, self.outputs):
             if name in table:
-                return tuple(getattr(model, size) if isinstance(size, str) else size for size in table[name])
+                sizes = model.algebra.sizes  # in the plane, vectors are shorter
+                return tuple(getattr(model, x) if isinstance(x, str) else sizes.get(x, x) for x in table[name])
         raise KeyError(name)
 
 

@@ -24,7 +24,7 @@ class ArrayCalls:
 
     def _converted(self, args, outs):
         """Numbers in any other form, made plain arrays of doubles; NotImplemented where that could go wrong."""
-        arrays, double, wrenches = [], False, (self.model.nb, 6)
+        arrays, double, wrenches = [], False, (self.model.nb, self.model.algebra.dimension)
         try:
             for name, shape, x in zip(self.input_names, self._shapes, args, strict=True):
                 if shape == wrenches and isinstance(x, Mapping):

@@ -23,6 +23,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.interpret import _nested
 from kinetree.errors import InertiaError, ModelError, TopologyError, unknown_name
+from kinetree.model.plane import refuse_planar
 from kinetree.spatial.vectors import assemble
 
 InverseInertia = namedtuple("InverseInertia", ("Phi", "b"))
@@ -127,6 +128,7 @@ class _Pieces:
     """Of every body, as arrays in its own coordinates: X, S, c, P, E, T_a tau of its joint; I and p."""
 
     def __init__(self, model, arrays, batch):
+        refuse_planar(model, "the articulated body of any handles")
         given = {name: _nested(x, len(ALGORITHMS["aba"].shape(name, model))) for name, x in arrays.items()}
         q, v, tau, f_ext = given["q"], given["v"], given["tau"], given.get("f_ext")
         self.model, self.batch, nb = model, batch, model.nb

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ..errors import CompilationError
 from ..joints.turned import TurnedRevolute
 from ..model import ScalarModel
-from ..spatial import Transform
+from ..spatial import PlanarRotation
 from ..spatial.rotation import AxialRotation, GeneralRotation, Rotation
 from .graph import BOOLEAN, Graph
 from .lowering import assemble, split
@@ -149,7 +149,7 @@ class MarkedModel(ScalarModel):
         super().__init__(model, values)
         symbols = _Symbols(graph, marks)
         self._set(
-            X_T=(self.X_T[0], *(Transform(symbols.rotation(X.E), X.r) for X in self.X_T[1:])),
+            X_T=(self.X_T[0], *(self.algebra.Transform.of(symbols.rotation(X.E), X.r) for X in self.X_T[1:])),
             joints=tuple(map(symbols.joint, self.joints)),
         )
 
@@ -203,6 +203,8 @@ class _Symbols:
             return AxialRotation(E.axis, self._symbol(E.c, known), self._symbol(E.s, known))
         if isinstance(E, GeneralRotation):
             return GeneralRotation(tuple(tuple(self._symbol(x, known) for x in row) for row in E.matrix.rows))
+        if isinstance(E, PlanarRotation):
+            return PlanarRotation(self._symbol(E.c, known), self._symbol(E.s, known))
         return E
 
     def joint(self, joint):

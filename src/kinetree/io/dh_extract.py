@@ -12,6 +12,7 @@ from kinetree.io.dh import CONVENTIONS, JOINT_DATA, DHRow, DHTable
 from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Model
+from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Inertia, Transform, Vector3
 from kinetree.spatial.rotations import rx, rz
 
@@ -78,6 +79,7 @@ def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: 
     """
     if convention not in CONVENTIONS:
         raise UnsupportedError(f"to_dh: convention={convention!r}; known: {', '.join(CONVENTIONS)}")
+    refuse_planar(model, "to_dh")
     bodies, X_tip = _path(model, tip)
     lines, X_0 = _lines(model, bodies)
     frame = model.frame(tip if tip is not None else model.body_names[bodies[-1]] if bodies else 0)

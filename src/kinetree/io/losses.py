@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.model.parts import Report
+from kinetree.model.plane import refuse_planar
 
 CHOICES = ("raise", "drop")
 SHOWN = 6
@@ -24,6 +25,7 @@ class Losses:
     def __init__(self, model, form: str, unsupported: str) -> None:
         if unsupported not in CHOICES:
             raise unknown_name("choice", unsupported, CHOICES, "kt.save(..., unsupported=...)")
+        refuse_planar(model, f"writing {form}")
         self.model, self.form, self.unsupported = model, form, unsupported
         self._lost: dict[str, list[str]] = {}
         self._omitted: dict[str, list[str]] = {}

@@ -328,10 +328,10 @@ class Joint:
             )
 
 
-def combination(columns: Sequence[Motion], weights: Sequence) -> Motion:
-    """The sum of the columns times the weights; zero if there are none."""
+def combination(columns: Sequence[Motion], weights: Sequence, kind: type = Motion) -> Motion:
+    """The sum of the columns times the weights; the zero of their class if there are none."""
     terms = [column * weight for column, weight in zip(columns, weights, strict=True)]
-    return sum(terms[1:], start=terms[0]) if terms else Motion.zero()
+    return sum(terms[1:], start=terms[0]) if terms else kind.zero()
 
 
 def _check_class(cls: type[Joint]) -> None:

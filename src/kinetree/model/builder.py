@@ -13,6 +13,7 @@ from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
 from kinetree.model.model import GRAVITY, Model
 from kinetree.model.parts import Frame, Geometry, Report, numeric, pose_of_transform, transform_of_pose
+from kinetree.model.plane import refuse_planar
 from kinetree.model.rotors import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.topology import regular_order
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
@@ -169,6 +170,7 @@ class ModelBuilder:
         >>> b.build().frame("tip").body
         1
         """
+        refuse_planar(model, f"{cls.__name__}.of")
         builder = cls(model.name, gravity=list(model.gravity))
         builder.accept_impossible_inertia = model.accept_impossible_inertia
         builder.report, builder.source, builder.equipment = model.report, model.source, model.equipment

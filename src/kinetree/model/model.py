@@ -512,9 +512,10 @@ class Model(Tree):
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         couplings = tuple((c.joint, c.master, c.ratio, c.offset) for c in self.couplings)
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
-        rotors = tuple((rotor.joint, rotor.body, *rotor.axis) for rotor in self.rotors)
+        rotors = tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in self.rotors)
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
         return (
+            ("dimension", self.algebra.dimension),
             ("parent", self.parent),
             ("joints", tuple(map(repr, self.joints))),
             ("rotations", rotations),
@@ -525,6 +526,23 @@ class Model(Tree):
             ("own frames", own),
             ("held", bool(self.held)),
         )
+
+    def planar(self):
+        """The same mechanism over planar vectors, if it moves in one plane.
+
+        Returns
+        -------
+        PlanarModel
+            Algorithms take it like a Model; q, v, a, tau and M are the same, vectors of bodies have three entries.
+
+        Raises
+        ------
+        ModelError
+            A joint leaves the plane; the message names it.
+        """
+        from kinetree.model.planar import PlanarModel
+
+        return PlanarModel(self)
 
     def reframed(self) -> Model:
         """The equivalent model in which every joint has its cheapest axis, made once.

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.model.parts import INERTIA_NAMES
-from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+from kinetree.spatial import Inertia, Symmetric3, Vector2, Vector3
+from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import SNAP
 
 # Per velocity coordinate, in this order.
@@ -47,13 +48,14 @@ class Numbers:
 
 def entries(model) -> Iterator[tuple[str, object]]:
     """(name, scalar) of every number of a Model or ScalarModel, in the order of ``Numbers``."""
+    axes, inertial = _axes_and_inertial(model.algebra)
     for i in model.outward():
-        for axis, x in zip("xyz", model.X_T[i].r, strict=True):
+        for axis, x in zip(axes, model.X_T[i].r, strict=True):
             yield f"{model.joint_names[i]}.r.{axis}", x
         I = model.I[i]
-        for name, x in zip(INERTIA_NAMES, (I.m, *I.h, *I.I), strict=True):
+        for name, x in zip(inertial, (I.m, *I.h, *(I.I if model.algebra is SPATIAL else (I.I,))), strict=True):
             yield f"{model.body_names[i]}.{name}", x
-    for axis, x in zip("xyz", model.gravity, strict=True):
+    for axis, x in zip(axes, model.gravity, strict=True):
         yield f"gravity.{axis}", x
     for name in VELOCITY_ARRAYS:
         for label, x in zip(model.velocity_labels, getattr(model, name), strict=True):
@@ -63,6 +65,11 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for rotor in model.rotors:
         yield f"{rotor.name}.ratio", rotor.ratio
         yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
+
+
+def _axes_and_inertial(algebra) -> tuple[str, list[str]]:
+    """Names of the coordinates of a point and of the numbers of an inertia."""
+    return "xyz"[: algebra.sizes.get(3, 3)], [INERTIA_NAMES[k] for k in algebra.inertial]
 
 
 def numbers_of(model) -> Numbers:
@@ -93,11 +100,14 @@ def rebuilt(model, values) -> dict[str, object]:
     def take(count: int) -> list:
         return [next(source) for _ in range(count)]
 
+    point, moments = (Vector3, Symmetric3) if model.algebra is SPATIAL else (Vector2, _only)
+    axes, inertial = _axes_and_inertial(model.algebra)
+    n = len(axes)
     X_T, I = [model.X_T[0]], [model.I[0]]
     for i in model.outward():
-        X_T.append(Transform(model.X_T[i].E, Vector3(*take(3))))
-        I.append(Inertia(*take(1), Vector3(*take(3)), Symmetric3(*take(6))))
-    parts = {"X_T": tuple(X_T), "I": tuple(I), "gravity": Vector3(*take(3))}
+        X_T.append(model.algebra.Transform.of(model.X_T[i].E, point(*take(n))))
+        I.append(model.algebra.Inertia(*take(1), point(*take(n)), moments(*take(len(inertial) - 1 - n))))
+    parts = {"X_T": tuple(X_T), "I": tuple(I), "gravity": point(*take(n))}
     for name in VELOCITY_ARRAYS:
         parts[name] = tuple(take(model.nv))
     parts["spring_reference"] = tuple(take(model.nq))
@@ -105,6 +115,10 @@ def rebuilt(model, values) -> dict[str, object]:
         replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
     )
     return parts
+
+
+def _only(x):
+    return x
 
 
 def snapped(x: float, scale: float) -> float:

@@ -7,114 +7,297 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.joints.contract import Joint
 from kinetree.model.model import Model
+from kinetree.model.parts import read_only
+from kinetree.model.plane import axes_across, plane_of, refuse_planar
 from kinetree.model.tree import Tree
-from kinetree.spatial import PlanarInertia, PlanarMotion, PlanarTransform, Vector2
+from kinetree.spatial import (
+    IdentityRotation,
+    Inertia,
+    PlanarInertia,
+    PlanarMotion,
+    PlanarTransform,
+    Rotation,
+    Symmetric3,
+    Transform,
+    Vector2,
+    Vector3,
+    rotation_from_matrix,
+)
 from kinetree.spatial.algebra import PLANAR
 
+_OWN = ("functions", "_reframed", "_numbers", "__weakref__")
 
-class PlanarTree(Tree):
-    """A mechanism that moves in the x-y plane of its bodies, seen by algorithms that run on the planar algebra.
+
+class PlanarModel(Model):
+    """A mechanism that moves in one plane, over vectors of three numbers; ``model.planar()`` makes it.
+
+    All algorithms take it like a Model, compiled, batched and interpreted. Joint coordinates and all that belongs to
+    them (q, v, a, tau, M) are the model's own. Vectors of bodies are planar: twists (w, v_x, v_y), wrenches (n, f_x,
+    f_y), points and rotations of the plane, in the axes of ``axes_of(frame)``; inertias have four parameters.
 
     Parameters
     ----------
     model : Model
-        Every joint moves in the x-y plane of its frames, and every tree transform turns about z.
+        Every joint moves in one plane.
+
+    Attributes
+    ----------
+    spatial : Model
+        The model that it was made of.
 
     Raises
     ------
     ModelError
-        A joint or a placement leaves the plane; the message names it.
+        A joint leaves the plane; the message names it.
 
     Notes
     -----
-    Source: Featherstone (2008), section 2.16. Offsets along z, the inertia out of the plane and gravity across it
-    have no part in the motion and are left out: the joints' constraint forces carry them. Algorithms take it like a
-    Model: ``rnea(tree, q, v, a)`` of ``kinetree.algorithms`` on lists of scalars.
+    Source: Featherstone (2008), section 2.16. Offsets along the normal, the inertia out of the plane and gravity
+    across it have no part in the motion and are left out: the joints' constraint forces carry them.
+
+    Compiled code gains nothing: what is zero in the plane is never computed there, with the spatial model neither.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> pendulum = kt.models.double_pendulum().planar()  # it swings in the x-z plane
+    >>> pendulum.gravity
+    Vector2(0.0, -9.81)
+    >>> R, p = kt.forward_kinematics(pendulum, [0.0, 0.0])
+    >>> p.shape, float(p[2, 1])
+    ((3, 2), -1.0)
     """
 
-    __slots__ = ("I", "X_T", "armature", "gravity", "rotors")
-
-    algebra = PLANAR
+    __slots__ = ("spatial", "_axes")
 
     def __init__(self, model: Model) -> None:
-        for name in Tree.STRUCTURE:
-            self._set(**{name: getattr(model, name)})
-        joints = [None] + [PlanarJoint(model.joints[i], model.joint_names[i]) for i in model.outward()]
+        plane = plane_of(model)
+        names = [name for cls in (Tree, Model) for name in cls.__slots__ if name not in _OWN]
+        self._set(**{name: getattr(model, name) for name in names})
+        axes = [_rotation(axes_across(normal)) for normal in plane.normals]  # from each body's coordinates
+        before = [_rotation(axes_across(normal)) for normal in plane.before]
+        joints = [PlanarJoint(model.joints[i], before[i], axes[i]) for i in model.outward()]
+        frames, frame_axes = [], []
+        for frame in model.frames:
+            E = np.array(frame.X_FB.E.matrix.rows, dtype=float)
+            normal = plane.normals[frame.body]
+            R = axes[frame.body] if frame.is_identity else _rotation(axes_across(E @ normal))
+            frames.append(PlanarFrame(frame.name, frame.body, _in_plane(R, frame.X_FB, axes[frame.body])))
+            frame_axes.append(read_only(np.array(R.matrix.rows, dtype=float)))
         self._set(
-            joints=tuple(joints),
-            X_T=tuple(
-                _in_plane(X, f"the placement of joint {name!r}")
-                for X, name in zip(model.X_T, model.joint_names, strict=True)
-            ),
-            I=tuple(PlanarInertia(I.m, Vector2(I.h.x, I.h.y), I.I.zz) for I in model.I),
-            gravity=Vector2(*list(model.gravity)[:2]),
-            armature=model.armature,
-            rotors=tuple(replace(rotor, axis=rotor.axis.z) for rotor in model.rotors),  # the rest is constrained
-        )
+            spatial=model,
+            algebra=PLANAR,
+            joints=(None, *joints),
+            X_T=(PlanarTransform.identity(), *(
+                _in_plane(before[i], model.X_T[i], axes[model.parent[i]]) for i in model.outward()
+            )),
+            I=tuple(_planar_inertia(R, I) for R, I in zip(axes, model.I, strict=True)),
+            gravity=_along(axes[0], model.gravity),
+            frames=tuple(frames),
+            rotors=tuple(replace(r, axis=(axes[r.body] @ r.axis).z) for r in model.rotors),  # the rest is constrained
+            X_own=(PlanarTransform.identity(),) * model.nb,
+            functions={},
+            _axes=tuple(frame_axes),
+            _reframed=None,
+            _numbers=None,
+        )  # fmt: skip
+
+    def axes_of(self, frame: str | int) -> np.ndarray:
+        """The axes in which planar vectors of a frame are given.
+
+        Parameters
+        ----------
+        frame : str or int
+            Name or number of a frame or body; 0 is the world.
+
+        Returns
+        -------
+        (3, 3) array
+            Rows are the plane's x and y axes and its normal in the coordinates of the spatial model's frame [1]: ``E @
+            r`` has the planar coordinates first. Of a spatial vector, ``(E @ w)[2], (E @ v)[:2]`` is the planar one.
+        """
+        return self._axes[self.frames.index(self.frame(frame))]
+
+    def planar(self) -> PlanarModel:
+        """Itself."""
+        return self
+
+    def reframed(self) -> PlanarModel:
+        """Itself: in the plane all axes are cheap."""
+        return self
+
+    def replace(self, **changes) -> PlanarModel:
+        """A copy with some of the data changed, given as for the spatial model or as this one has them."""
+        return PlanarModel(self.spatial.replace(**{what: self._in_space(what, x) for what, x in changes.items()}))
+
+    def _in_space(self, what: str, value):
+        """Planar gravity, placements and inertias in space: they keep what the plane does not see."""
+        axes = [rotation_from_matrix(E.tolist()) for E in self._axes[: self.nb]]
+        if what == "gravity" and isinstance(value, Vector2):
+            return list(_raised(axes[0], value, self.spatial.gravity))
+        if what == "X_T" and isinstance(value[0], PlanarTransform):
+            places = zip(value, self.spatial.X_T, (0, *self.parent[1:]), strict=True)
+            return tuple(Transform(old.E, _raised(axes[p], new.r, old.r)) for new, old, p in places)
+        if what == "I" and isinstance(value[0], PlanarInertia):
+            bodies = zip(value, self.I, self.spatial.I, axes, strict=True)
+            return tuple(old if _equal(new, flat) else _raised_inertia(R, new, old) for new, flat, old, R in bodies)
+        return value
+
+    def _arguments(self) -> dict[str, object]:
+        refuse_planar(self, "this")
+
+    def __reduce__(self):
+        return PlanarModel, (self.spatial,)
+
+    def __repr__(self) -> str:
+        return f"<PlanarModel {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
 
 
-class PlanarJoint:
-    """A joint of the x-y plane with planar transform and motion subspace; q and v are those of the joint.
+PlanarTree = PlanarModel  # its name when it was interpreted only
+
+
+class PlanarJoint(Joint):
+    """A joint seen in the plane: planar transform and motions; q and v are those of the joint.
 
     Parameters
     ----------
     joint : Joint
-    name : str
-        For errors.
+        It moves in the plane.
+    before, after : Rotation
+        From the coordinates of its predecessor and successor to axes whose first two are in the plane.
     """
 
-    __slots__ = ("joint", "time_dependent")
+    __slots__ = ("after", "before", "joint")
 
-    def __init__(self, joint, name: str) -> None:
-        self.joint, self.time_dependent = joint, joint.time_dependent
-        joint = joint.at(0.375)  # any time
-        q = joint.random(np.random.default_rng(0))
-        rates = (*joint.motion_subspace(q), joint.sigma(q))
-        if any(abs(x) > 0.0 for S in rates for x in (S.angular.x, S.angular.y, S.linear.z)):
-            raise ModelError(
-                f"joint {name!r} ({joint!r}) leaves the x-y plane; a planar mechanism has revolute joints about z, "
-                "prismatic ones across it, and planar ones.",
-                joint=name,
-            )
-        _in_plane(joint.transform(q), f"joint {name!r}")
+    def __init__(self, joint: Joint, before: Rotation, after: Rotation) -> None:
+        object.__setattr__(self, "joint", joint)
+        object.__setattr__(self, "before", before)
+        object.__setattr__(self, "after", after)
+
+    def __repr__(self) -> str:
+        turns = [R.matrix.rows for R in (self.before, self.after) if not isinstance(R, IdentityRotation)]
+        return f"PlanarJoint({', '.join(map(repr, (self.joint, *turns)))})"
 
     def at(self, t) -> PlanarJoint:
         """The joint at a time."""
-        now = object.__new__(PlanarJoint)
-        now.joint, now.time_dependent = self.joint.at(t), False
-        return now
+        return PlanarJoint(self.joint.at(t), self.before, self.after)
+
+    # What is planar
 
     def transform(self, q: Sequence) -> PlanarTransform:
         """X_J in the plane."""
-        X = self.joint.transform(q)
-        return PlanarTransform(X.E.matrix[0, 0], X.E.matrix[0, 1], Vector2(X.r.x, X.r.y))
+        return _in_plane(self.after, self.joint.transform(q), self.before)
 
     def motion_subspace(self, q: Sequence) -> tuple[PlanarMotion, ...]:
         """The columns of S in the plane."""
-        return tuple(_motion(S) for S in self.joint.motion_subspace(q))
+        return self._motions(self.joint.motion_subspace(q))
 
     def velocity(self, q: Sequence, v: Sequence) -> PlanarMotion:
         """v_J in the plane."""
-        return _motion(self.joint.velocity(q, v))
+        return self._motion(self.joint.velocity(q, v))
 
     def bias(self, q: Sequence, v: Sequence) -> PlanarMotion:
         """c_J in the plane."""
-        return _motion(self.joint.bias(q, v))
+        return self._motion(self.joint.bias(q, v))
 
-    def defect(self, q: Sequence) -> list:
-        """Scalars that vanish on valid q."""
-        return self.joint.defect(q)
+    def sigma(self, q: Sequence) -> PlanarMotion:
+        """What time drives, in the plane."""
+        return self._motion(self.joint.sigma(q))
+
+    def subspace_rate(self, q: Sequence, v: Sequence) -> tuple[PlanarMotion, ...]:
+        """Apparent rates of the columns in the plane."""
+        return self._motions(self.joint.subspace_rate(q, v))
+
+    def subspace_along(self, q: Sequence, v: Sequence) -> tuple[PlanarMotion, ...]:
+        """Derivatives of the columns along v in the plane."""
+        return self._motions(self.joint.subspace_along(q, v))
+
+    def _motion(self, m) -> PlanarMotion:
+        return PlanarMotion((self.after @ m.angular).z, _along(self.after, m.linear))
+
+    def _motions(self, motions) -> tuple[PlanarMotion, ...]:
+        return tuple(map(self._motion, motions))
+
+    # What stays
 
 
-def _motion(m) -> PlanarMotion:
-    return PlanarMotion(m.angular.z, Vector2(m.linear.x, m.linear.y))
+def _of_the_joint(name: str) -> property:
+    return property(lambda self: getattr(self.joint, name), doc=f"``{name}`` of the joint.")
 
 
-def _in_plane(X, what: str) -> PlanarTransform:
-    """The planar part of a transform, which must turn about z alone."""
-    E = X.E.matrix
-    if any(abs(E[i, j] - float(i == j)) > 1e-12 for i, j in ((0, 2), (1, 2), (2, 0), (2, 1), (2, 2))):
-        raise ModelError(f"{what} turns out of the x-y plane; a planar mechanism turns about z alone.", element=what)
-    return PlanarTransform(E[0, 0], E[0, 1], Vector2(X.r.x, X.r.y))
+for _name in (
+    "kind", "nq", "nv", "constant_subspace", "several_charts", "time_dependent", "driven", "position_names",
+    "velocity_names", "position_units", "velocity_units", "q_dot", "integrate", "difference", "tangent_rate", "neutral",
+    "random", "normalize", "defect", "reparameterize",
+):  # fmt: skip
+    setattr(PlanarJoint, _name, _of_the_joint(_name))
+
+
+class PlanarFrame:
+    """A named frame fixed to a body of a planar model.
+
+    Parameters
+    ----------
+    name : str
+    body : int
+    X_FB : PlanarTransform
+        From body to frame coordinates.
+    """
+
+    __slots__ = ("X_FB", "body", "name")
+
+    def __init__(self, name: str, body: int, X_FB: PlanarTransform) -> None:
+        self.name, self.body, self.X_FB = name, body, X_FB
+
+    def __repr__(self) -> str:
+        return f"PlanarFrame({self.name!r}, {self.body})"
+
+    @property
+    def R_BF(self) -> np.ndarray:
+        """Orientation in the body, (2, 2) [1]."""
+        return np.array(self.X_FB.E.T.rows, dtype=float)
+
+    @property
+    def p_BF(self) -> np.ndarray:
+        """Position of the origin in the body, (2,) [m]."""
+        return np.array(list(self.X_FB.r), dtype=float)
+
+
+def _rotation(axes: np.ndarray) -> Rotation:
+    return rotation_from_matrix(axes.tolist())
+
+
+def _in_plane(after: Rotation, X: Transform, before: Rotation) -> PlanarTransform:
+    """The planar part of a transform, between axes whose first two are in the plane."""
+    E = after @ X.E @ before.T
+    return PlanarTransform(E.matrix[0, 0], E.matrix[0, 1], _along(before, X.r))
+
+
+def _along(axes: Rotation, r: Vector3) -> Vector2:
+    r = axes @ r
+    return Vector2(r.x, r.y)
+
+
+def _raised(axes: Rotation, r: Vector2, old: Vector3) -> Vector3:
+    """A point of the plane at the height of an old one."""
+    return axes.inverse_apply(Vector3(r.x, r.y, (axes @ old).z))
+
+
+def _equal(I: PlanarInertia, other: PlanarInertia) -> bool:
+    return (I.m, I.h.x, I.h.y, I.I) == (other.m, other.h.x, other.h.y, other.I)
+
+
+def _raised_inertia(axes: Rotation, I: PlanarInertia, old: Inertia) -> Inertia:
+    """The inertia of a round disk, at the height of an old center of mass, that is the same in the plane."""
+    if I.m == 0.0:
+        return Inertia(0.0, Vector3.zero(), axes.inverse_congruence(Symmetric3.diagonal(I.I / 2, I.I / 2, I.I)))
+    c, height = I.com, (axes @ old.com).z if old.m else 0.0
+    about = I.I - I.h.dot(c)
+    disk = axes.inverse_congruence(Symmetric3.diagonal(about / 2, about / 2, about))
+    return Inertia.from_com(I.m, axes.inverse_apply(Vector3(c.x, c.y, height)), disk)
+
+
+def _planar_inertia(axes: Rotation, I) -> PlanarInertia:
+    return PlanarInertia(I.m, _along(axes, I.h), axes.congruence(I.I).zz)

@@ -23,13 +23,13 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics", "held", "X_own", "time_dependent", "_clock",
+        "_physics", "held", "X_own", "time_dependent", "_clock", "algebra",
     )  # fmt: skip
     __slots__ = STRUCTURE
 
     # time_dependent: whether algorithms need the time, which `at` tells the joints.
+    # algebra: the constructors that algorithms start from, spatial or planar.
 
-    algebra = SPATIAL  # the constructors that algorithms start from
     rotors = ()  # of geared drives; models that have some set their own
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -72,17 +72,19 @@ class Tree:
             X_own=(Transform.identity(),) * len(parent),
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
             _clock=None,
+            algebra=SPATIAL,
         )
 
     @property
     def n_inertial(self) -> int:
-        """Number of inertial parameters: ten for each moving body."""
-        return 10 * (self.nb - 1)
+        """Number of inertial parameters: ten for each moving body, in planar models four."""
+        return len(self.algebra.inertial) * (self.nb - 1)
 
     @property
     def inertial_labels(self) -> tuple[str, ...]:
         """Names of the inertial parameters in the order of the regressors: "forearm.mass", "forearm.h.x", ..."""
-        return tuple(f"{name}.{entry}" for name in self.body_names[1:] for entry in INERTIA_NAMES)
+        entries = [INERTIA_NAMES[k] for k in self.algebra.inertial]
+        return tuple(f"{name}.{entry}" for name in self.body_names[1:] for entry in entries)
 
     # Time ----------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from kinetree.spatial.planar import (
     PlanarForce,
     PlanarInertia,
     PlanarMotion,
+    PlanarRotation,
     PlanarTransform,
     Vector2,
 )
@@ -26,6 +27,6 @@ from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
 __all__ = [
     "AccelerationField", "ArticulatedInertia", "AxialRotation", "FactoredTransform", "Force", "GeneralRotation",
     "IdentityRotation", "Inertia", "Matrix3", "Motion", "PlanarAccelerationField", "PlanarArticulatedInertia",
-    "PlanarForce", "PlanarInertia", "PlanarMotion", "PlanarTransform", "Quantity", "Rotation", "Symmetric3",
-    "Transform", "Vector2", "Vector3", "rotation_from_matrix",
+    "PlanarForce", "PlanarInertia", "PlanarMotion", "PlanarRotation", "PlanarTransform", "Quantity", "Rotation",
+    "Symmetric3", "Transform", "Vector2", "Vector3", "rotation_from_matrix",
 ]  # fmt: skip

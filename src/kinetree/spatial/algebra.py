@@ -6,15 +6,20 @@ first vectors from ``model.algebra`` runs unchanged on planar models (Feathersto
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from kinetree.spatial.articulated import ArticulatedInertia
+from kinetree.spatial.coriolis import BodyCoriolis, PlanarBodyCoriolis
 from kinetree.spatial.field import AccelerationField
+from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.planar import (
     PlanarAccelerationField,
     PlanarArticulatedInertia,
     PlanarForce,
+    PlanarInertia,
     PlanarMotion,
     PlanarTransform,
 )
@@ -28,32 +33,53 @@ class Algebra:
 
     Attributes
     ----------
-    Motion, Force, Transform, ArticulatedInertia, AccelerationField : type
+    Motion, Force, Transform, Inertia, ArticulatedInertia, AccelerationField, Coriolis : type
         Spatial or planar.
     no_rotation : object
         The angular velocity of a body that does not turn.
+    turns : int
+        Number of the angular entries of a vector, which come first.
     wrench : tuple of int
-        Which of the six entries of a spatial wrench this algebra has.
+        Which of the six entries of a spatial vector this algebra has.
+    inertial : tuple of int
+        Which of the ten numbers of a spatial inertia.
+    sizes : mapping of int to int
+        What the sizes of spatial arrays are in this algebra: six-vectors, homogeneous matrices, points.
     """
 
     Motion: type
     Force: type
     Transform: type
+    Inertia: type
     ArticulatedInertia: type
     AccelerationField: type
+    Coriolis: type
     no_rotation: object
+    turns: int
     wrench: tuple[int, ...]
+    inertial: tuple[int, ...]
+    sizes: Mapping[int, int]
+
+    @property
+    def dimension(self) -> int:
+        """Entries of a motion or force vector."""
+        return len(self.wrench)
 
     def falling(self, gravity):
         """The acceleration field of a base that accelerates against gravity: so weight needs no force of its own."""
         return self.AccelerationField(self.no_rotation, self.no_rotation, -gravity)
 
     def external(self, wrench):
-        """A wrench given by six scalars [moment; force]."""
-        return self.Force.of([wrench[k] for k in self.wrench])
+        """A wrench [moment; force] given by its scalars, those of the algebra or all six."""
+        return self.Force.of(wrench if len(wrench) == self.dimension else [wrench[k] for k in self.wrench])
 
 
-SPATIAL = Algebra(Motion, Force, Transform, ArticulatedInertia, AccelerationField, Vector3.zero(), (0, 1, 2, 3, 4, 5))
+SPATIAL = Algebra(
+    Motion, Force, Transform, Inertia, ArticulatedInertia, AccelerationField, BodyCoriolis, Vector3.zero(), 3,
+    wrench=(0, 1, 2, 3, 4, 5), inertial=tuple(range(10)), sizes=MappingProxyType({}),
+)  # fmt: skip
 PLANAR = Algebra(
-    PlanarMotion, PlanarForce, PlanarTransform, PlanarArticulatedInertia, PlanarAccelerationField, 0.0, (2, 3, 4)
-)
+    PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia, PlanarAccelerationField,
+    PlanarBodyCoriolis, 0.0, 1,
+    wrench=(2, 3, 4), inertial=(0, 1, 2, 9), sizes=MappingProxyType({6: 3, 4: 3, 3: 2}),
+)  # fmt: skip

@@ -49,6 +49,8 @@ class AccelerationField(Quantity):
         """Spatial acceleration ``(dw, a - w x v)`` of a body whose point at the origin has velocity v [m/s]."""
         return Motion(self.dw, self.a - self.w.cross(v))
 
+    twist_rate = spatial  # the planar field has it, too: there ``spatial`` is the counterpart in space
+
     @property
     def gradient(self) -> Matrix3:
         """``U = [dw x] + [w x][w x]`` [1/s^2], computed once (6m + 9a)."""

@@ -81,6 +81,56 @@ class Vector2(Quantity):
         return Vector2(-(w * self.y), w * self.x)
 
 
+class PlanarRotation(Quantity):
+    """Rotation of coordinates in the plane: the part of a transform that turns.
+
+    Parameters
+    ----------
+    c, s : scalar
+        Cosine and sine of the angle by which the new axes are turned.
+
+    Examples
+    --------
+    >>> PlanarRotation(0.0, 1.0) @ Vector2(1.0, 0.0)
+    Vector2(0.0, -1.0)
+    """
+
+    __slots__ = ("c", "s")
+
+    def __init__(self, c, s):
+        self.c = c
+        self.s = s
+
+    def __matmul__(self, other):
+        if other.__class__ is Vector2:
+            return Vector2(self.c * other.x + self.s * other.y, self.c * other.y - self.s * other.x)
+        if isinstance(other, Quantity):
+            raise refuse(self, "@", other, "PlanarRotation @ Vector2, PlanarRotation @ scalar")
+        return other  # an angular quantity, across the plane
+
+    def inverse_apply(self, other):
+        """The coordinates before the rotation."""
+        return self.T @ other
+
+    @property
+    def T(self) -> PlanarRotation:
+        """The rotation back."""
+        return PlanarRotation(self.c, -self.s)
+
+    @property
+    def matrix(self) -> PlanarRotation:
+        """Itself: it has ``rows``."""
+        return self
+
+    @property
+    def rows(self):
+        """The 2x2 matrix, row by row."""
+        return ((self.c, self.s), (-self.s, self.c))
+
+    def __repr__(self):
+        return f"PlanarRotation({self.c!r}, {self.s!r})"
+
+
 class _PlanarVector(_SpatialVector):
     """A scalar angular part and a Vector2; sums and multiples are those of the spatial vectors."""
 
@@ -343,6 +393,10 @@ class PlanarAccelerationField(Quantity):
         """``U r``."""
         return r.turned(self.dw) - r * (self.w * self.w)
 
+    def twist_rate(self, v: Vector2) -> PlanarMotion:
+        """Derivative ``(dw, a - w x v)`` of the twist of a body whose point at the origin has velocity v [m/s]."""
+        return PlanarMotion(self.dw, self.a - v.turned(self.w))
+
     def at(self, point: Vector2) -> Vector2:
         """Acceleration of the point at ``point`` [m]."""
         return self.a + self.gradient_apply(point)
@@ -397,6 +451,16 @@ class PlanarTransform(Quantity):
     def shift(cls, r: Vector2) -> PlanarTransform:
         """To a frame with the same axes whose origin is at r [m]."""
         return cls(1.0, 0.0, r)
+
+    @classmethod
+    def of(cls, E: PlanarRotation, r: Vector2) -> PlanarTransform:
+        """From a rotation and an offset [m]."""
+        return cls(E.c, E.s, r)
+
+    @property
+    def E(self) -> PlanarRotation:
+        """Its rotation."""
+        return PlanarRotation(self.c, self.s)
 
     def turn(self) -> PlanarTransform:
         """Its rotation alone, about the origin."""

@@ -55,6 +55,11 @@ class Transform(Quantity):
         return cls(IdentityRotation(), Vector3.zero())
 
     @classmethod
+    def of(cls, E: Rotation, r: Vector3) -> Transform:
+        """From a rotation and an offset, as the planar twin is made from its own."""
+        return cls(E, r)
+
+    @classmethod
     def shift(cls, r: Vector3) -> Transform:
         """To a frame with the same axes whose origin is at r [m]."""
         return cls(IdentityRotation(), r)

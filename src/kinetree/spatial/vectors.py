@@ -139,6 +139,10 @@ class Vector3(Quantity):
             self.x * other.y - self.y * other.x,
         )
 
+    def turned(self, w: Vector3) -> Vector3:
+        """``w x self``: the rate of a vector that turns with angular velocity w; in the plane w is a scalar."""
+        return w.cross(self)
+
     def outer(self, other: Vector3) -> Matrix3:
         """The dyad ``self other^T`` (9m)."""
         x, y, z = other.x, other.y, other.z

@@ -1,0 +1,334 @@
+"""Every registered algorithm on planar models, against the spatial model of the same mechanism.
+
+Planar vectors are those rows of the spatial ones that motion in the plane has, after both are turned into the plane's
+axes. Tolerances: the same formulas on well-conditioned trees of seven bodies; 1e-11 of the largest entry leaves four
+digits over the rounding, 1e-9 where a mass matrix is inverted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.joints import Composite, Fixed, Planar, Prescribed, Prismatic, Revolute, Sinusoid
+from kinetree.model.rotors import GearedRotor
+from kinetree.spatial import AxialRotation, Inertia, Symmetric3, Transform, Vector3, rotation_from_matrix
+
+INERTIAL = [0, 1, 2, 9]  # of the ten parameters of a body: mass, h.x, h.y, I.zz
+CHOICES = {
+    "reference": ("local", "world", "local_world_aligned"),
+    "kind": ("spatial", "classical", "spatial_offset", "classical_offset"),
+}
+
+
+def turned(rng) -> np.ndarray:
+    """A random rotation matrix."""
+    R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return R * np.sign(np.linalg.det(R))
+
+
+def about_z(angle: float) -> np.ndarray:
+    """The rotation by an angle about z."""
+    return np.array(AxialRotation(2, np.cos(angle), np.sin(angle)).matrix.rows).T
+
+
+def mechanism(seed: int, tilted: bool, floating: bool = False):
+    """A tree in a plane: revolute, prismatic, planar, fixed and composite joints, springs, gears, bodies off the plane.
+
+    With ``tilted`` the plane and the frames of all bodies, joints and frames are turned at random.
+    """
+    rng = np.random.default_rng(seed)
+    b = kt.ModelBuilder("planar")
+    T = turned(rng) if tilted else np.eye(3)  # from the coordinates of the parent's "flat" frame to its own
+    b.gravity = tuple(T @ [1.0, -9.0, 2.0])
+    frame_of, names = {"world": T}, ["world"]
+    slide = (np.cos(0.7), np.sin(0.7), 0.0)
+    kinds = [
+        Planar() if floating else Revolute((0, 0, 1)), Prismatic(slide), Revolute((0, 0, -1)),
+        Composite((Prismatic((1, 0, 0)), Revolute((0, 0, 1)))), Fixed(), Planar(), Revolute((0, 0, 1)),
+    ]  # fmt: skip
+    for k, flat in enumerate(kinds):
+        # The joint's own frame is flat where its axes are fixed to coordinates; else it is turned with the body.
+        J = turned(rng) if tilted and type(flat) in (Revolute, Prismatic) else np.eye(3)
+        joint = type(flat)(tuple(J @ np.array(flat.axis))) if type(flat) in (Revolute, Prismatic) else flat
+        parent = "world" if k == 0 else names[rng.integers(1 if floating else 0, len(names))]
+        R = frame_of[parent] @ about_z(rng.uniform(-3, 3)) @ J.T
+        moments = J @ np.diag(rng.uniform(0.5, 0.9, 3)) @ J.T
+        b.add_body(
+            f"body{k}", parent, joint, f"joint{k}", placement=(R, rng.uniform(-1, 1, 3)), mass=rng.uniform(0.5, 2.0),
+            com=rng.uniform(-0.5, 0.5, 3), inertia=moments, armature=0.1 * (k % 2),
+        )  # fmt: skip
+        names.append(f"body{k}")
+        frame_of[f"body{k}"] = J
+    b.add_frame("eye", "body2", (turned(rng), rng.uniform(-1, 1, 3)))
+    model = b.build(merge_fixed=False)
+    model = model.replace(
+        damping={"joint1": 0.2, "joint2": 0.1}, stiffness={"joint2": 3.0}, spring_reference={"joint2": 0.3},
+        dry_friction={"joint1": 0.1},
+    )  # fmt: skip
+    return model
+
+
+def with_rotor(model):
+    """The model with a geared rotor on a body that carries a joint, and about an axis that is not across the plane."""
+    i = next(i for i in model.outward() if model.parent[i] and model.joints[i].nv == 1)
+    rotor = GearedRotor("rotor", i, model.parent[i], 7.0, Vector3(0.6, 0.0, 0.8), 0.01, 0.01)
+    return model.replace(rotors=[rotor])
+
+
+def value(model, rng, name: str, size, q, M):
+    """A random value of an input, in spatial form; wrenches have planar parts alone."""
+    if name in ("q", "q0", "q1"):
+        return q[0] if name != "q1" else q[1]
+    if name == "M":
+        return M
+    if name in ("L", "D"):
+        return getattr(kt.ltdl_factorize(model, M), name)
+    if name in ("dt", "diagonal"):
+        return rng.uniform(0.01, 0.02, size)
+    return rng.standard_normal(size)
+
+
+def axes(planar, reference, kind="nb"):
+    """Axes in which the vectors of all bodies (or frames) stand, for a reference."""
+    count = planar.nb if kind == "nb" else planar.nf
+    return [planar.axes_of(k if reference == "local" else 0) for k in range(count)]
+
+
+def six(E):
+    """The planar part of six-vectors: (3, 6)."""
+    Z = np.zeros((3, 3))
+    return np.block([[E, Z], [Z, E]])[[2, 3, 4]]
+
+
+def flattened(planar, name, shape, x, static):
+    """The planar form of an array of the spatial model: turned into the plane's axes, the rest left out."""
+    reference = static.get("reference", "world")
+    E_0, x = planar.axes_of(0), np.asarray(x)
+    if "n_inertial" in shape:
+        turns = [inertial_columns(planar.axes_of(i)) for i in range(1, planar.nb)]
+        x = np.concatenate([x[..., 10 * k : 10 * k + 10] @ turn for k, turn in enumerate(turns)], axis=-1)
+        return six(E_0) @ x if shape[0] == 6 else x
+    if shape in (("nb", 6), ("nf", 6)):
+        return np.array([six(E) @ row for E, row in zip(axes(planar, reference, shape[0]), x, strict=True)])
+    if shape == ("nf", 6, "nv"):
+        return np.array([six(E) @ row for E, row in zip(axes(planar, reference, "nf"), x, strict=True)])
+    if shape and shape[0] == 6:
+        return six(planar.axes_of(static["frame"]) if reference == "local" else E_0) @ x
+    if name in ("R_WB", "R_WF"):
+        frames = [static["frame"]] if "frame" in static else range(len(x))
+        E = np.array([planar.axes_of(k) for k in frames])
+        found = (E_0 @ x @ np.swapaxes(E, -1, -2))[:, :2, :2]
+        return found[0] if "frame" in static else found
+    if shape in (("nb", 3), ("nf", 3)):
+        return (x @ E_0.T)[:, :2]
+    if shape and shape[0] == 3:
+        return (E_0 @ x)[:2]
+    if name == "T_WF":
+        R, p = flattened(planar, "R_WF", ("nf", 3, 3), x[:, :3, :3], {}), (x[:, :3, 3] @ E_0.T)[:, :2]
+        return np.block([[R, p[..., None]], [np.zeros((len(R), 1, 2)), np.ones((len(R), 1, 1))]])
+    return x
+
+
+def inertial_columns(E):
+    """(10, 4): the spatial parameters of a body that has given planar ones, in its own coordinates."""
+    back, columns = Transform(rotation_from_matrix(E.T.tolist()), Vector3.zero()), []
+    for k in INERTIAL:
+        unit = [float(k == m) for m in range(10)]
+        I = back @ Inertia(unit[0], Vector3(*unit[1:4]), Symmetric3(*unit[4:]))
+        columns.append([I.m, *I.h, *I.I])
+    return np.array(columns).T
+
+
+def cases():
+    """Every algorithm with every combination of its static choices."""
+    for name, spec in ALGORITHMS.items():
+        choices = [{}]
+        for entry in spec.static:
+            options = {**CHOICES, "frame": ("eye", "body5"), "forward": (("joint1", "joint3"),)}[entry]
+            choices = [{**c, entry: option} for c in choices for option in options]
+        for c in choices:
+            yield pytest.param(name, c, id="-".join([name, *(str(x) for x in c.values() if isinstance(x, str))]))
+
+
+#: What algorithms hand on to one another, in coordinates of their own: compared through the answer.
+INTERNAL = {"articulated_factorization", "articulated_solve"}
+KINDS = {"flat": (3, False, False), "tilted": (4, True, False), "floating": (5, True, True)}
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def model(request):
+    """A mechanism in a plane of the axes, in any plane, and one that floats in it."""
+    return mechanism(*KINDS[request.param])
+
+
+def answers(model, name, static, given):
+    """Results of a plain call, by name."""
+    found = getattr(kt, name)(model, **given, **static)
+    spec = ALGORITHMS[name]
+    return dict(zip(spec.outputs, found if len(spec.outputs) > 1 else [found], strict=True))
+
+
+def both(model, name, static, spatial=True):
+    """Results of the spatial model in planar form, and those of the planar model."""
+    spec, rng = ALGORITHMS[name], np.random.default_rng(8)
+    if spec.function.__name__ == name and not hasattr(spec.function, "__wrapped__"):  # those that know rotors
+        model = with_rotor(model)
+    if name.startswith("potential_energy"):  # its zero is arbitrary: heights across the plane do not count
+        in_plane = six(model.planar().axes_of(0))[1:, 3:]
+        model = model.replace(gravity=in_plane.T @ in_plane @ list(model.gravity))
+    planar, q = model.planar(), (model.random_q(rng), model.random_q(rng))
+    M = kt.crba(model, q[0])
+    given = {}
+    for entry, shape in (*spec.inputs.items(), *spec.optional.items()):
+        size = tuple(getattr(model, s) if isinstance(s, str) else s for s in shape)
+        given[entry] = value(model, rng, entry, size, q, M)
+    flat = {}
+    for entry, x in given.items():
+        shape = {**spec.inputs, **spec.optional}[entry]
+        if shape == ("nb", 6):
+            reference = static.get("reference", "world")
+            x = np.array([six(E) @ row for E, row in zip(axes(planar, reference), x, strict=True)])
+            given[entry] = np.array([six(E).T @ row for E, row in zip(axes(planar, reference), x, strict=True)])
+        flat[entry] = x
+    if not spatial:
+        return None, answers(planar, name, static, flat)
+    expected = {
+        entry: flattened(planar, entry, spec.outputs[entry], x, static)
+        for entry, x in answers(model, name, static, given).items()
+    }
+    return expected, answers(planar, name, static, flat)
+
+
+def alike(found, expected, tolerance=1e-9):
+    """Assert that all results agree, relative to the largest entry of each."""
+    for entry, x in expected.items():
+        assert np.shape(found[entry]) == np.shape(x), entry
+        scale = max(1.0, np.abs(x).max(initial=0.0))
+        np.testing.assert_allclose(found[entry], x, rtol=0.0, atol=tolerance * scale, err_msg=entry)
+
+
+@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL])
+def test_interpreted(model, name, static):
+    """The planar algebra gives the rows 3, 4, 5 of what the spatial one gives (C02.34, C05 to C07)."""
+    if name.startswith("floating_base") and model.planar().nv_base:
+        pytest.skip("the base floats in the plane, not in space: tested below")
+    with kt.interpreted():
+        expected, found = both(model, name, static)
+    alike(found, expected)
+
+
+@pytest.fixture(scope="module")
+def tilted():
+    """A mechanism in any plane."""
+    return mechanism(*KINDS["tilted"])
+
+
+@pytest.mark.parametrize(("name", "static"), [case for case in cases() if case.values[0] not in INTERNAL])
+def test_compiled(tilted, name, static):
+    """The same, compiled, and the same operations as the interpreted ones."""
+    with kt.interpreted():
+        expected, interpreted = both(tilted, name, static)
+    _, found = both(tilted, name, static, spatial=False)
+    alike(found, expected)
+    alike(found, interpreted)
+
+
+def test_floating_in_the_plane():
+    """A planar base that floats: the equations of section 9.4 give M, c and the accelerations of the whole tree."""
+    model = mechanism(*KINDS["floating"])
+    planar, rng = model.planar(), np.random.default_rng(2)
+    assert (model.nv_base, planar.nv_base, planar.nv_joints) == (0, 3, model.nv - 3)
+    q, (v, tau) = model.random_q(rng), rng.standard_normal((2, model.nv))
+    tau[:3] = 0.0
+    M, c, a = kt.crba(model, q), kt.bias_forces(model, q, v), kt.aba(model, q, v, tau)
+    found = kt.floating_base_coefficients(planar, q, v)
+    alike(found._asdict(), {"I0c": M[:3, :3], "F": M[:3, 3:], "H": M[3:, 3:], "p0c": c[:3], "C": c[3:]})
+    reduced = kt.floating_base_reduced_coefficients(planar, q, v)
+    gain = M[3:, :3] @ np.linalg.inv(M[:3, :3])
+    alike(reduced._asdict(), {"H_fl": M[3:, 3:] - gain @ M[:3, 3:], "C_fl": c[3:] - gain @ c[:3]})
+    forward = kt.floating_base_forward_dynamics(planar, q, v, tau[3:])
+    alike(forward._asdict(), {"a_base": a[:3], "a_joints": a[3:]})
+    inverse = kt.floating_base_inverse_dynamics(planar, q, v, a[3:])
+    alike(inverse._asdict(), {"a_base": a[:3], "tau_joints": tau[3:]})
+    J = kt.jacobian(planar, q, frame="eye", reference="world")
+    J_fl = kt.floating_base_jacobian(planar, q, frame="eye", reference="world")
+    alike({"J": J_fl}, {"J": J[:, 3:] - J[:, :3] @ gain.T})
+
+
+def test_factors_solve(tilted):
+    """``kt.factorize`` keeps its data in the plane's own coordinates, and solves as the spatial one does."""
+    rng = np.random.default_rng(3)
+    q, x = tilted.random_q(rng), rng.standard_normal(tilted.nv)
+    planar = kt.factorize(tilted.planar(), q)
+    alike({"x": planar.solve(x)}, {"x": np.linalg.solve(kt.crba(tilted, q), x)})
+
+
+def test_derivatives_of_the_graph(tilted):
+    """``kt.differentiate`` of planar inverse dynamics is `rnea_derivatives` of the spatial model."""
+    rng = np.random.default_rng(4)
+    q, (v, a) = tilted.random_q(rng), rng.standard_normal((2, tilted.nv))
+    expected = kt.rnea_derivatives(tilted, q, v, a).dtau_dq
+    found = kt.differentiate(tilted.planar(), "rnea", wrt=("q",))(q, v, a)
+    alike({"dtau_dq": found[0] if isinstance(found, tuple) else found}, {"dtau_dq": expected})
+
+
+def test_batches_float32_and_other_numbers(tilted):
+    """A batch, float32, and other masses without compiling again."""
+    planar, rng = tilted.planar(), np.random.default_rng(5)
+    q = np.array([tilted.random_q(rng) for _ in range(9)])
+    v, a = rng.standard_normal((2, 9, tilted.nv))
+    tau = kt.rnea(tilted, q, v, a)
+    alike({"tau": kt.rnea(planar, q, v, a)}, {"tau": tau})
+    single = kt.rnea(planar, *(x.astype(np.float32) for x in (q, v, a)))
+    assert single.dtype == np.float32
+    alike({"tau": single}, {"tau": tau}, 1e-5)
+    heavier = kt.compile(planar, "rnea").with_parameters({"body2.mass": 3.0})
+    I = [Inertia(3.0, I.h, I.I) if name == "body2" else I for name, I in zip(tilted.body_names, tilted.I, strict=True)]
+    assert not np.allclose(heavier(q, v, a), tau)
+    alike({"tau": heavier(q, v, a)}, {"tau": kt.rnea(tilted.replace(I=I), q, v, a)})
+    alike({"tau": heavier(q, v, a)}, {"tau": kt.rnea(heavier.model, q, v, a)})
+
+
+def test_wrenches_by_name(tilted):
+    """External forces are planar, too: (n, f_x, f_y)."""
+    planar, q = tilted.planar(), tilted.neutral()
+    still, E = np.zeros(tilted.nv), tilted.planar().axes_of(0)
+    wrench = np.array([0.3, -1.0, 2.0])
+    tau = kt.rnea(planar, q, still, still, f_ext={"body3": wrench})
+    alike({"tau": tau}, {"tau": kt.rnea(tilted, q, still, still, f_ext={"body3": six(E).T @ wrench})})
+    with pytest.raises(kt.errors.ShapeError, match=r"expected \(\.\.\., 3\)"):
+        kt.rnea(planar, q, still, still, f_ext={"body3": np.zeros(6)})
+
+
+def test_a_run_is_that_of_the_spatial_model(tilted):
+    """`simulate` takes planar models."""
+    q = tilted.random_q(np.random.default_rng(6))
+    runs = [kt.simulate(m, q0=q, duration=0.05, dt=0.01) for m in (tilted, tilted.planar())]
+    alike({"q": runs[1].q}, {"q": runs[0].q})
+
+
+def test_a_long_planar_chain_compiles():
+    """From 48 bodies on the trace is taken in pieces."""
+    model = kt.models.auto_tree(60)
+    rng = np.random.default_rng(7)
+    q, (v, a) = model.random_q(rng), rng.standard_normal((2, model.nv))
+    alike({"tau": kt.rnea(model.planar(), q, v, a)}, {"tau": kt.rnea(model, q, v, a)})
+
+
+def test_time_dependent_joints():
+    """A joint that moves by itself in the plane; the time is the last input."""
+    shaken = Prescribed(Prismatic((1, 0, 0)), Sinusoid(0.1, omega=5.0))
+    b = kt.ModelBuilder("driven")
+    b.add_body("stand", joint=shaken, mass=1.0, com=(0.1, 0.0, 0.0), inertia=np.eye(3))
+    b.add_body("arm", "stand", Revolute((0, 1, 0)), mass=1.0, com=(0.3, 0.0, 0.0), inertia=np.eye(3))
+    model = b.build()
+    q, v = np.array([0.4]), np.array([1.5])
+    expected = kt.aba(model, q, v, v, 0.3)
+    alike({"a": kt.aba(model.planar(), q, v, v, 0.3)}, {"a": expected})
+    with kt.interpreted():
+        alike({"a": kt.aba(model.planar(), q, v, v, 0.3)}, {"a": expected})
+        power = kt.prescribed_power(model, q, v, v, t=0.3)
+        alike({"power": kt.prescribed_power(model.planar(), q, v, v, t=0.3)}, {"power": power})
