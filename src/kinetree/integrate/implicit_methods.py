@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from kinetree.integrate.implicit_midpoint import ImplicitMidpoint
 from kinetree.integrate.linearly_implicit import LinearlyImplicitEuler
+from kinetree.integrate.variational import Variational
 
-METHODS = (LinearlyImplicitEuler, ImplicitMidpoint)
+METHODS = (LinearlyImplicitEuler, ImplicitMidpoint, Variational)

@@ -48,9 +48,7 @@ class ImplicitMidpoint:
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         half = 0.5 * h
         middle = t + half
-        a = self._newton.solve(
-            middle, q, half * v, v, self._rest, tau(middle), half * half, half, f_ext(middle)
-        )
+        a = self._newton.solve(middle, q, half * v, v, self._rest, tau(middle), half * half, half, f_ext(middle))
         return self._newton.end(q, h * (v + half * a), v + h * a)
 
 
