@@ -1,0 +1,47 @@
+"""What a method with a memory remembers, and when it may not use it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+CLOSE = 1e-9  # what normalizing quaternions or following couplings may change between two steps
+
+
+class Memory:
+    """The past of a run: data of the last step, valid where the next step begins with that step's end.
+
+    A run that begins elsewhere (a new start, an event, another chart of a joint's coordinates) has no past.
+    """
+
+    __slots__ = ("_data", "_end")
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._data = self._end = None
+
+    def keep(self, t: float, q, v, data: tuple) -> None:
+        """Remember the data of a step that ended in this state at time t [s]."""
+        self._end, self._data = (t, q, v), data
+
+    def at(self, t: float, h: float, q, v) -> tuple | None:
+        """The data of the last step if it ended here; None for a step without a past."""
+        if self._end is None:
+            return None
+        t_end, q_end, v_end = self._end
+        here = abs(t - t_end) <= CLOSE * h and _same(q, q_end) and _same(v, v_end)
+        return self._data if here else None
+
+    def get_state(self) -> tuple | None:
+        """For snapshots: the same steps follow after `set_state`."""
+        return None if self._end is None else (self._end, self._data)
+
+    def set_state(self, state: tuple | None) -> None:
+        """Go back to what `get_state` gave."""
+        self._end, self._data = (None, None) if state is None else state
+
+
+def _same(x, y) -> bool:
+    return x is y or bool(np.all(np.abs(x - y) <= CLOSE * (1.0 + np.abs(y))))
