@@ -32,7 +32,7 @@ from kinetree.model import library as models
 from kinetree.model.graph import MechanismGraph
 from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.model.mechanism import MechanismBuilder
-from kinetree.simulate import Rollout, Trajectory, rollout, simulate
+from kinetree.simulate import Rollout, Simulation, Snapshot, Trajectory, controllers, rollout, signals, simulate
 
 __version__ = "0.1.0"
 
@@ -56,11 +56,14 @@ __all__ = sorted(
         "Model",
         "ModelBuilder",
         "Rollout",
+        "Simulation",
+        "Snapshot",
         "Trajectory",
         "articulated_inertia",
         "articulated_inverse_inertia",
         "assembly_tree",
         "compile",
+        "controllers",
         "data",
         "dh",
         "differentiate",
@@ -77,6 +80,7 @@ __all__ = sorted(
         "packed",
         "rollout",
         "save",
+        "signals",
         "simulate",
         "spatial",
         "surgery",

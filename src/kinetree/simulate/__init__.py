@@ -1,7 +1,10 @@
 """Simulation: the loop, its inputs, and the recorded trajectory; rollouts of many states at once."""
 
+from kinetree.simulate import controllers, signals
 from kinetree.simulate.rollout import Rollout, rollout
 from kinetree.simulate.simulate import simulate
+from kinetree.simulate.simulation import Simulation
+from kinetree.simulate.snapshot import Snapshot
 from kinetree.simulate.trajectory import Trajectory
 
-__all__ = ["Rollout", "Trajectory", "rollout", "simulate"]
+__all__ = ["Rollout", "Simulation", "Snapshot", "Trajectory", "controllers", "rollout", "signals", "simulate"]

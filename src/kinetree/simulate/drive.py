@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.compile.arrays import wrenches_by_name
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrate.system import clock
+from kinetree.simulate.controllers import get_state, next_time, parts, set_state
 
 
 class Drive:
@@ -20,72 +21,177 @@ class Drive:
     ----------
     model : Model
     controller : callable or None
-        ``controller(t, q, v) -> tau``; its ``reset()``, if there is one, is called here.
+        ``controller(t, q, v) -> tau``; see `kinetree.controllers` for what it may have besides.
     tau : array_like, callable or None
         Constant (nv,) joint forces [N m or N], or ``tau(t)``.
     f_ext : array_like, mapping, callable or None
         Wrenches on the bodies, (nb, 6) or by body name [N m, N], in world coordinates about the world's
-        origin, or ``f_ext(t)``.
+        origin, or ``f_ext(t)``, or ``f_ext(t, q, v)``.
+    disturbance : callable or None
+        ``disturbance(t) -> tau``, added to the joint forces.
+    elements : Elements
 
     Attributes
     ----------
     controlled : bool
         Whether there is a controller.
+    at_steps : bool
+        Whether `begin` has to be called at the beginning of every step: something depends on the state there.
     f_ext : callable
         ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
         without external wrenches; before these the time, if joints depend on it.
     has_wrenches : bool
     """
 
-    __slots__ = ("_controller", "_held", "_model", "_tau", "controlled", "f_ext", "has_wrenches")
+    __slots__ = (
+        "_controller",
+        "_disturbance",
+        "_elements",
+        "_f_ext",
+        "_given",
+        "_held",
+        "_model",
+        "_pushed",
+        "_tau",
+        "_user_disturbance",
+        "_wrench_of_state",
+        "at_steps",
+        "controlled",
+        "f_ext",
+        "has_wrenches",
+    )
 
-    def __init__(self, model, controller, tau, f_ext) -> None:
+    def __init__(self, model, controller, tau, f_ext, disturbance=None, elements=None) -> None:
         if controller is not None and tau is not None:
             raise SimulationError(
                 "simulate: both controller and tau are given, so it is not clear which joint forces act. Give one; a "
                 "controller may return the sum of both."
             )
-        if controller is not None and not callable(controller):
-            raise SimulationError(
-                f"simulate: controller is {type(controller).__name__}, expected a callable controller(t, q, v) -> tau; "
-                "constant joint forces are given as tau=.",
-                controller=controller,
-            )
+        for part in () if controller is None else parts(controller):
+            if not callable(part):
+                raise SimulationError(
+                    f"simulate: controller is {type(part).__name__}, expected a callable controller(t, q, v) -> tau; "
+                    "constant joint forces are given as tau=.",
+                    controller=part,
+                )
         nv, nb = model.nv, model.nb
-        _check_signature("controller", controller, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
+        for part in () if controller is None else parts(controller):
+            _check_signature("controller", part, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
         _check_signature("tau", tau, "tau(t)", f"({nv},)", (0.0,))
-        _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,))
-        self._model = model
-        self._controller = controller
+        _check_signature("disturbance", disturbance, "disturbance(t)", f"({nv},)", (0.0,))
+        self._wrench_of_state = _takes_the_state(f_ext)
+        if not self._wrench_of_state:
+            _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
+        self._model, self._controller, self._elements = model, controller, elements
+        self._given, self._f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
-        self._held = np.zeros(model.nv)
+        changes_forces = elements is not None and bool(elements.having("joint_forces"))
+        self.at_steps = self.controlled or self._wrench_of_state or changes_forces
+        self._held, self._pushed = np.zeros(nv), None
         self._tau = self._force_source(tau)
+        self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
         self.f_ext = (lambda t: clock(model, t) + wrenches(t)) if model.time_dependent else wrenches
-        if hasattr(controller, "reset"):
-            controller.reset()
+
+    def held_function(self) -> Callable[[float], np.ndarray]:
+        """`held` as the shortest function that does it."""
+        return self._tau if self._disturbance is None and not self.at_steps else self.held
+
+    def compile_time_wrenches(self) -> tuple[np.ndarray, ...]:
+        """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
+        if not self._wrench_of_state:
+            return self.f_ext(0.0)
+        return (*clock(self._model, 0.0), np.zeros((self._model.nb, 6)))
+
+    def reset(self) -> None:
+        """Before a run: controllers and signals that have a state start afresh."""
+        self._held, self._pushed = np.zeros(self._model.nv), None
+        for source in (self._controller, self._given, self._f_ext, self._user_disturbance):
+            if hasattr(source, "reset"):
+                source.reset()
+
+    def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """The beginning of a fixed step: decide what is held over it."""
+        if hasattr(self._controller, "begin"):
+            self._asked(self._controller.begin, t, q, v)
+        self.command(t, q, v)
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Joint forces at a state [N m or N]; those of a controller are then held for ``held``."""
-        if not self.controlled:
-            return self._tau(t)
-        try:
-            tau = self._controller(t, q, v)
-        except Exception as error:
-            if not isinstance(error, KinetreeError):
-                error.add_note(f"kinetree: raised by controller {self._name(self._controller)} at t = {t:.9g} s")
-            raise
-        self._held = self._checked(tau, "controller", self._controller, t)
-        return self._held
+        """Joint forces at a state [N m or N]; those of a controller are then ``held``."""
+        if self._wrench_of_state:
+            self._pushed = (self._wrench(self._f_ext(t, q, v), t),)
+        if self.controlled:
+            held = self._checked(self._asked(self._controller, t, q, v), "controller", self._controller, t)
+        elif self.at_steps:
+            held = self._tau(t)
+        else:
+            return self.held(t)
+        if self._elements is not None and self._elements.having("joint_forces"):
+            held = self._checked(self._elements.joint_forces(t, q, v, held), "elements", None, t)
+        self._held = held
+        return self.held(t)
+
+    def segment(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """The beginning of an adaptive solve: samples are taken here, and not within it."""
+        if hasattr(self._controller, "begin"):
+            self._asked(self._controller.begin, t, q, v)
 
     def held(self, t: float) -> np.ndarray:
-        """Joint forces during a fixed step: the controller's last ones, or the given ones at time t."""
-        return self._held if self.controlled else self._tau(t)
+        """Joint forces during a fixed step: the last ones that depend on the state, or the given ones at time t."""
+        tau = self._held if self.controlled or self.at_steps else self._tau(t)
+        return tau if self._disturbance is None else tau + self._disturbance(t)
 
-    def wrenches(self, times: np.ndarray) -> np.ndarray | None:
-        """External wrenches at several times, shape (T, nb, 6)."""
-        return np.array([self.f_ext(float(t))[-1] for t in times]) if self.has_wrenches else None
+    def next_time(self, t: float) -> float:
+        """The first time after t at which what acts may jump [s]."""
+        found = math.inf if self._controller is None else next_time(self._controller, t)
+        for source in (self._given, self._f_ext, self._user_disturbance):
+            found = min(found, next_time(source, t))
+        return found if self._elements is None else min(found, self._elements.next_time(t))
+
+    @property
+    def has_instants(self) -> bool:
+        """Whether `next_time` may ever be finite."""
+        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
+        return any(hasattr(s, "next_time") for s in sources) or bool(
+            self._elements is not None and self._elements.having("next_time")
+        )
+
+    def disturbances(self, times: np.ndarray) -> np.ndarray | None:
+        """The disturbance at several times, shape (T, nv)."""
+        return None if self._disturbance is None else np.array([self._disturbance(float(t)) for t in times])
+
+    def wrenches(self, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+        """External wrenches at several times and states, shape (T, nb, 6)."""
+        if not self.has_wrenches:
+            return None
+        if self._wrench_of_state:
+            states = zip(times, q, v, strict=True)
+            return np.array([self._wrench(self._f_ext(float(t), q_t, v_t), t) for t, q_t, v_t in states])
+        return np.array([self.f_ext(float(t))[-1] for t in times])
+
+    def get_state(self) -> dict:
+        """What a snapshot has to hold."""
+        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
+        return {"held": self._held, "pushed": self._pushed, "sources": [get_state(source) for source in sources]}
+
+    def set_state(self, state: dict) -> None:
+        """Take up what `get_state` gave."""
+        self._held, self._pushed = state["held"], state["pushed"]
+        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
+        for source, own in zip(sources, state["sources"], strict=True):
+            set_state(source, own)
+
+    def _asked(self, controller, t, q, v):
+        try:
+            return controller(t, q, v)
+        except Exception as error:
+            if not isinstance(error, KinetreeError):
+                error.add_note(f"kinetree: raised by controller {self._name(controller)} at t = {t:.9g} s")
+            raise
+
+    def _signal(self, disturbance) -> Callable[[float], np.ndarray]:
+        return lambda t: self._checked(disturbance(t), "disturbance", disturbance, t)
 
     def _force_source(self, tau) -> Callable[[float], np.ndarray]:
         if callable(tau):
@@ -96,6 +202,8 @@ class Drive:
     def _wrench_source(self, f_ext) -> Callable[[float], tuple[np.ndarray, ...]]:
         if f_ext is None:
             return lambda t: ()
+        if self._wrench_of_state:
+            return lambda t: self._pushed
         if callable(f_ext):
             return lambda t: (self._wrench(f_ext(t), t),)
         constant = (self._wrench(f_ext, None),)
@@ -171,7 +279,22 @@ class Drive:
         return repr(getattr(source, "__qualname__", type(source).__name__))
 
 
-def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple) -> None:
+def _takes_the_state(f_ext) -> bool:
+    """Whether f_ext is ``f_ext(t, q, v)``: it can be called with three arguments and not with one."""
+    return callable(f_ext) and not _binds(f_ext, (0.0,)) and _binds(f_ext, (0.0, None, None))
+
+
+def _binds(source, arguments: tuple) -> bool:
+    try:
+        inspect.signature(source).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # no readable signature
+        return len(arguments) == 1
+    return True
+
+
+def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple, other: str = "") -> None:
     """Refuse a callable that cannot be called with these arguments; one without a readable signature passes."""
     if not callable(source):
         return
@@ -183,7 +306,8 @@ def _check_signature(what: str, source, expected: str, shape: str, arguments: tu
         signature.bind(*arguments)
     except TypeError as error:
         raise SimulationError(
-            f"simulate: {what} {Drive._name(source)} takes {signature} ({error}), expected {expected} -> {shape}.",
+            f"simulate: {what} {Drive._name(source)} takes {signature} ({error}), expected {expected} -> {shape}"
+            f"{other}.",
             controller=source,
             signature=str(signature),
         ) from None

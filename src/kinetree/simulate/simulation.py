@@ -1,0 +1,471 @@
+"""A simulation as an object: it goes on step by step, is saved, taken up again, and read at any time."""
+
+from __future__ import annotations
+
+import dataclasses
+import time as clock
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import SimulationError
+from kinetree.integrate import FIXED_STEP, System, solve_adaptive
+from kinetree.integrate.adaptive import METHODS
+from kinetree.integrate.system import clock as model_time
+from kinetree.simulate.controllers import composed
+from kinetree.simulate.drive import Drive
+from kinetree.simulate.elements import Elements, Step
+from kinetree.simulate.initial import initial_state
+from kinetree.simulate.limits import Guard, with_soft_stops
+from kinetree.simulate.march import RUNAWAY, Cursor, NotFiniteState, Watch, march, march_watched
+from kinetree.simulate.progress import Progress
+from kinetree.simulate.recorder import Recorder
+from kinetree.simulate.setup import contact_notes, one_of, positive_time, steps_between_samples, stiffness_notes
+from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
+from kinetree.simulate.trajectory import Trajectory
+
+
+class Simulation:
+    """A simulation that goes on as far as one likes.
+
+    Parameters
+    ----------
+    model : Model
+    q0, v0, dt, integrator, controller, tau, f_ext, record_every, sample_period, limits, rtol, atol, method, seed
+        As for `simulate`.
+    disturbance : callable, optional
+        ``disturbance(t) -> tau``, added to the joint forces; see `kinetree.signals`.
+    sample_time, delay : float, optional
+        Of the controller [s], see `kinetree.controllers`.
+    elements : sequence
+        What else takes part: see `kinetree.simulate.elements`.
+    checkpoint : path-like, optional
+        A file that gets a snapshot, with all samples so far, at every multiple of ``every`` and is replaced each time.
+    every : float, optional
+        Simulated time between two snapshots [s]; default 1.
+
+    Attributes
+    ----------
+    model : Model
+        The model as simulated, with the stops that were added.
+    notes : tuple of str
+        What was chosen or added.
+    system : System
+        The compiled functions of the model.
+
+    Notes
+    -----
+    A run in pieces has the bits of the run in one, with every fixed step; an adaptive solver starts anew with every
+    `advance` and at every checkpoint, so there the same pieces have the same bits.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> sim = kt.Simulation(kt.load("double_pendulum"), [1.0, 0.5], dt=1e-3)
+    >>> sim.advance(0.2)
+    >>> snapshot = sim.save()
+    >>> sim.advance(0.3)
+    >>> once = sim.q
+    >>> sim.restore(snapshot)
+    >>> sim.advance(0.3)
+    >>> bool((sim.q == once).all()), round(sim.time, 9)
+    (True, 0.5)
+    """
+
+    def __init__(
+        self,
+        model,
+        q0=None,
+        v0=None,
+        *,
+        dt: float = 1e-3,
+        integrator: str = "semi_implicit",
+        controller=None,
+        tau=None,
+        f_ext=None,
+        disturbance=None,
+        sample_time: float | None = None,
+        delay: float | None = None,
+        elements=(),
+        record_every: int = 1,
+        sample_period: float | None = None,
+        limits: str = "soft",
+        rtol: float = 1e-10,
+        atol: float = 1e-10,
+        method: str = "DOP853",
+        seed: int | None = None,
+        checkpoint=None,
+        every: float | None = None,
+    ) -> None:
+        dt = positive_time("dt", dt)
+        self._every = steps_between_samples(dt, record_every, sample_period)
+        if isinstance(integrator, str):
+            one_of("integrator", integrator, (*FIXED_STEP, "adaptive"))
+            make = FIXED_STEP.get(integrator)
+        else:
+            make, integrator = integrator, integrator.name
+        one_of("limits", limits, ("soft", "ignore", "raise"))
+        one_of("method", method, METHODS)
+        self._elements = Elements(elements)
+        model = self._elements.prepare(model)
+        q, v, notes = initial_state(model, q0, v0, seed, limits)
+        notes += contact_notes(model)
+        if limits == "soft":
+            active, stops = with_soft_stops(model, q)
+            notes += stops
+        else:
+            active = model.without_limits()
+        notes += stiffness_notes(active, integrator, method, dt)
+        self.model, self._solver = active, (method, rtol, atol)
+        self.notes = tuple(notes)
+        self._drive = Drive(active, composed(controller, sample_time, delay), tau, f_ext, disturbance, self._elements)
+        self.system = System(active, self._drive.has_wrenches)
+        self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
+        if make is None and self._elements.having("wrap"):
+            raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
+        self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
+        self._guard = Guard(model) if limits == "raise" else None
+        self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
+        self._tidy = _tidy(self.system)
+        self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
+        if checkpoint is not None:
+            self._save_every = positive_time("every", 1.0 if every is None else every)
+        elif every is not None:
+            raise SimulationError("simulate: every is the time between checkpoints; give checkpoint= a file, too.")
+        self._at = Cursor(q, v, dt)
+        self._record = Recorder(active.nq, active.nv)
+        self.is_over = False
+        self.wall_time = 0.0
+        self.counts = {"steps": 0, "evaluations": 0}
+        self._compile_ahead()
+        self._drive.reset()
+        if hasattr(self._stepper, "reset"):
+            self._stepper.reset()
+        for element in self._elements.having("reset"):
+            element.reset(self)
+
+    def __repr__(self) -> str:
+        return f"Simulation of {self.model.name!r} at t = {self.time:.9g} s, {self.integrator}"
+
+    # Where it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Where the run is [s]."""
+        return self._at.time
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions, shape (nq,), a copy."""
+        return self._at.q.copy()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities, shape (nv,), a copy."""
+        return self._at.v.copy()
+
+    @property
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v), copies."""
+        return self.q, self.v
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Joint forces that act now [N m or N], shape (nv,)."""
+        self._ask()
+        return np.array(self._drive.held(self.time))
+
+    @property
+    def dt(self) -> float:
+        """Step, or distance of the samples of an adaptive run [s]."""
+        return self._at.dt
+
+    # Going on ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Advance by one step dt."""
+        self.advance(self._at.dt)
+
+    def advance(self, duration: float, progress: bool | None = False) -> None:
+        """Go on for a time.
+
+        Parameters
+        ----------
+        duration : float
+            [s]. Where it is no multiple of dt, the last step is shortened.
+        progress : bool, optional
+            Show a progress bar; None: if it takes longer than a second and stderr is a terminal.
+
+        Raises
+        ------
+        SimulationError
+            The motion is no longer finite, or a controller's answer is unusable; ``error.trajectory`` is the run up to
+            there.
+        LimitError
+            With ``limits="raise"``: the motion leaves a limit.
+        """
+        end = self.time + positive_time("duration", duration)
+        bar = Progress(end, progress)
+        start = clock.perf_counter()
+        try:
+            while not self.is_over and self._steps_left(end):
+                goal = end if self._checkpoint is None else min(end, self._next_save())
+                if self._stepper is None:
+                    self._solve(goal, bar)
+                else:
+                    self._march(goal, bar)
+                if self._checkpoint is not None and goal < end and not self.is_over:
+                    self.save().save(self._checkpoint)
+        finally:
+            bar.close()
+            self.wall_time += clock.perf_counter() - start
+
+    def _steps_left(self, end: float) -> bool:
+        return any(self._at.whole_steps(end))
+
+    def _next_save(self) -> float:
+        number = round(self.time / self._save_every)
+        if number * self._save_every - self.time < 0.5 * self._at.dt:
+            number += 1
+        return number * self._save_every if self._save_every > self._at.dt else self.time + self._at.dt
+
+    def _march(self, end: float, bar) -> None:
+        at, stepper, drive, record = self._at, self._stepper, self._drive, self._record
+        settings = (stepper, drive, record, self._every, self._tidy, bar.tick)
+        try:
+            whole, rest = at.whole_steps(end)
+            if whole and not self._watch.needed and not drive.has_instants:
+                march(at, whole, *settings)
+            if rest or self._watch.needed or drive.has_instants:
+                self.is_over = march_watched(at, end, *settings, self._watch)
+        except NotFiniteState:
+            raise self._blown_up() from None
+        except SimulationError as error:  # a runaway state makes controllers overflow: the state is to blame then
+            if not max(np.abs(at.q).max(initial=0.0), np.abs(at.v).max(initial=0.0)) < RUNAWAY:
+                raise self._blown_up() from error
+            raise self._with_trajectory(error) from error.__cause__
+
+    def _solve(self, end: float, bar) -> None:
+        """Adaptive steps; the solver starts anew wherever what acts may jump."""
+        at, drive, (method, rtol, atol) = self._at, self._drive, self._solver
+        while self._steps_left(end) and not self.is_over:
+            start = self.time
+            stop = min(end, drive.next_time(start))
+            if self._elements.having("after_step"):
+                stop = min(stop, start + at.dt)
+            if not at.asked:
+                drive.segment(start, at.q, at.v)
+            whole, rest = at.whole_steps(stop)
+            steps = np.arange(whole + (rest > 0.0))
+            sampled = steps[((at.count + steps) % self._every == 0) | ((steps == 0) & self._watch.landed)]
+            times = np.append(at.origin + (at.n + sampled) * at.dt, stop)
+            recorded = len(sampled) > 0 and sampled[0] == 0
+            times = times if recorded else np.append(start, times)  # the solver begins with the first
+            event = None if self._guard is None else self._guard.margin
+            try:
+                solution = solve_adaptive(
+                    self.system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol,
+                    tick=bar.tick, event=event,
+                )  # fmt: skip
+            except SimulationError as error:
+                raise self._with_trajectory(error) from error.__cause__
+            self.counts["evaluations"] += solution.evaluations
+            self._take(times, solution, 0 if recorded else 1)
+
+    def _take(self, times, solution, keep: int) -> None:
+        """Record the samples of an adaptive solve from row ``keep`` on, and go to its end."""
+        at, drive, Q, V = self._at, self._drive, solution.q, solution.v
+        if self._guard is not None:
+            for t, q in zip(times, Q, strict=False):
+                self._guard.check(float(t), q)
+            if solution.event_time is not None:
+                raise self._guard.error(solution.event_time, solution.event_state[0])
+        for t, q, v in zip(times[keep:-1].tolist(), Q[keep:], V[keep:], strict=False):
+            self._record.append(t, q, v, drive.command(t, q, v))
+        done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
+        self._watch.landed = False
+        whole, rest = at.whole_steps(float(times[-1]))
+        at.count += whole + (rest > 0.0)
+        at.asked = False
+        if rest:
+            at.land(times[-1], Q[-1], V[-1])
+        else:
+            at.n, at.q, at.v = at.n + whole, Q[-1], V[-1]
+        landing = self._watch.after_step(done) if self._watch.needed else None
+        if landing is not None:
+            at.land(landing.t, landing.q, landing.v)
+            self.is_over = landing.stop
+
+    def _ask(self) -> None:
+        """Ask the controller for this instant, unless it has been."""
+        at = self._at
+        if self._stepper is None:
+            if not at.asked:
+                self._drive.segment(at.time, at.q, at.v)
+            at.asked = True
+            self._drive.command(at.time, at.q, at.v)
+        elif not at.asked and self._drive.at_steps:
+            self._drive.begin(at.time, at.q, at.v)
+            at.asked = True
+
+    # Saving --------------------------------------------------------------------------------------------------------
+
+    def save(self, record: bool = True) -> Snapshot:
+        """All that the run needs to go on from here to the same bits.
+
+        Parameters
+        ----------
+        record : bool
+            With the samples so far, so that `trajectory` is whole after `restore`.
+
+        Returns
+        -------
+        Snapshot
+            It can be pickled, and `Snapshot.save` writes it to a file.
+        """
+        at = self._at
+        return Snapshot(
+            time=at.time,
+            q=at.q.copy(),
+            v=at.v.copy(),
+            settings=self._settings(),
+            clock=(at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, dict(self.counts)),
+            drive=self._drive.get_state(),
+            stepper=self._stepper.get_state() if hasattr(self._stepper, "get_state") else None,
+            elements=self._elements.get_state(),
+            record=self._record.get_state() if record else None,
+            jumps=tuple(self._watch.jumps),
+        )
+
+    def restore(self, snapshot) -> None:
+        """Go to where a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : Snapshot or path-like
+            Of this simulation, or of one made with the same model and settings, in any process.
+
+        Raises
+        ------
+        SimulationError
+            It is of another simulation; says what differs.
+        """
+        if not isinstance(snapshot, Snapshot):
+            snapshot = Snapshot.load(snapshot)
+        check_settings(snapshot.settings, self._settings())
+        at = self._at
+        at.q, at.v = snapshot.q.copy(), snapshot.v.copy()
+        at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, counts = snapshot.clock
+        self.counts = dict(counts)
+        self._drive.set_state(snapshot.drive)
+        if hasattr(self._stepper, "set_state"):
+            self._stepper.set_state(snapshot.stepper)
+        self._elements.set_state(snapshot.elements)
+        self._watch.jumps = list(snapshot.jumps)
+        if snapshot.record is None:
+            self._record = Recorder(self.model.nq, self.model.nv)
+        else:
+            self._record.set_state(snapshot.record)
+
+    def _settings(self) -> dict:
+        return {
+            "model": self.model.name,
+            "numbers of the model": fingerprint(self.model),
+            "integrator": self.integrator,
+            "dt": self._at.dt,
+            "steps between samples": self._every,
+        }
+
+    # Reading -------------------------------------------------------------------------------------------------------
+
+    def trajectory(self, end: float | None = None) -> Trajectory:
+        """The run so far, up to now, as `simulate` returns it.
+
+        Parameters
+        ----------
+        end : float, optional
+            What to call the last instant [s], if that is not the time to the last bit.
+        """
+        self._ask()
+        run = self._trajectory(last=True)
+        if end is None:
+            return run
+        time = run.time.copy()
+        time[-1] = end
+        return dataclasses.replace(run, time=time)
+
+    def _trajectory(self, last: bool) -> Trajectory:
+        at, drive, system = self._at, self._drive, self.system
+        rows = self._record.get_state()
+        T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
+        if last:
+            T, Q, V = np.append(T, at.time), np.vstack((Q, at.q)), np.vstack((V, at.v))
+            TAU = np.vstack((TAU, drive.held(at.time)))
+        wrenches, now = drive.wrenches(T, Q, V), model_time(self.model, T)
+        forces = () if wrenches is None else (wrenches,)
+        return Trajectory(
+            time=T,
+            q=Q,
+            v=V,
+            a=system.function("forward_dynamics")(Q, V, TAU, *now, *forces),
+            tau=TAU,
+            kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
+            potential_energy=system.function("potential_energy")(Q, *now),
+            elastic_energy=system.function("elastic_energy")(Q),
+            model_name=self.model.name,
+            coordinates=system.coordinates,
+            integrator=self.integrator,
+            dt=at.dt,
+            steps=at.count if self._stepper is not None else None,
+            wall_time=self.wall_time,
+            notes=self.notes,
+            model=self.model,
+        )
+
+    def _energy(self, t, q, v) -> float:
+        now, function = model_time(self.model, t), self.system.function
+        kinetic, potential = function("kinetic_energy")(q, v, *now), function("potential_energy")(q, *now)
+        return float(kinetic + potential + function("elastic_energy")(q))
+
+    def _compile_ahead(self) -> None:
+        """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
+        at, system, rest = self._at, self.system, np.zeros(self.model.nv)
+        wrenches = self._drive.compile_time_wrenches()
+        system.function("normalize")(at.q)
+        if self._stepper is not None:
+            self._stepper.step(0.0, at.dt, at.q, at.v, lambda t: rest, lambda t: wrenches)
+        else:
+            system.function("q_dot")(at.q, at.v)
+            system.function("forward_dynamics")(at.q, at.v, rest, *wrenches)
+
+    def _blown_up(self) -> SimulationError:
+        at = self._at
+        bad = self.system.coordinates.first_bad(at.q, at.v)
+        steady = "integrator='semi_implicit' or 'adaptive'"
+        other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady
+        error = SimulationError(
+            f"simulate: the motion is no longer finite at t = {at.time:.6g} s; the first bad coordinate is the "
+            f"{bad or 'magnitude of the state'}. Use a smaller dt (now {at.dt:g} s), or {other}.",
+            time=at.time,
+            coordinate=bad,
+        )
+        return self._with_trajectory(error)
+
+    def _with_trajectory(self, error: SimulationError) -> SimulationError:
+        """The error, with the samples that are worth looking at."""
+        record = self._record
+        states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
+        bad = np.flatnonzero(~(np.abs(states).max(axis=1, initial=0.0) < RUNAWAY))
+        record.rows = int(bad[0]) if len(bad) else record.rows
+        with np.errstate(all="ignore"):
+            error.trajectory = self._trajectory(last=False) if record.rows else None
+        return error
+
+
+def _tidy(system):
+    """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
+    normalize = system.function("normalize")
+    if not system.model.couplings:
+        return lambda q, v: (normalize(q), v)
+    apply_couplings = system.function("apply_couplings")
+    return lambda q, v: apply_couplings(normalize(q), v)
