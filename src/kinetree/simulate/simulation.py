@@ -126,6 +126,7 @@ class Simulation:
         self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
         self._guard = Guard(model) if limits == "raise" else None
         self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
+        self._is_plain = make is not None and not self._watch.needed and not self._drive.has_instants
         self._tidy = _tidy(self.system)
         self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
         if checkpoint is not None:
@@ -183,8 +184,13 @@ class Simulation:
     # Going on ------------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        """Advance by one step dt."""
-        self.advance(self._at.dt)
+        """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
+        if self._is_plain and self._checkpoint is None and not self.is_over:
+            start = clock.perf_counter()
+            self._march_plain(1, _no_tick)
+            self.wall_time += clock.perf_counter() - start
+        else:
+            self.advance(self._at.dt)
 
     def advance(self, duration: float, progress: bool | None = False) -> None:
         """Go on for a time.
@@ -230,20 +236,33 @@ class Simulation:
         return number * self._save_every if self._save_every > self._at.dt else self.time + self._at.dt
 
     def _march(self, end: float, bar) -> None:
-        at, stepper, drive, record = self._at, self._stepper, self._drive, self._record
-        settings = (stepper, drive, record, self._every, self._tidy, bar.tick)
+        whole, rest = self._at.whole_steps(end)
+        if self._is_plain and whole:
+            self._march_plain(whole, bar.tick)
+        if rest or not self._is_plain:
+            try:
+                self.is_over = march_watched(
+                    self._at, end, self._stepper, self._drive, self._record, self._every, self._tidy, bar.tick,
+                    self._watch,
+                )  # fmt: skip
+            except (NotFiniteState, SimulationError) as error:
+                self._explain(error)
+
+    def _march_plain(self, steps: int, tick) -> None:
         try:
-            whole, rest = at.whole_steps(end)
-            if whole and not self._watch.needed and not drive.has_instants:
-                march(at, whole, *settings)
-            if rest or self._watch.needed or drive.has_instants:
-                self.is_over = march_watched(at, end, *settings, self._watch)
-        except NotFiniteState:
+            march(self._at, steps, self._stepper, self._drive, self._record, self._every, self._tidy, tick)
+        except (NotFiniteState, SimulationError) as error:
+            self._explain(error)
+
+    def _explain(self, error) -> None:
+        """Raise the error that says why a run cannot go on."""
+        at = self._at
+        if isinstance(error, NotFiniteState):
             raise self._blown_up() from None
-        except SimulationError as error:  # a runaway state makes controllers overflow: the state is to blame then
-            if not max(np.abs(at.q).max(initial=0.0), np.abs(at.v).max(initial=0.0)) < RUNAWAY:
-                raise self._blown_up() from error
-            raise self._with_trajectory(error) from error.__cause__
+        # A runaway state makes controllers overflow: the state is to blame then.
+        if not max(np.abs(at.q).max(initial=0.0), np.abs(at.v).max(initial=0.0)) < RUNAWAY:
+            raise self._blown_up() from error
+        raise self._with_trajectory(error) from error.__cause__
 
     def _solve(self, end: float, bar) -> None:
         """Adaptive steps; the solver starts anew wherever what acts may jump."""
@@ -460,6 +479,10 @@ class Simulation:
         with np.errstate(all="ignore"):
             error.trajectory = self._trajectory(last=False) if record.rows else None
         return error
+
+
+def _no_tick(t: float) -> None:
+    """No progress bar."""
 
 
 def _tidy(system):
