@@ -160,3 +160,12 @@ def test_every_kind_of_floating_base():
         b.add_body("base", joint=joint, mass=2.0, inertia=INERTIA)
         b.add_body("arm", "base", Revolute((0, 1, 0)), mass=1.0, com=(0.3, 0, 0), inertia=INERTIA)
         assert kt.accuracy(b.build()).error("aba", "single").worst < 1e-3
+
+
+def test_planar_models():
+    """The same condition as in space, and the frames of the bodies in space."""
+    arm = kt.models.zigzag_arm(4)
+    q = np.array([0.3, -0.2, 0.4, 0.1])
+    planar, spatial = kt.accuracy(arm.planar(), q), kt.accuracy(arm, q)
+    assert planar.condition.value == pytest.approx(spatial.condition.value, rel=1e-12)
+    assert planar.ratios == spatial.ratios

@@ -7,10 +7,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms import energy, regressor
-from kinetree.algorithms.rnea import rnea
-from kinetree.errors import InertiaError, NonFiniteError, ShapeError
-from kinetree.model.planar import PlanarTree
+from kinetree.errors import InertiaError, NonFiniteError, ShapeError, UnsupportedError
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import ROBOTS, robot_path
 from tests.identities.systems import along, close, state
@@ -177,17 +174,21 @@ def test_pinocchio_has_the_same_regressors(robot):
     close(kt.inertial_parameters(model), pi)
 
 
-def test_planar_trees_have_four_parameters_for_each_body():
-    """The planar algebra: Y (m, h_x, h_y, I_zz) is its inverse dynamics, and so for energy and momentum."""
-    model, rng = kt.models.zigzag_arm(4).replace(gravity=(1.0, -9.0, 0.0)), np.random.default_rng(1)
-    tree, (q, v, a) = PlanarTree(model), rng.standard_normal((3, 4)).tolist()
-    pi = np.array([x for I in tree.I[1:] for x in (I.m, *I.h, I.I)])
-    close(np.array(regressor.joint_torque_regressor(tree, q, v, a)) @ pi, rnea(tree, q, v, a))
-    close(np.array(regressor.kinetic_energy_regressor(tree, q, v)) @ pi, energy.kinetic_energy(model, q, v))
-    close(np.array(regressor.potential_energy_regressor(tree, q)) @ pi, energy.potential_energy(model, q))
-    M = kt.crba(model, q)
-    close(np.array(regressor.generalized_momentum_regressor(tree, q, v)) @ pi, M @ v)
-    close(np.array(regressor.momentum_regressor(tree, q, v)) @ pi, kt.momentum(model, q, v)[[2, 3, 4]])
+def test_planar_models_have_four_parameters_for_each_body():
+    """The planar algebra: Y (m, h_x, h_y, I_zz) is its inverse dynamics, and so for energies and momenta."""
+    spatial, rng = kt.models.zigzag_arm(4).replace(gravity=(1.0, -9.0, 0.0)), np.random.default_rng(1)
+    model, (q, v, a) = spatial.planar(), rng.standard_normal((3, 4))
+    pi = kt.inertial_parameters(model)
+    assert pi.shape == (model.n_inertial,) == (16,)
+    assert model.inertial_labels[:4] == ("link1.mass", "link1.h.x", "link1.h.y", "link1.I.zz")
+    close(kt.joint_torque_regressor(model, q, v, a) @ pi, kt.rnea(spatial, q, v, a))
+    close(kt.kinetic_energy_regressor(model, q, v) @ pi, kt.kinetic_energy(spatial, q, v))
+    close(kt.potential_energy_regressor(model, q) @ pi, kt.potential_energy(spatial, q))
+    close(kt.generalized_momentum_regressor(model, q, v) @ pi, kt.crba(spatial, q) @ v)
+    close(kt.momentum_regressor(model, q, v) @ pi, kt.momentum(model, q, v))
+    assert kt.identify.base_parameters(model).rank == kt.identify.base_parameters(spatial).rank
+    with pytest.raises(UnsupportedError, match="planar"):
+        kt.with_inertial_parameters(model, pi)
 
 
 # The vector of parameters --------------------------------------------------------------------------------------------

@@ -99,6 +99,7 @@ def inertia_ratios(model: Model) -> Iterator[Ratio]:
 
 def _bodies(model: Model) -> Iterator[tuple[str, float, float, float]]:
     """Name, mass, distance of the center of mass and largest radius of gyration."""
+    model = getattr(model, "spatial", model)  # of a planar one the mechanism in space
     for name, J in zip(model.body_names[1:], pseudo_inertia(inertial_parameters(model).reshape(-1, 10)), strict=True):
         m, h = float(J[3, 3]), J[:3, 3]
         if not m > 0.0:

@@ -16,6 +16,7 @@ import numpy as np
 from kinetree.errors import InertiaError, ShapeError
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters
+from kinetree.model.plane import refuse_planar
 
 # Places of (xx, xy, yy, xz, yz, zz).
 _ROWS, _COLUMNS = np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 1, 0, 1, 2])
@@ -91,12 +92,18 @@ def impossible_bodies(model: Model) -> tuple[str, ...]:
     tuple of str
         Points and plates are possible.
 
+    Raises
+    ------
+    UnsupportedError
+        For a planar model.
+
     Examples
     --------
     >>> import kinetree as kt
     >>> impossible_bodies(kt.load("humanoid"))
     ()
     """
+    refuse_planar(model, "impossible_bodies")
     w = np.linalg.eigvalsh(pseudo_inertia(inertial_parameters(model).reshape(-1, 10)))
     wrong = w[:, 0] < -1e-9 * np.abs(w).max(axis=1, initial=0.0)  # a plate's zero is rounding
     return tuple(name for name, bad in zip(model.body_names[1:], wrong, strict=True) if bad)

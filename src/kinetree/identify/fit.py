@@ -26,6 +26,7 @@ from kinetree.identify.consistency import from_pseudo_inertia, pseudo_inertia
 from kinetree.identify.solve import minimize
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
+from kinetree.model.plane import refuse_planar
 
 joint_torque_regressor = plain_call(ALGORITHMS["joint_torque_regressor"])
 inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])
@@ -169,7 +170,7 @@ def fit(
     ShapeError, NonFiniteError
         Arrays that do not fit, or hold NaN.
     UnsupportedError
-        The model has couplings, or depends on time.
+        The model has couplings, depends on time, or is planar.
     ModelError
         A prior body has no mass, or a standard deviation is not positive.
     UnknownNameError
@@ -217,6 +218,7 @@ class _Data:
     """The measurements as a linear system: the columns of what is to be found, and what is left to explain."""
 
     def __init__(self, prior: Model, q, v, a, tau, drives: tuple[str, ...]) -> None:
+        refuse_planar(prior, "fit")
         if prior.couplings or prior.time_dependent:
             reason = "has couplings" if prior.couplings else "depends on time"
             raise UnsupportedError(

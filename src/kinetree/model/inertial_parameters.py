@@ -6,7 +6,9 @@ import numpy as np
 
 from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.model.model import Model
+from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Vector3
+from kinetree.spatial.algebra import PLANAR
 
 
 def inertial_parameters(model: Model) -> np.ndarray:
@@ -28,7 +30,8 @@ def inertial_parameters(model: Model) -> np.ndarray:
 
     Notes
     -----
-    Pinocchio's ``toDynamicParameters`` has the same ten numbers in the same order.
+    Pinocchio's ``toDynamicParameters`` has the same ten numbers in the same order. Planar models have four for each
+    body: mass, first moment (x, y) and I_zz.
 
     Examples
     --------
@@ -37,7 +40,8 @@ def inertial_parameters(model: Model) -> np.ndarray:
     >>> dict(zip(model.inertial_labels, kt.inertial_parameters(model).tolist()))["bob.h.z"]
     -6.0
     """
-    return np.array([x for I in model.I[1:] for x in (I.m, *I.h, *I.I)], dtype=float)
+    planar = model.algebra is PLANAR
+    return np.array([x for I in model.I[1:] for x in (I.m, *I.h, *((I.I,) if planar else I.I))], dtype=float)
 
 
 def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = False) -> Model:
@@ -59,7 +63,8 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
 
     Raises
     ------
-    ShapeError, NonFiniteError
+    ShapeError, NonFiniteError, UnsupportedError
+        A wrong vector, or a planar model.
     InertiaError
         An inertia is none that a body can have, and ``accept_impossible`` is not said.
 
@@ -71,6 +76,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     >>> heavier.total_mass == 2.0 * arm.total_mass
     True
     """
+    refuse_planar(model, "with_inertial_parameters")
     array = np.asarray(pi, dtype=float)
     if array.shape != (model.n_inertial,):
         raise ShapeError(
