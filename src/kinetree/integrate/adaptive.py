@@ -30,6 +30,8 @@ class AdaptiveSolution:
         When ``event`` crossed zero [s]; the samples end there.
     event_state : tuple of numpy.ndarray or None
         (q, v) at that time.
+    steps, rejections : int or None
+        Steps accepted, and steps repeated with a smaller h; None where the solver does not tell.
     """
 
     q: np.ndarray
@@ -37,6 +39,8 @@ class AdaptiveSolution:
     evaluations: int
     event_time: float | None = None
     event_state: tuple[np.ndarray, np.ndarray] | None = None
+    steps: int | None = None
+    rejections: int | None = None
 
 
 def solve_adaptive(

@@ -105,8 +105,8 @@ class Rollout:
         if FIXED_STEP[integrator].algorithm is None:
             known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
             raise UnsupportedError(
-                f"rollout: a step of {integrator!r} is no single function that machine code could repeat. Use simulate, "
-                f"or one of {known}.",
+                f"rollout: a step of {integrator!r} is no single function that machine code could repeat. Use "
+                f"simulate, or one of {known}.",
                 integrator=integrator,
             )
         if limits not in LIMITS:
