@@ -24,11 +24,13 @@ from kinetree.joints import (
     Free,
     FreeLocal,
     FreeSplit,
+    FreeUnified,
     Helical,
     Planar,
     PlanarLocal,
     PlanarSplit,
     Prismatic,
+    Projection,
     RackAndPinion,
     Reversed,
     Revolute,
@@ -56,6 +58,7 @@ POOLS = {
     ),
     "tree of split joints": (
         FreeSplit("translation"), Translational(), PlanarLocal(), PlanarSplit("rotation"), FreeLocal(),
+        FreeUnified(Projection.tetrahedral(0.3, 0.2, 0.4)),
     ),
     "tree of turning joints": (
         SphericalExponential(), Ellipsoid((0.3, 0.5, 0.8), True),

@@ -7,6 +7,7 @@ from kinetree.joints.ellipsoid import Ellipsoid
 from kinetree.joints.euler import SphericalEuler, Universal
 from kinetree.joints.fixed import Fixed
 from kinetree.joints.free import Free, FreeLocal
+from kinetree.joints.free_unified import FreeUnified
 from kinetree.joints.helical import Helical
 from kinetree.joints.moving_frame import MovingFrame
 from kinetree.joints.planar import Planar, PlanarLocal
@@ -25,11 +26,13 @@ from kinetree.joints.spline_surface import SplineSurface
 from kinetree.joints.split import FreeSplit, PlanarSplit
 from kinetree.joints.time_functions import FourierSeries, Polynomial, Sinusoid, TimeSpline
 from kinetree.joints.translational import Translational
+from kinetree.liegroup.unified import Projection
 
 __all__ = [
     "JOINTS", "Composite", "Cylindrical", "Ellipsoid", "Fixed", "FourierSeries", "Free", "FreeLocal", "FreeSplit",
-    "Helical", "Joint", "MovingFrame", "Planar", "PlanarLocal", "PlanarSplit", "Polynomial", "Prescribed", "Prismatic",
-    "RackAndPinion", "Reversed", "Revolute", "Rheonomic", "Sinusoid", "SphereInCylinder", "Spherical", "SphericalEuler",
+    "FreeUnified", "Helical", "Joint", "MovingFrame", "Planar", "PlanarLocal", "PlanarSplit", "Polynomial",
+    "Prescribed", "Prismatic", "Projection", "RackAndPinion", "Reversed", "Revolute", "Rheonomic", "Sinusoid",
+    "SphereInCylinder", "Spherical", "SphericalEuler",
     "SphericalExponential", "SplineCurve", "SplineSurface", "TimeSpline", "Translational", "Universal", "examples",
     "register",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from kinetree.joints.ellipsoid import Ellipsoid
 from kinetree.joints.euler import SphericalEuler, Universal
 from kinetree.joints.fixed import Fixed
 from kinetree.joints.free import Free, FreeLocal
+from kinetree.joints.free_unified import FreeUnified
 from kinetree.joints.helical import Helical
 from kinetree.joints.moving_frame import MovingFrame
 from kinetree.joints.planar import Planar, PlanarLocal
@@ -63,7 +64,7 @@ def register(cls: type[Joint]) -> type[Joint]:
 for _cls in (
     Revolute, Prismatic, Helical, Cylindrical, Planar, Spherical, SphericalEuler, Universal, RackAndPinion,
     SphereInCylinder, Free, Fixed, Translational, SphericalExponential, PlanarLocal, PlanarSplit, FreeLocal, FreeSplit,
-    Ellipsoid, Composite, SplineCurve, SplineSurface, MovingFrame, Prescribed, Reversed,
+    Ellipsoid, Composite, SplineCurve, SplineSurface, MovingFrame, Prescribed, FreeUnified, Reversed,
 ):  # fmt: skip
     register(_cls)
 

@@ -5,9 +5,9 @@ after one unit of time: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 
 exponential of ``[[w x, v], [0, 0]]`` with ``R = E^T`` and ``p = r``.
 
 While u changes at the rate u', the moved frame has the velocity ``right_jacobian_apply(u, u')`` in its own coordinates
-(the T of Holzinger et al. and of Bruls and Cardona) and ``left_jacobian_apply(u, u')`` in those of the start. ``_solve``
-is the inverse, ``_rate`` a derivative along a change of u. Twists are (angular, linear), as everywhere here; those papers
-have (linear, angular).
+(the T of Holzinger et al. and of Bruls and Cardona) and ``left_jacobian_apply(u, u')`` in those of the start.
+``_solve`` is the inverse, ``_rate`` a derivative along a change of u. Twists are (angular, linear), as everywhere here;
+those papers have (linear, angular).
 
 The tangent maps need no formulas of their own. ``u x = [[w x, 0], [v x, w x]]`` multiplies like the dual number
 ``w x + eps v x``, so every function f of it has f(w x) on the diagonal and the derivative of f along v below.
