@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from kinetree import algorithms as _algorithms  # registers every algorithm
-from kinetree import data, errors, joints, spatial
+from kinetree import data, errors, joints, liegroup, spatial
 from kinetree.algorithms.assembly_tree import assembly_tree
 from kinetree.compile.calls import plain_calls as _plain_calls
 from kinetree.compile.derivative_functions import differentiate
@@ -74,6 +74,7 @@ __all__ = sorted(
         "inertial_parameters",
         "interpreted",
         "joints",
+        "liegroup",
         "lint",
         "load",
         "models",
