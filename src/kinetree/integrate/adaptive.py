@@ -1,4 +1,4 @@
-"""Adaptive integration with SciPy, in the coordinates (q, v)."""
+"""Adaptive integration with SciPy or SUNDIALS, in the coordinates (q, v)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.manifold import may_change_chart
-from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.errors import NonFiniteError, SimulationError, UnsupportedError
+from kinetree.integrate.state_jacobian import StateJacobian
+from kinetree.integrate.sundials import SUNDIALS_METHODS, SundialsProblem
 
-METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
+IMPLICIT_METHODS = ("Radau", "BDF", "LSODA")
+METHODS = ("DOP853", "RK45", "RK23", *IMPLICIT_METHODS, *SUNDIALS_METHODS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,9 @@ def solve_adaptive(
     tau, f_ext : callable
         ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
     method : str
-        A method of ``scipy.integrate.solve_ivp``.
+        A method of ``scipy.integrate.solve_ivp``, or of SUNDIALS: "CVODE" (backward differentiation), "CVODE_ADAMS",
+        "IDA" (inverse dynamics as residuals); these need the package scikit-sundae. The implicit ones get Jacobians
+        from the closed-form derivatives of the dynamics.
     rtol, atol : float
         Relative and absolute tolerance of each entry of (q, v).
     tick : callable, optional
@@ -115,6 +120,9 @@ def solve_adaptive(
     charts = _chart_event(system, nq)
     events = [*charts, *_user_event(event, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
+    if method in SUNDIALS_METHODS:
+        return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, (method, rtol, atol))
+    implicit = {"jac": _jacobian(system, tau, f_ext)} if method in IMPLICIT_METHODS else {}
     rows, evaluations, event_time, event_state = [], 0, None, None
     while True:
         solution = solve_ivp(
@@ -127,6 +135,7 @@ def solve_adaptive(
             atol=atol,
             events=events,
             dense_output=bool(charts),
+            **implicit,
         )
         evaluations += int(solution.nfev)
         rows.append(np.reshape(solution.y, (len(y), -1)).T)  # none, if it ends before the first sample
@@ -146,6 +155,41 @@ def solve_adaptive(
     states = np.concatenate(rows)
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
     return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, event_time, event_state)
+
+
+def _jacobian(system, tau, f_ext) -> Callable:
+    """The Jacobian of the right-hand side as SciPy takes it."""
+    nq, jacobian = system.model.nq, StateJacobian(system, tau, f_ext)
+    forward_dynamics, normalize = (system.function(n, checks=False) for n in ("forward_dynamics", "normalize"))
+
+    def at(t, y):
+        q, v = normalize(y[:nq]), y[nq:]
+        return jacobian.at(t, q, v, forward_dynamics(q, v, tau(t, q, v), *f_ext(t)))
+
+    return at
+
+
+def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver) -> AdaptiveSolution:
+    """The same by SUNDIALS, in one piece: it cannot begin anew where a joint changes its chart."""
+    method, rtol, atol = solver
+    nq, model = system.model.nq, system.model
+    if charts:
+        names = [model.joint_names[i] for i in model.outward() if may_change_chart(model, i)]
+        raise UnsupportedError(
+            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {method} cannot follow; take "
+            "method='Radau' or 'BDF'.",
+            method=method,
+            joint=names[0],
+        )
+    problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
+    states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, method, rtol, atol)
+    normalize = system.function("normalize")
+    q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
+    event_time = event_state = None
+    if found is not None:
+        _, event_time, end = found
+        event_state = normalize(end[:nq]), end[nq:]
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, problem.evaluations, event_time, event_state)
 
 
 def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:

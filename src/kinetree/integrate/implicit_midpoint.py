@@ -57,6 +57,7 @@ class ImplicitMidpoint:
     optional={"f_ext": ("nb", 6)},
     outputs={"q_next": "nq", "v_next": "nv"},
     domains=COMPLETE,
+    rotors=True,
 )
 def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     """One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.

@@ -101,6 +101,7 @@ def _variant(forces, slopes):
     optional={"f_ext": ("nb", 6)},
     outputs={"q_next": "nq", "v_next": "nv"},
     domains=COMPLETE,
+    rotors=True,
 )
 def linearly_implicit_step(model, q, v, tau, dt, f_ext=None):
     """One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
