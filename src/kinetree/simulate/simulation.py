@@ -12,6 +12,7 @@ from kinetree.errors import SimulationError
 from kinetree.integrate import FIXED_STEP, System, solve_adaptive
 from kinetree.integrate.adaptive import METHODS
 from kinetree.integrate.system import clock as model_time
+from kinetree.simulate.book import Book
 from kinetree.simulate.controllers import composed
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
@@ -123,6 +124,7 @@ class Simulation:
         self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
         if make is None and self._elements.having("wrap"):
             raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
+        self._method = make
         self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
         self._guard = Guard(model) if limits == "raise" else None
         self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
@@ -413,7 +415,7 @@ class Simulation:
         time[-1] = end
         return dataclasses.replace(run, time=time)
 
-    def _trajectory(self, last: bool) -> Trajectory:
+    def _trajectory(self, last: bool, failed: str = "") -> Trajectory:
         at, drive, system = self._at, self._drive, self.system
         rows = self._record.get_state()
         T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
@@ -439,6 +441,23 @@ class Simulation:
             wall_time=self.wall_time,
             notes=self.notes,
             model=self.model,
+            book=self._book(T, wrenches, failed),
+        )
+
+    def _book(self, times, wrenches, failed: str) -> Book:
+        fixed, drive = self._stepper is not None, self._drive
+        counts = self.counts | ({"steps": self._at.count} if fixed else {})
+        return Book(
+            method=self._method,
+            every=self._every,
+            controlled=drive.controlled,
+            held=drive.at_steps and fixed and self._every == 1,
+            wrenches=wrenches,
+            disturbance=drive.disturbances(times),
+            jumps=tuple(self._watch.jumps),
+            counts=counts,
+            elements=self._elements.all,
+            failed=failed,
         )
 
     def _energy(self, t, q, v) -> float:

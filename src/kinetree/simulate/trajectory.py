@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.integrate.system import System
+from kinetree.simulate.book import Book
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -41,6 +42,8 @@ class Trajectory:
         What the simulation chose or added: soft stops, a moved start.
     model : Model or None
         The model as simulated; it is not saved in files.
+    book : Book
+        What the ledger is made of beside the samples; it is not saved in files.
     """
 
     time: np.ndarray
@@ -59,6 +62,7 @@ class Trajectory:
     wall_time: float = float("nan")
     notes: tuple[str, ...] = ()
     model: object = field(default=None)
+    book: Book = field(default_factory=Book)
 
     def __post_init__(self) -> None:
         for name in ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy"):
@@ -98,6 +102,35 @@ class Trajectory:
         scale = float(np.max(self.kinetic_energy))
         change = float(np.max(np.abs(self.energy - self.energy[0])))
         return change / scale if scale > 0 else change
+
+    @property
+    def ledger(self):
+        """Energy by kind, power and work of every source, momentum and drift at the samples: a `Ledger`.
+
+        Raises
+        ------
+        KinetreeError
+            The trajectory was loaded without its model.
+        """
+        if "ledger" not in self.book.kept:
+            from kinetree.simulate.ledger import make_ledger
+
+            self.book.kept["ledger"] = make_ledger(self)
+        return self.book.kept["ledger"]
+
+    def report(self):
+        """Say in words what is off in this run, and where it began.
+
+        Returns
+        -------
+        Report
+            It prints as text; ``report.findings`` has the parts, ``report.ok`` whether there are none that matter.
+        """
+        if "report" not in self.book.kept:
+            from kinetree.simulate.report import make_report
+
+            self.book.kept["report"] = make_report(self)
+        return self.book.kept["report"]
 
     def state(self, t) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity at any time of the run.
