@@ -92,15 +92,15 @@ def _rate(y):
     return y.rate if isinstance(y, Dual) else 0.0
 
 
-def _apart(model, q, xi):
+def _apart(model, q, dv):
     """Positions of free bodies in a straight line, orientations by the exponential of unit quaternions."""
     result = []
     for i in model.outward():
-        joint, q_i, xi_i = model.joints[i], model.q_of(i, q), model.v_of(i, xi)
+        joint, q_i, dv_i = model.joints[i], model.q_of(i, q), model.v_of(i, dv)
         if isinstance(joint, Free):
-            result += [*(x + dx for x, dx in zip(q_i[:3], xi_i[3:], strict=True)), *turned(q_i[3:7], xi_i[:3])]
+            result += [*(x + dx for x, dx in zip(q_i[:3], dv_i[3:], strict=True)), *turned(q_i[3:7], dv_i[:3])]
         else:
-            result += joint.integrate(q_i, xi_i)
+            result += joint.integrate(q_i, dv_i)
     return result
 
 
