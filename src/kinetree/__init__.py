@@ -32,7 +32,17 @@ from kinetree.model import library as models
 from kinetree.model.graph import MechanismGraph
 from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.model.mechanism import MechanismBuilder
-from kinetree.simulate import Rollout, Simulation, Snapshot, Trajectory, controllers, rollout, signals, simulate
+from kinetree.simulate import (
+    Event,
+    Rollout,
+    Simulation,
+    Snapshot,
+    Trajectory,
+    controllers,
+    rollout,
+    signals,
+    simulate,
+)
 
 __version__ = "0.1.0"
 
@@ -48,6 +58,7 @@ __all__ = sorted(
         "DHRow",
         "DHTable",
         "ArticulatedBody",
+        "Event",
         "Factorization",
         "Function",
         "KinetreeError",

@@ -6,7 +6,8 @@ dynamics to SciPy.
 """
 
 from kinetree.integrate import crouch_grossman, explicit, implicit_methods
-from kinetree.integrate.adaptive import solve_adaptive
+from kinetree.integrate.adaptive import METHODS, solve_adaptive
+from kinetree.integrate.embedded import PAIRS, solve_embedded
 from kinetree.integrate.explicit import ExplicitRungeKutta, explicit_method
 from kinetree.integrate.rk4 import RungeKutta4
 from kinetree.integrate.semi_implicit import SemiImplicitEuler
@@ -23,7 +24,11 @@ FIXED_STEP = {
     )
 }
 
+# Solvers with adaptive steps by the name of their method: embedded pairs on the manifold, and SciPy's.
+ADAPTIVE = dict.fromkeys(PAIRS, solve_embedded) | dict.fromkeys(METHODS, solve_adaptive)
+
 __all__ = [
+    "ADAPTIVE",
     "FIXED_STEP",
     "ExplicitRungeKutta",
     "RungeKutta4",
@@ -31,4 +36,5 @@ __all__ = [
     "System",
     "explicit_method",
     "solve_adaptive",
+    "solve_embedded",
 ]

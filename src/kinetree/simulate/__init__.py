@@ -1,5 +1,6 @@
 """Simulation: the loop, its inputs, and the recorded trajectory; rollouts of many states at once."""
 
+from kinetree.integrate.events import Event
 from kinetree.simulate import controllers, signals
 from kinetree.simulate.rollout import Rollout, rollout
 from kinetree.simulate.simulate import simulate
@@ -7,4 +8,4 @@ from kinetree.simulate.simulation import Simulation
 from kinetree.simulate.snapshot import Snapshot
 from kinetree.simulate.trajectory import Trajectory
 
-__all__ = ["Rollout", "Simulation", "Snapshot", "Trajectory", "controllers", "rollout", "signals", "simulate"]
+__all__ = ["Event", "Rollout", "Simulation", "Snapshot", "Trajectory", "controllers", "rollout", "signals", "simulate"]

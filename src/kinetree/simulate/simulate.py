@@ -32,6 +32,7 @@ def simulate(
     sample_time: float | None = None,
     delay: float | None = None,
     elements=(),
+    events=(),
     checkpoint=None,
     every: float | None = None,
 ) -> Trajectory:
@@ -88,6 +89,9 @@ def simulate(
         What the controller says acts so much later [s].
     elements : sequence
         What else takes part: motors, stiction, events; see `kinetree.simulate.elements`.
+    events : sequence of Event, optional
+        What to watch for: zeros of functions of time and state, which may end the run or change its state. The
+        trajectory has them as ``run.events``; see `Event`.
     checkpoint : path-like, optional
         A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
         bits; it is removed when the run is complete. The file is a pickle: use only your own.
@@ -152,6 +156,7 @@ def simulate(
         sample_time=sample_time,
         delay=delay,
         elements=elements,
+        events=events,
         record_every=record_every,
         sample_period=sample_period,
         limits=limits,

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import SimulationError
-from kinetree.integrate import FIXED_STEP, System, solve_adaptive
-from kinetree.integrate.adaptive import METHODS
+from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.simulate.book import Book
 from kinetree.simulate.controllers import composed
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
+from kinetree.simulate.events import Events, checked_events, interpolated
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.march import RUNAWAY, Cursor, NotFiniteState, Watch, march, march_watched
@@ -40,6 +40,8 @@ class Simulation:
         Of the controller [s], see `kinetree.controllers`.
     elements : sequence
         What else takes part: see `kinetree.simulate.elements`.
+    events : sequence of Event
+        As for `simulate`.
     checkpoint : path-like, optional
         A file that gets a snapshot, with all samples so far, at every multiple of ``every`` and is replaced each time.
     every : float, optional
@@ -88,6 +90,7 @@ class Simulation:
         sample_time: float | None = None,
         delay: float | None = None,
         elements=(),
+        events=(),
         record_every: int = 1,
         sample_period: float | None = None,
         limits: str = "soft",
@@ -106,8 +109,8 @@ class Simulation:
         else:
             make, integrator = integrator, integrator.name
         one_of("limits", limits, ("soft", "ignore", "raise"))
-        one_of("method", method, METHODS)
-        self._elements = Elements(elements)
+        one_of("method", method, ADAPTIVE)
+        self._elements = Elements((*Elements(elements).all, *checked_events(events)))
         model = self._elements.prepare(model)
         q, v, notes = initial_state(model, q0, v0, seed, limits)
         notes += contact_notes(model)
@@ -139,7 +142,7 @@ class Simulation:
         self._record = Recorder(active.nq, active.nv)
         self.is_over = False
         self.wall_time = 0.0
-        self.counts = {"steps": 0, "evaluations": 0}
+        self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._compile_ahead()
         self._drive.reset()
         if hasattr(self._stepper, "reset"):
@@ -284,13 +287,15 @@ class Simulation:
             times = times if recorded else np.append(start, times)  # the solver begins with the first
             event = None if self._guard is None else self._guard.margin
             try:
-                solution = solve_adaptive(
+                solution = ADAPTIVE[method](
                     self.system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol,
                     tick=bar.tick, event=event,
                 )  # fmt: skip
             except SimulationError as error:
                 raise self._with_trajectory(error) from error.__cause__
             self.counts["evaluations"] += solution.evaluations
+            self.counts["steps"] += solution.steps or 0
+            self.counts["rejections"] += solution.rejections or 0
             self._take(times, solution, 0 if recorded else 1)
 
     def _take(self, times, solution, keep: int) -> None:
@@ -328,6 +333,41 @@ class Simulation:
         elif not at.asked and self._drive.at_steps:
             self._drive.begin(at.time, at.q, at.v)
             at.asked = True
+
+    # Within the last step ------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> tuple:
+        """What has happened so far: one `Occurrence` after the other."""
+        return tuple(x for element in self._elements.all if isinstance(element, Events) for x in element.occurrences)
+
+    def motion(self, step: Step):
+        """The motion within a step that was just made, ``motion(t) -> (q, v)``."""
+        return interpolated(self.system, step, self._stepper, self._forces(), self._drive.f_ext)
+
+    @property
+    def can_shorten(self) -> bool:
+        """Whether `shortened` works: a method that remembers the steps before cannot repeat one."""
+        return not (hasattr(self._stepper, "reset") or hasattr(self._stepper, "get_state"))
+
+    def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where the method itself comes to if a step that was just made ends at an earlier time [s]."""
+        drive, h = self._drive, t - step.t0
+        if self._stepper is not None:
+            return self._stepper.step(step.t0, h, step.q0, step.v0, drive.held_function(), drive.f_ext)
+        method, rtol, atol = self._solver
+        solution = ADAPTIVE[method](
+            self.system, step.q0, step.v0, np.array((step.t0, t)), drive.command, drive.f_ext, method=method, rtol=rtol,
+            atol=atol,
+        )  # fmt: skip
+        return solution.q[-1], solution.v[-1]
+
+    def _forces(self):
+        """The joint forces within a step, as a function of time and state."""
+        if self._stepper is None:
+            return self._drive.command
+        held = self._drive.held_function()
+        return lambda t, q, v: held(t)
 
     # Saving --------------------------------------------------------------------------------------------------------
 
@@ -440,6 +480,7 @@ class Simulation:
             steps=at.count if self._stepper is not None else None,
             wall_time=self.wall_time,
             notes=self.notes,
+            events=self.events,
             model=self.model,
             book=self._book(T, wrenches, failed),
         )

@@ -40,6 +40,8 @@ class Trajectory:
         Time that the run took [s].
     notes : tuple of str
         What the simulation chose or added: soft stops, a moved start.
+    events : tuple of Occurrence
+        What happened, in the order of time; not saved in files.
     model : Model or None
         The model as simulated; it is not saved in files.
     book : Book
@@ -61,6 +63,7 @@ class Trajectory:
     steps: int | None = None
     wall_time: float = float("nan")
     notes: tuple[str, ...] = ()
+    events: tuple = ()
     model: object = field(default=None)
     book: Book = field(default_factory=Book)
 
