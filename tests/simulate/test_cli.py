@@ -155,7 +155,7 @@ def test_seed_makes_a_random_start(tmp_path):
         (("info", "pendulumm"), "no robot named 'pendulumm'"),
         (("info", "missing.urdf"), "no such file"),
         (("simulate", "double_pendulum", "--q0", "1 x"), "--q0 is '1 x', expected numbers"),
-        (("simulate", "double_pendulum", "--integrator", "euler"), "no integrator 'euler'"),
+        (("simulate", "double_pendulum", "--integrator", "newmark"), "no integrator 'newmark'"),
         (("simulate", "double_pendulum", "--save", "no/such/folder/x"), "there is no folder"),
     ],
 )
@@ -169,7 +169,7 @@ def test_errors_are_one_line_and_exit_code_two(arguments, message):
 
 def test_debug_lets_the_traceback_through():
     """--debug shows where the error comes from."""
-    result = run("simulate", "double_pendulum", "--integrator", "euler", "--debug")
+    result = run("simulate", "double_pendulum", "--integrator", "newmark", "--debug")
     assert isinstance(result.exception, kt.errors.SimulationError)
 
 
