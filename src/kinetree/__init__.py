@@ -74,6 +74,7 @@ __all__ = sorted(
         "articulated_inverse_inertia",
         "assembly_tree",
         "compile",
+        "conventions",
         "controllers",
         "data",
         "dh",
@@ -114,7 +115,7 @@ def __getattr__(name: str):
 
     if name in _LATE:
         return getattr(importlib.import_module(_LATE[name]), name)
-    if name in ("geometry", "identify", "surgery", "viz"):  # loaded when they are first used
+    if name in ("conventions", "geometry", "identify", "surgery", "viz"):  # loaded when they are first used
         return importlib.import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 

@@ -18,6 +18,7 @@ FLOORS = (
     "io",
     "algorithms",
     "compile",
+    "conventions",
     "constraints",
     "forces",
     "contact",

@@ -295,8 +295,10 @@ def accelerations(model, q, v, a, places, reference, kind, bodies=None):
     X_0 = world_transforms(model, q, bodies)
     _, V = body_twists(model, q, v, bodies)
     field = body_fields(model, q, v, a, bodies, model.gravity if kind.endswith("offset") else None)
+    Motion = model.algebra.Motion
     return [
-        list(_expressed_acceleration(model.algebra.Motion, X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind)) for i, X in places
+        list(_expressed_acceleration(Motion, X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind))
+        for i, X in places
     ]
 
 

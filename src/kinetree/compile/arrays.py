@@ -131,12 +131,12 @@ def wrenches_by_name(caller: str, model, name: str, wrenches: Mapping) -> np.nda
     ShapeError
         A wrench has not six entries.
     """
-    rows = {}
+    rows, size = {}, model.algebra.dimension
     for body, wrench in wrenches.items():
         row = rows[model.body(body)] = np.asarray(wrench)  # or explains: the name may be that of a frame
-        if row.ndim == 0 or row.shape[-1] != model.algebra.dimension:
+        if row.ndim == 0 or row.shape[-1] != size:
             raise ShapeError(
-                f"{caller}: the wrench on body {body!r} has shape {row.shape}, expected (..., {model.algebra.dimension}): "
+                f"{caller}: the wrench on body {body!r} has shape {row.shape}, expected (..., {size}): "
                 "[moment; force] in world coordinates about the world's origin.",
                 name=name,
                 found=row.shape,
@@ -151,7 +151,7 @@ def wrenches_by_name(caller: str, model, name: str, wrenches: Mapping) -> np.nda
             leading=leading,
         ) from None
     dtype = np.result_type(np.float32, *(row.dtype for row in rows.values()))
-    full = np.zeros((*batch, model.nb, model.algebra.dimension), dtype)
+    full = np.zeros((*batch, model.nb, size), dtype)
     for i, row in rows.items():
         full[..., i, :] = row
     return full

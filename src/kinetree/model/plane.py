@@ -16,8 +16,8 @@ def refuse_planar(model, what: str) -> None:
     """Raise UnsupportedError, which names what was called, if the model is a planar one."""
     if model.algebra.dimension != 6:
         raise UnsupportedError(
-            f"{what} needs a spatial model and {model.name!r} is planar; take model.spatial, and make the result planar "
-            "again with .planar()",
+            f"{what} needs a spatial model and {model.name!r} is planar; take model.spatial, and make the result "
+            "planar again with .planar()",
             model=model.name,
         )
 
@@ -59,7 +59,7 @@ def plane_of(model) -> Plane:
     rng = np.random.default_rng(0)
     states = [_motions(model, rng) for _ in range(_STATES)]
     normal, by = _normal(model, states[0])
-    for turns, motions in states:
+    for _, motions in states:
         for i, angular, linear in motions:
             turned, slid = np.linalg.norm(np.cross(angular, normal)), abs(linear @ normal)
             if max(turned, slid) > _SAME:

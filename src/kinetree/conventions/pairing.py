@@ -1,0 +1,47 @@
+"""Finds the partner of every joint in the other engine, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kinetree.errors import ModelError, unknown_name
+
+
+def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=None) -> Iterator[tuple[int, int]]:
+    """``(number here, number there)`` of every moving joint.
+
+    Parameters
+    ----------
+    engine : Engine
+        For its name.
+    model : Model
+    names : mapping of str to int
+        The joints there.
+    free : sequence of int
+        The free joints there: a free joint without a namesake is the only one of them.
+    joints : mapping of str to str, optional
+        Names there by names here.
+    """
+    joints = dict(joints or {})
+    for name in joints:
+        model.joint(name)
+    for i in model.outward():
+        joint = model.joints[i]
+        if joint.nv == 0 and joint.nq == 0:
+            continue
+        name = joints.get(model.joint_names[i], model.joint_names[i])
+        if name in names:
+            yield i, names[name]
+        elif joint.nq == 7 and len(free) == 1 and name not in joints.values():
+            yield i, free[0]
+        else:
+            raise unknown_name("joint", name, names, f"the model of {engine.name}")
+
+
+def refuse_kind(engine, model, i: int, name: str, kind: str):
+    """Raise ModelError for joints of two kinds between which no conversion is known."""
+    raise ModelError(
+        f"{engine.name}: joint {model.joint_names[i]!r} is {model.joints[i]!r} here and {str(name)!r} is a joint with "
+        f"{kind} there; no conversion between these is known. Joints that both engines have: docs/conventions.md.",
+        joint=model.joint_names[i],
+    )
