@@ -12,7 +12,7 @@ D      (1 - (a/2) cot(a/2)) / a^2   inverse tangent maps; singular at a full tur
 =====  ===========================  ==============================================
 
 Below t = 1 the closed forms cancel, and their series take over, chosen by :func:`where` with guarded arguments. The
-coefficients are rational numbers; extended precision gets them in its own rounding.
+coefficients are rational numbers; extended precision gets them in its own rounding, and more of them.
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ import numpy as np
 from kinetree.spatial.scalar import sincos, sqrt, where
 
 TERMS = 10  # of the trigonometric series: the first omitted term is below 1e-20 of the sum for t < 1
+MORE = 4  # further terms in extended precision, for second derivatives
 
 
 class Series:
-    """A power series with rational coefficients, evaluated by Horner's rule."""
+    """A power series with rational coefficients, evaluated by Horner's rule; the last ones serve long doubles only."""
 
     def __init__(self, coefficients) -> None:
         self.coefficients = tuple(coefficients)
-        self.floats = tuple(float(c) for c in self.coefficients)
+        self.floats = tuple(float(c) for c in self.coefficients[:-MORE])
 
     @cached_property
     def extended(self) -> tuple:
@@ -63,7 +64,7 @@ def _is_extended(t) -> bool:
 
 def _trigonometric(first):
     """sum (-1)^k t^k / (first + 2k)!."""
-    return Series(Fraction((-1) ** k, factorial(first + 2 * k)) for k in range(TERMS))
+    return Series(Fraction((-1) ** k, factorial(first + 2 * k)) for k in range(TERMS + MORE))
 
 
 def _bernoulli(count):
@@ -78,8 +79,8 @@ COS = Series([Fraction(1), *(-c for c in _trigonometric(2).coefficients)])  # co
 SINC = _trigonometric(1)  # A
 COSC = _trigonometric(2)  # B
 SINCC = _trigonometric(3)  # C
-COTC = Series(abs(B) / factorial(2 * k) for k, B in list(enumerate(_bernoulli(26)[::2]))[1:])  # D, ratio t / 39.5
-ARCTAN = Series(Fraction((-1) ** k, 2 * k + 1) for k in range(10))  # arctan(x) / x, used below x^2 = 0.01
+COTC = Series(abs(B) / factorial(2 * k) for k, B in list(enumerate(_bernoulli(34)[::2]))[1:])  # D, ratio t / 39.5
+ARCTAN = Series(Fraction((-1) ** k, 2 * k + 1) for k in range(10 + MORE))  # arctan(x) / x, used below x^2 = 0.01
 
 
 def _guarded(t):
