@@ -43,6 +43,7 @@ from kinetree.simulate import (
     signals,
     simulate,
 )
+from kinetree.verify import verify
 
 __version__ = "0.1.0"
 
@@ -100,6 +101,7 @@ __all__ = sorted(
         "to_dh",
         "to_mjcf",
         "to_urdf",
+        "verify",
         "viz",
         "with_inertial_parameters",
         *_LATE,

@@ -256,6 +256,40 @@ def accuracy(
 
 
 @app.command()
+def verify(
+    robot: Robot,
+    states: Annotated[int, _option("Random states.", default=True)] = 8,
+    seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
+    fast: Annotated[bool, _option("Compile nothing: for big robots.", "--fast")] = False,
+    everything: Annotated[bool, _option("Show what does not apply to this robot, too.", "--all")] = False,
+    as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
+    save: Annotated[Path | None, _option("Write the report as JSON.")] = None,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
+    quiet: Annotated[bool, _option("Print only what deviates.", "--quiet", "-q")] = False,
+    debug: Debug = False,
+) -> None:
+    """Compute everything by all independent roads on random states; say what deviates by more than rounding.
+
+    Exit code 0 if all agree, 1 if something is off. docs/verify.md explains the table.
+    """
+    with _Errors(debug):
+        from kinetree.verify.command import command
+
+        _writable(save)
+        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
+        code = command(
+            model, states=states, seed=seed, fast=fast, as_json=as_json, everything=everything, quiet=quiet, write=save
+        )
+        raise typer.Exit(code)
+
+
+@app.command()
 def convert(
     robot: Robot,
     path: Annotated[Path, typer.Argument(help="The file to write: .urdf, or .xml or .mjcf for MJCF.")],

@@ -28,6 +28,7 @@ FLOORS = (
     "simulate",
     "identify",
     "analysis",
+    "verify",
     "control",
     "viz",
     "cli",

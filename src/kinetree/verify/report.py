@@ -1,0 +1,155 @@
+"""What a verification found: one row for each quantity and road, and a verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison.
+
+    Attributes
+    ----------
+    quantity : str
+        What was computed.
+    road : str
+        How.
+    against : str
+        What it was compared with.
+    verdict : str
+        "ok", "off" (it deviates by more than rounding explains) or "left out" (it does not apply; ``note`` says why).
+    deviation, tolerance : float or None
+        At the worst entry, in the quantity's own unit.
+    ratio : float or None
+        Deviation over tolerance at the worst entry: the largest of all.
+    state : int or None
+        The state of the worst entry.
+    where : str
+        Joint, body or frame of the worst entry.
+    also : tuple of str
+        All others beyond their tolerance, in the order of the model.
+    note : str
+        Why a row was left out, or what its deviation means.
+    """
+
+    quantity: str
+    road: str
+    against: str
+    verdict: str
+    deviation: float | None = None
+    tolerance: float | None = None
+    ratio: float | None = None
+    state: int | None = None
+    where: str = ""
+    also: tuple[str, ...] = ()
+    note: str = ""
+
+    def __str__(self) -> str:
+        if self.verdict == "left out":
+            return f"{self.quantity}: {self.road}: left out: {self.note}"
+        place = f" at {self.where}" if self.where else ""
+        place += f", state {self.state}" if self.state is not None else ""
+        return (
+            f"{self.quantity}: {self.road} against {self.against}: {self.verdict}, {self.deviation:.2g} of "
+            f"{self.tolerance:.2g} allowed{place}{f'; {self.note}' if self.note else ''}"
+        )
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The rows of `verify`, iterable; ``ok`` if none is off, ``str`` is a table.
+
+    Attributes
+    ----------
+    model_name : str
+    rows : tuple of Row
+    states, seed : int
+        ``States(model, states, seed)`` are the same again.
+    fast : bool
+    condition : float
+        Largest condition of M among the states, its diagonal scaled to 1.
+    seconds : float
+    findings : tuple of str
+        What the rows that are off mean, taken together; the likely cause first.
+    """
+
+    model_name: str
+    rows: tuple[Row, ...]
+    states: int
+    seed: int
+    fast: bool
+    condition: float
+    seconds: float
+    findings: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        return not self.off
+
+    @property
+    def off(self) -> tuple[Row, ...]:
+        """The rows that deviate."""
+        return tuple(row for row in self.rows if row.verdict == "off")
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def summary(self) -> str:
+        """One line: how many comparisons, how many deviate, the worst of them."""
+        done = [row for row in self.rows if row.verdict != "left out"]
+        worst = max((row.ratio for row in done), default=0.0)
+        told = f"{len(done)} comparisons on {self.states} states, {len(self.rows) - len(done)} left out"
+        told += f", condition of M up to {self.condition:.2g}"
+        if self.ok:
+            return f"{self.model_name}: all agree: {told}, worst {worst:.2g} of its tolerance, {self.seconds:.1f} s"
+        return f"{self.model_name}: {len(self.off)} deviate: {told}, worst {worst:.2g} times its tolerance"
+
+    def as_data(self) -> dict:
+        """Nested dicts and lists for JSON."""
+        values = {key: x for key, x in asdict(self).items() if key != "rows"}
+        return {"ok": self.ok, **values, "findings": list(self.findings), "rows": [asdict(row) for row in self.rows]}
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """The report as JSON text; what is not finite is null."""
+        return json.dumps(_finite(self.as_data()), indent=indent)
+
+    def __str__(self) -> str:
+        cells = [("quantity", "road", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")]
+        cells += [row_cells(row) for row in self.rows]
+        widths = [max(len(line[k]) for line in cells) for k in range(7)]
+        lines = [
+            "  ".join([*(x.ljust(w) for x, w in zip(line, widths, strict=False)), line[7]]).rstrip() for line in cells
+        ]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *self.findings, self.summary])
+
+    def to_markdown(self) -> str:
+        """The rows as a table of Markdown."""
+        head = "| quantity | road | against | deviation | tolerance | ratio | verdict |\n" + "| --- " * 7 + "|"
+        return "\n".join([head, *("| " + " | ".join(row_cells(row)[:7]) + " |" for row in self.rows)])
+
+
+def row_cells(row: Row) -> tuple[str, ...]:
+    """A row as text, column by column."""
+    if row.verdict == "left out":
+        return row.quantity, row.road, row.against, "", "", "", row.verdict, row.note
+    place = f"{row.where}, state {row.state}" if row.where and row.state is not None else row.where
+    numbers = f"{row.deviation:.1e}", f"{row.tolerance:.1e}", f"{row.ratio:.1e}"
+    return row.quantity, row.road, row.against, *numbers, row.verdict, place
+
+
+def _finite(x):
+    if isinstance(x, dict):
+        return {key: _finite(value) for key, value in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_finite(value) for value in x]
+    return None if isinstance(x, float) and not abs(x) < float("inf") else x

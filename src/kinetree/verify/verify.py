@@ -1,0 +1,86 @@
+"""``kt.verify``: all independent roads to a mechanism's dynamics on random states, and what deviates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from kinetree.errors import ModelError
+from kinetree.verify import data_laws, derivative_roads, engines, forms, joint_laws, laws, roads
+from kinetree.verify.check import Check
+from kinetree.verify.diagnosis import findings
+from kinetree.verify.report import Verification
+from kinetree.verify.states import States
+
+
+def all_checks() -> list[Check]:
+    """Every line of the table, in its order."""
+    return [
+        *data_laws.CHECKS, *joint_laws.CHECKS, *roads.checks(), *laws.CHECKS, *derivative_roads.CHECKS, *forms.CHECKS,
+        *engines.CHECKS,
+    ]  # fmt: skip
+
+
+def verify(
+    model,
+    states: int = 8,
+    *,
+    seed: int = 0,
+    fast: bool = False,
+    progress: Callable[[int, int, str], None] | bool | None = None,
+) -> Verification:
+    """Compute everything by all independent roads, on random states, and say what deviates by more than rounding.
+
+    Parameters
+    ----------
+    model : Model
+    states : int
+        Random states within limits; the same for the same seed.
+    seed : int
+    fast : bool
+        Compile nothing: the algorithms are interpreted, on all states at once. For big models.
+    progress : bool or callable, optional
+        True or False force a bar on stderr on or off; by default there is one in terminals. A callable is told
+        ``(done, total, what)``.
+
+    Returns
+    -------
+    Verification
+        Iterable rows; ``ok``, ``off``, ``findings``, ``to_json()``; its text is a table.
+
+    Raises
+    ------
+    ModelError
+        The model has no bodies or no states were asked for.
+
+    Notes
+    -----
+    Tolerances are not chosen: they are the rounding that a road may make, 2^-53 for each of about 16 operations per
+    body on the longest path, times the sizes of all terms that are summed, times the sizes of the entries of M^-1 where
+    M is solved with (`kinetree.verify.terms`); for finite differences also the difference of two steps.
+    Source: Featherstone (2008), chapters 5 to 7 and 9, for the roads; Higham (2002), section 3.1, for sums.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> result = kt.verify(kt.models.double_pendulum(), fast=True)
+    >>> result.ok
+    True
+    >>> max(result, key=lambda row: row.ratio or 0.0).ratio < 1.0
+    True
+    """
+    if model.nb < 2 or states < 1:
+        raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states were asked for; "
+                         "expected at least one of each.", model=model.name, states=states)  # fmt: skip
+    from kinetree.verify.progress import shown
+
+    start, rows, checks = time.perf_counter(), [], all_checks()
+    with shown(f"verifying {model.name}", len(checks), progress) as tell:
+        s = States(model, states, seed, compiled=not fast)
+        for done, check in enumerate(checks):
+            tell(done, len(checks), f"{check.quantity}: {check.road}")
+            rows.append(check.row(s))
+    condition = float(s.condition.max()) if model.nv else 1.0
+    return Verification(
+        model.name, tuple(rows), states, seed, fast, condition, time.perf_counter() - start, findings(rows, checks)
+    )
