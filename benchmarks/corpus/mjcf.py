@@ -47,7 +47,7 @@ def _compared(kt, model, theirs, compiled: bool) -> dict[str, object]:
 
     try:
         bridge = MujocoBridge(model, theirs, by_order=True)
-    except ValueError as error:
+    except (KeyError, ValueError) as error:
         return {"verdict": "disagrees", "rival": "MuJoCo", "reason": str(error)}
     errors, reason = compare(kt, model, bridge, compiled), ""
     if errors.singular:

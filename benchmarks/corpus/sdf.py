@@ -38,7 +38,7 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
         rival = Bridge(model, pinocchio_of(file.path, [model.joint_names[i] for i in model.outward()]))
     except NotRead as error:
         return {**row, "verdict": "loads, no rival", "reason": str(error)}
-    except ValueError as error:
+    except (KeyError, ValueError) as error:
         return {**row, "verdict": "disagrees", "rival": RIVAL, "reason": str(error)}
     errors = compare(kt, model, rival, compiled)
     reason = "loops open" if model.loops else ""

@@ -1,21 +1,8 @@
 """Converts states, forces and matrices between a kinetree model and a MuJoCo model of the same robot.
 
-Joints of a URDF file are paired by name (the root joint by being free), those of an MJCF file by their order. The
-engines differ in
-
-=================  ============================  ==================================================
-quantity           kinetree                      MuJoCo
-=================  ============================  ==================================================
-free joint, q      position, (w, x, y, z)        the same
-ball joint, q      (w, x, y, z)                  the same
-ball joint, v      w in body coords              the same
-free joint, v      (w, v), both body coords      (v in world coords, w in body coords)
-free joint, a      componentwise derivative      the same, of its own v: R (dv + w x v), dw
-free joint, tau    (n, f), both body coords      (f in world coords, n in body coords)
-mass matrix        full                          sparse in ``qM``; ``mj_fullM`` expands it
-wrench on a body   about the world's origin      (force, moment) about the body's center of mass
-joint forces       ``rnea``: bare tree           ``mj_rne``: bare tree without armature; passive apart
-=================  ============================  ==================================================
+The conversions are those of `kinetree.conventions.MuJoCo`; here they meet what MuJoCo computes. Joints of a URDF file
+are paired by name (the root joint by being free), those of an MJCF file by their order. Besides coordinates the engines
+differ in that `rnea` and ``mj_rne`` are those of the bare tree, ``mj_rne`` without armature.
 """
 
 from __future__ import annotations
@@ -26,7 +13,7 @@ import xml.etree.ElementTree as ET
 import mujoco
 import numpy as np
 
-from tests.engines.rotation import rotation_matrix
+from kinetree.conventions import MuJoCo
 
 _WORLD_LINK, _ROOT_JOINT = "world", "added_root_joint"  # a link of the name "world" is MuJoCo's world
 
@@ -88,61 +75,11 @@ class MujocoBridge:
         mj_model.body_gravcomp[:] = 0.0
         mj_model.tendon_armature[:] = 0.0
         self.model, self.mj_model, self.data = model, mj_model, mujoco.MjData(mj_model)
-        self._pairs = []  # (is free, q slices here and there, v slices here and there)
-        moving = [i for i in model.outward() if model.joints[i].nv]
-        for number, i in enumerate(moving):
-            joint = model.joints[i]
-            free = joint.nq == 7
-            j = mj_model.joint(number if by_order else _ROOT_JOINT if free else model.joint_names[i])
-            if (len(j.qpos0), len(j.damping)) != (joint.nq, joint.nv):
-                raise ValueError(f"joint {model.joint_names[i]!r}: MuJoCo's {j.name!r} is of another kind")
-            q, v = j.qposadr[0], j.dofadr[0]
-            there = slice(q, q + joint.nq), slice(v, v + joint.nv)
-            self._pairs.append((free, model.q_slice[i], there[0], model.v_slice[i], there[1]))
-
-    def q_to_mujoco(self, q):
-        """Joint positions (nq,)."""
-        out = np.empty(self.mj_model.nq)
-        for _, here, there, _, _ in self._pairs:
-            out[there] = q[here]
-        return out
-
-    def v_to_mujoco(self, q, v):
-        """Velocities or joint forces (nv,): the same law, because it preserves power."""
-        return self.velocity_map(q) @ v
-
-    tau_to_mujoco = v_to_mujoco
-
-    def v_from_mujoco(self, q, v_mj):
-        """Velocities or joint forces (nv,)."""
-        return self.velocity_map(q).T @ v_mj  # orthogonal
-
-    tau_from_mujoco = v_from_mujoco
-
-    def a_to_mujoco(self, q, v, a):
-        """Accelerations (nv,): the derivative of the velocity map adds R (w x v) to the free joint's linear part."""
-        out = self.velocity_map(q) @ a
-        for free, here_q, _, here, there in self._pairs:
-            if free:
-                angular, linear = v[here][:3], v[here][3:]
-                out[there][:3] += rotation_matrix(q[here_q][3:]) @ np.cross(angular, linear)
-        return out
-
-    def a_from_mujoco(self, q, v, a_mj):
-        """Accelerations (nv,): the inverse of `a_to_mujoco`."""
-        shift = self.a_to_mujoco(q, v, np.zeros(self.model.nv))
-        return self.velocity_map(q).T @ (a_mj - shift)
-
-    def velocity_map(self, q):
-        """The orthogonal matrix T(q) (nv, nv) with v_mujoco = T v."""
-        T = np.zeros((self.mj_model.nv, self.model.nv))
-        for free, here_q, _, here, there in self._pairs:
-            if free:
-                T[there, here][:3, 3:] = rotation_matrix(q[here_q][3:])
-                T[there, here][3:, :3] = np.eye(3)
-            else:
-                T[there, here] = np.eye(here.stop - here.start)
-        return T
+        self.there = MuJoCo(model, mj_model, by_order=by_order)
+        self.q_to_mujoco, self.velocity_map = self.there.q_to, self.there.T
+        self.v_to_mujoco, self.v_from_mujoco = self.there.v_to, self.there.v_from
+        self.tau_to_mujoco, self.tau_from_mujoco = self.there.tau_to, self.there.tau_from
+        self.a_to_mujoco, self.a_from_mujoco = self.there.a_to, self.there.a_from
 
     def _set(self, q, v=None, a=None):
         d = self.data
@@ -179,8 +116,7 @@ class MujocoBridge:
         self._set(q)
         M = np.empty((self.mj_model.nv, self.mj_model.nv))
         mujoco.mj_fullM(self.mj_model, self.data, M)
-        T = self.velocity_map(q)
-        return T.T @ M @ T
+        return self.there.M_from(q, M)
 
     def bias(self, q, v):
         """Joint forces (nv,) at zero acceleration of the tree: ``qfrc_bias`` belongs to zero of MuJoCo's own."""
@@ -218,7 +154,7 @@ class MujocoBridge:
         self._set(q)
         linear, angular = np.empty((2, 3, self.mj_model.nv))
         mujoco.mj_jacBody(self.mj_model, self.data, linear, angular, self.mj_model.body(body).id)
-        return np.concatenate([angular, linear]) @ self.velocity_map(q)
+        return self.there.J_from(q, np.concatenate([linear, angular]))
 
     def body_pose(self, q, body: str):
         """Pose of a body: R_WB (3, 3) and p_WB (3,)."""

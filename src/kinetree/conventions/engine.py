@@ -70,8 +70,8 @@ class Engine:
         found = sum(pair.law.nv for pair in self.pairs)
         if nv_there is not None and found != nv_there:
             raise ModelError(
-                f"{self.name}: the model there has {nv_there} velocities and model {model.name!r} has partners for {found} "
-                "of them; the two are not the same robot"
+                f"{self.name}: the model there has {nv_there} velocities and model {model.name!r} has partners for "
+                f"{found} of them; the two are not the same robot"
             )
         unpaired = sorted({i for i in model.outward() if model.joints[i].nv} - {pair.joint for pair in self.pairs})
         if unpaired:

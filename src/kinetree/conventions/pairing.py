@@ -41,7 +41,8 @@ def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=
 def refuse_kind(engine, model, i: int, name: str, kind: str):
     """Raise ModelError for joints of two kinds between which no conversion is known."""
     raise ModelError(
-        f"{engine.name}: joint {model.joint_names[i]!r} is {model.joints[i]!r} here and {str(name)!r} is a joint with "
-        f"{kind} there; no conversion between these is known. Joints that both engines have: docs/conventions.md.",
+        f"{engine.name}: joint {model.joint_names[i]!r} is of another kind there: {model.joints[i]!r} here, and "
+        f"{str(name)!r} is a joint with {kind}; no conversion between these is known. Joints that both engines have: "
+        "docs/conventions.md.",
         joint=model.joint_names[i],
     )
