@@ -13,6 +13,7 @@ from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.simulate.book import Book
 from kinetree.simulate.controllers import composed
+from kinetree.simulate.divergence import divergence
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
 from kinetree.simulate.events import Events, checked_events, interpolated
@@ -24,6 +25,8 @@ from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import contact_notes, one_of, positive_time, steps_between_samples, stiffness_notes
 from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulate.trajectory import Trajectory
+
+USABLE = 1e12  # [rad, m, per second] beyond that, an angle has no digit left that means anything
 
 
 class Simulation:
@@ -265,9 +268,10 @@ class Simulation:
         if isinstance(error, NotFiniteState):
             raise self._blown_up() from None
         # A runaway state makes controllers overflow: the state is to blame then.
-        if not max(np.abs(at.q).max(initial=0.0), np.abs(at.v).max(initial=0.0)) < RUNAWAY:
+        largest = np.abs(np.concatenate((at.q, at.v))).max(initial=0.0)
+        if not largest < RUNAWAY:
             raise self._blown_up() from error
-        raise self._with_trajectory(error) from error.__cause__
+        raise self._with_trajectory(error, diverged=largest > USABLE) from error.__cause__
 
     def _solve(self, end: float, bar) -> None:
         """Adaptive steps; the solver starts anew wherever what acts may jump."""
@@ -292,11 +296,28 @@ class Simulation:
                     tick=bar.tick, event=event,
                 )  # fmt: skip
             except SimulationError as error:
-                raise self._with_trajectory(error) from error.__cause__
+                self._recover(times, getattr(error, "time", None))
+                raise self._with_trajectory(error, diverged=True) from error.__cause__
             self.counts["evaluations"] += solution.evaluations
             self.counts["steps"] += solution.steps or 0
             self.counts["rejections"] += solution.rejections or 0
             self._take(times, solution, 0 if recorded else 1)
+
+    def _recover(self, times, reached) -> None:
+        """Record the samples before the time at which a solver failed, by another solve up to the last of them."""
+        at, drive, (method, rtol, atol) = self._at, self._drive, self._solver
+        reached = at.time if reached is None else float(reached)
+        before = times[times < reached]
+        if len(before) < 3 and reached > at.time:  # samples too far apart to show anything
+            before = np.linspace(at.time, at.time + 0.999 * (reached - at.time), 20)
+        try:
+            solution = ADAPTIVE[method](
+                self.system, at.q, at.v, before, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol
+            )
+        except (SimulationError, IndexError):
+            return
+        for t, q, v in zip(before.tolist(), solution.q, solution.v, strict=True):
+            self._record.append(t, q, v, drive.command(t, q, v))
 
     def _take(self, times, solution, keep: int) -> None:
         """Record the samples of an adaptive solve from row ``keep`` on, and go to its end."""
@@ -308,7 +329,9 @@ class Simulation:
                 raise self._guard.error(solution.event_time, solution.event_state[0])
         for t, q, v in zip(times[keep:-1].tolist(), Q[keep:], V[keep:], strict=False):
             self._record.append(t, q, v, drive.command(t, q, v))
-        done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
+        done = None
+        if self._watch.needed:
+            done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
         self._watch.landed = False
         whole, rest = at.whole_steps(float(times[-1]))
         at.count += whole + (rest > 0.0)
@@ -317,7 +340,7 @@ class Simulation:
             at.land(times[-1], Q[-1], V[-1])
         else:
             at.n, at.q, at.v = at.n + whole, Q[-1], V[-1]
-        landing = self._watch.after_step(done) if self._watch.needed else None
+        landing = self._watch.after_step(done) if done is not None else None
         if landing is not None:
             at.land(landing.t, landing.q, landing.v)
             self.is_over = landing.stop
@@ -518,6 +541,7 @@ class Simulation:
             system.function("forward_dynamics")(at.q, at.v, rest, *wrenches)
 
     def _blown_up(self) -> SimulationError:
+        """The error for a state that is not finite, with what the samples before tell."""
         at = self._at
         bad = self.system.coordinates.first_bad(at.q, at.v)
         steady = "integrator='semi_implicit' or 'adaptive'"
@@ -528,16 +552,21 @@ class Simulation:
             time=at.time,
             coordinate=bad,
         )
-        return self._with_trajectory(error)
+        return self._with_trajectory(error, diverged=True)
 
-    def _with_trajectory(self, error: SimulationError) -> SimulationError:
-        """The error, with the samples that are worth looking at."""
+    def _with_trajectory(self, error: SimulationError, diverged: bool = False) -> SimulationError:
+        """The error, with the samples that are worth looking at, and what they tell of a divergence."""
         record = self._record
         states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
-        bad = np.flatnonzero(~(np.abs(states).max(axis=1, initial=0.0) < RUNAWAY))
+        bad = np.flatnonzero(~(np.abs(states).max(axis=1, initial=0.0) < USABLE))
         record.rows = int(bad[0]) if len(bad) else record.rows
         with np.errstate(all="ignore"):
-            error.trajectory = self._trajectory(last=False) if record.rows else None
+            error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
+            found = divergence(error.trajectory) if diverged and record.rows else []
+        for one in found:
+            error.message = f"{error.message} {one['text']}"
+            error.args = (error.message,)
+            error.joint, error.began = one["joint"], one["time"]
         return error
 
 

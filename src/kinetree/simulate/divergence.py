@@ -1,0 +1,109 @@
+"""Why a run went off to infinity: the joint and the time where growth began, and what kind of growth it is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+RESOLVED = 0.3  # rad or m of motion per step
+STIFF = ("stiffness", "damping", "limit_stiffness", "dry_friction")  # of a joint: what a step may not resolve
+LEAST_RATE = 1.02  # growth of a speed from one sample to the next that counts as growth
+
+
+def divergence(run) -> list[dict]:
+    """What the samples before the end tell of a divergence.
+
+    Parameters
+    ----------
+    run : Trajectory
+        A run that ended early, up to its last usable sample.
+
+    Returns
+    -------
+    list of dict
+        None or one, as the fields of a `Finding`.
+    """
+    labels, v = run.coordinates.velocity_labels, run.v
+    if len(run) < 3 or not v.shape[1]:
+        return []
+    with np.errstate(all="ignore"):
+        size = np.abs(v)
+        n = _start_of_growth(size.max(axis=1))
+        # The joint whose speed grows most over the next window, against what it was before.
+        soon = min(n + _window(len(v)), len(v) - 1)
+        before = np.maximum(size[: n + 1].max(axis=0), 1e-3 * size[n:soon].max())
+        k = int(np.argmax(size[n : soon + 1].max(axis=0) / before))
+        tail = v[n:, k][np.abs(v[n:, k]) > 0.0]
+        flips = np.mean(tail[1:] * tail[:-1] < 0.0) if len(tail) > 2 else 0.0
+        rate = (np.abs(tail[-1]) / np.abs(tail[0])) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else np.inf
+        if not rate > 1.0:
+            return []
+        joint, t = labels[k], float(run.time[n])
+        per = "step" if run.steps is not None and run.book.every == 1 else "sample"
+        growth = f" {rate:.3g}-fold per {per}" if np.isfinite(rate) else " at once"
+        text = (
+            f"The motion diverges from t = {t:.6g} s on: the velocity of joint {joint!r} grows{growth}"
+            f"{_cause(run, k, n, flips)}"
+        )
+    return [{"kind": "divergence", "text": text, "joint": joint, "time": t}]
+
+
+def _window(samples: int) -> int:
+    return max(10, samples // 20)
+
+
+def _start_of_growth(size: np.ndarray) -> int:
+    """The sample from which on the largest speed so far grows by half, and again, within every window to the end."""
+    largest, window = np.maximum.accumulate(size), _window(len(size))
+    n = len(size) - 1
+    while n > 0 and largest[n] > 1.5 * largest[max(n - window, 0)]:
+        n = max(n - window, 0)
+    # Within the last window: where it passes what came before for good.
+    end = min(n + window, len(size) - 1)
+    below = np.flatnonzero(largest[n : end + 1] <= 1.5 * largest[n])
+    return n + int(below[-1]) if len(below) and largest[n] > 0.0 else n
+
+
+def _cause(run, k: int, n: int, flips: float) -> str:
+    """The likely reason, from what acts at the joint."""
+    h, label = run.dt, run.coordinates.velocity_labels[k]
+    fixed = run.steps is not None
+    fed = _fed(run, n)
+    vibrates = flips > 0.5 and fixed
+    stiff = [name for name in STIFF if np.any(np.asarray(getattr(run.model, name)[k], dtype=float))]
+    if vibrates:
+        how = f", and changes its sign from sample to sample: a vibration that dt = {h:g} s does not resolve."
+        if fed:
+            return (
+                f"{how} The controller feeds it ({fed}): its gains are too high for this step or its delay, or one has "
+                "the wrong sign."
+            )
+        acts = f", which has {' and '.join(stiff)}," if stiff else ""
+        return (
+            f"{how} A force at {label!r}{acts} is too stiff. Use a smaller dt, or integrator='semi_implicit', which "
+            "takes the joints' own springs, dampers and stops as stiff as they are."
+        )
+    if fed:
+        return f"; the controller feeds it ({fed}): has one of its gains the wrong sign, or is it too late?"
+    if run.book.wrenches is not None:
+        return "; external wrenches act: do they grow with the motion?"
+    if not fixed:
+        return "."
+    acts = f"; {' and '.join(stiff)} of that joint may be too stiff for this step" if stiff else ""
+    return f"{acts}. Use a smaller dt (now {h:g} s) or integrator='adaptive'."
+
+
+def _fed(run, n: int) -> str:
+    """What a controller has put into the mechanism by the first samples of growth, if that is most of its motion."""
+    if not run.book.controlled:
+        return ""
+    size = np.abs(run.v).max(axis=1)
+    resolved = np.flatnonzero(size[n:] < RESOLVED / run.dt)  # beyond that a step is wider than the motion
+    until = n + int(resolved[-1]) if len(resolved) else n
+    # Forces that are held do the work of the mean velocity: of the sample before and of this one.
+    mean = 0.5 * (run.v[1 : until + 1] + run.v[:until])
+    work = np.sum(run.tau[:until] * mean * np.diff(run.time[: until + 1])[:, None], axis=0)
+    gained = run.kinetic_energy[until] - run.kinetic_energy[0]
+    k = int(np.argmax(work))
+    if not (np.isfinite(work[k]) and work[k] > 0.5 * abs(gained) > 0.0):
+        return ""
+    return f"{work[k]:.3g} J at joint {run.coordinates.velocity_labels[k]!r} by t = {run.time[until]:.6g} s"

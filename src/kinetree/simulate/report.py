@@ -1,0 +1,283 @@
+"""A run in words: what is off, how much, where it began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.integrate.system import System, clock
+from kinetree.simulate.divergence import divergence
+from kinetree.simulate.half_steps import half_steps
+
+UNEXPLAINED = 0.01  # of the energy that moved: less is not worth a word
+QUATERNION = 1e-9  # of a quaternion's squared length
+COUPLING = 1e-6  # [rad or m], what calls refuse
+MOMENTUM = 1e-3  # of the largest momentum
+COARSE = 1e-2  # what half steps may change, relative to the motion
+SATURATED = 0.05  # of the samples
+TOGGLES = 8  # times that a joint leaves and meets its stop again within a tenth of the run
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is off.
+
+    Attributes
+    ----------
+    kind : str
+        "divergence", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling", "momentum", "event".
+    text : str
+        A sentence: what, how much, where it began, what to do.
+    joint : str or None
+        The velocity coordinate where it shows most.
+    time : float or None
+        When it began [s].
+    serious : bool
+        Whether the result should not be trusted as it is.
+    """
+
+    kind: str
+    text: str
+    joint: str | None = None
+    time: float | None = None
+    serious: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `Trajectory.report` found.
+
+    Attributes
+    ----------
+    opening : str
+    findings : tuple of Finding
+        The most serious first.
+    ledger : str
+        The table of the balance; empty if the run holds no energy.
+    """
+
+    opening: str
+    findings: tuple[Finding, ...]
+    ledger: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing serious was found."""
+        return not any(finding.serious for finding in self.findings)
+
+    def __str__(self) -> str:
+        lines = [self.opening]
+        if not self.findings:
+            lines.append("Nothing is off: energy, momentum and constraints are accounted for.")
+        lines += [f"{'!' if finding.serious else '-'} {finding.text}" for finding in self.findings]
+        return "\n".join([*lines, self.ledger] if self.ledger else lines)
+
+
+def make_report(run) -> Report:
+    """Look through a trajectory.
+
+    Parameters
+    ----------
+    run : Trajectory
+
+    Returns
+    -------
+    Report
+    """
+    opening = (
+        f"{run.model_name}: {run.duration:.6g} s with {run.integrator}, dt = {run.dt:g} s, {len(run)} samples"
+        + (f"; it ended early: {run.book.failed}" if run.book.failed else "")
+    )
+    with np.errstate(all="ignore"):
+        found = divergence(run) if run.book.failed else []
+        found = [Finding(**one) for one in found]
+        ledger = run.ledger
+        checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
+        for check in checks:
+            found += check(run, ledger)
+    found.sort(key=lambda finding: not finding.serious)
+    return Report(opening, tuple(found), ledger.table())
+
+
+def _energy(run, ledger):
+    """Energy that no source explains, beyond a share of what moved."""
+    scale, off = ledger.scale, np.abs(ledger.remainder)
+    if not scale > 0.0 or not off.max() > UNEXPLAINED * scale:
+        return []
+    n = int(np.argmax(off > UNEXPLAINED * scale))
+    k = _least_explained(run, max(n - 1, 0))
+    gained = "gained" if ledger.remainder[-1] > 0.0 else "lost"
+    joint = run.coordinates.velocity_labels[k]
+    sparse = f" The samples are {run.book.every} steps apart, so the sums are coarse." if run.book.every > 1 else ""
+    fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
+    return [
+        Finding(
+            "energy",
+            f"Energy is not accounted for: {abs(ledger.remainder[-1]):.3g} J {gained} without a source, "
+            f"{off.max() / scale:.2g} of the energy that moved at most; it passes {UNEXPLAINED:.0%} at "
+            f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}",
+            joint,
+            float(run.time[n]),
+        )
+    ]
+
+
+def _least_explained(run, n: int) -> int:
+    """The velocity coordinate whose change from sample n to the next is least that of its accelerations, by energy."""
+    n = min(n, len(run) - 2)
+    if n < 0 or run.v.shape[1] < 2:
+        return 0
+    window = slice(max(n - 3, 0), min(n + 4, len(run)))
+    v, a, h = run.v[window], run.a[window], np.diff(run.time[window])[:, None]
+    defect = np.abs(np.diff(v, axis=0) - 0.5 * h * (a[1:] + a[:-1]))
+    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *clock(run.model, run.time[n])))
+    speed = np.maximum(np.abs(v[1:]), np.abs(v[:-1]))
+    return int(np.argmax((inertia * defect * speed).max(axis=0)))
+
+
+def _step(run, ledger):
+    """What half steps would change."""
+    compared = half_steps(run)
+    if compared is None or not compared.share > COARSE:
+        return []
+    joint = run.coordinates.velocity_labels[compared.entry]
+    better = run.dt * min((COARSE / compared.share) ** (1.0 / max(compared.order, 1)), 0.5)
+    return [
+        Finding(
+            "step",
+            f"dt = {run.dt:g} s is large for this motion: half steps change the velocities by {compared.share:.2g} of "
+            f"the largest ones within {compared.stretch:.3g} s, most at joint {joint!r}, half of that by "
+            f"t = {compared.time:.6g} s. About {better:.1g} s would bring it to {COARSE:.0%}.",
+            joint,
+            compared.time,
+            serious=compared.share > 10.0 * COARSE,
+        )
+    ]
+
+
+def _stops(run, ledger):
+    """Joints that chatter at a stop."""
+    model, found = run.model, []
+    if "stops" not in ledger.energies:
+        return found
+    for i in model.outward():
+        own_q, own_v = model.q_slice[i], model.v_slice[i]
+        for m, k in enumerate(range(own_v.start, own_v.stop)):
+            if not model.has_limit(k):
+                continue
+            x = run.q[:, own_q.start + m]
+            beyond = (x > float(model.upper[k])) | (x < float(model.lower[k]))
+            entries = np.flatnonzero(beyond[1:] & ~beyond[:-1]) + 1
+            window = max(len(run) // 10, 2)
+            close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= window]
+            if close:
+                first = float(run.time[entries[close[0]]])
+                joint = run.coordinates.velocity_labels[k]
+                found.append(
+                    Finding(
+                        "stop",
+                        f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
+                        "times. A smaller dt, more limit_damping, or integrator='semi_implicit' settles it.",
+                        joint,
+                        first,
+                    )
+                )
+    return found
+
+
+def _saturation(run, ledger):
+    """Joint forces that stand at the same largest value again and again, or beyond what the drive can give."""
+    found = []
+    limits = np.asarray(run.model.effort_limit, dtype=float)
+    for k, joint in enumerate(run.coordinates.velocity_labels):
+        size = np.abs(run.tau[:, k])
+        top = size.max(initial=0.0)
+        if top > limits[k] * (1.0 + 1e-9):
+            n = int(np.argmax(size > limits[k]))
+            found.append(
+                Finding(
+                    "saturation",
+                    f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
+                    f"t = {run.time[n]:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller.",
+                    joint,
+                    float(run.time[n]),
+                    serious=False,
+                )
+            )
+            continue
+        at_top = size >= top * (1.0 - 1e-12)
+        if run.book.controlled and top > 0.0 and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
+            n = int(np.argmax(at_top))
+            found.append(
+                Finding(
+                    "saturation",
+                    f"The controller saturates at joint {joint!r}: {top:.4g} in {at_top.mean():.0%} of the samples, "
+                    f"first at t = {run.time[n]:.6g} s.",
+                    joint,
+                    float(run.time[n]),
+                    serious=False,
+                )
+            )
+    return found
+
+
+def _speed(run, ledger):
+    """Joints faster than their drives."""
+    limits = np.asarray(run.model.velocity_limit, dtype=float)
+    over = np.abs(run.v) > limits * (1.0 + 1e-9)
+    if not over.any():
+        return []
+    n, k = (int(x) for x in np.argwhere(over)[0])
+    joint = run.coordinates.velocity_labels[k]
+    fast = int(over.any(axis=0).sum())
+    others = f" and {fast - 1} other{'s' if fast > 2 else ''}" if fast > 1 else ""
+    text = (
+        f"Joint {joint!r}{others} moves faster than the model's velocity_limit ({limits[k]:g}), from "
+        f"t = {run.time[n]:.6g} s on. The dynamics do not use it."
+    )
+    return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
+
+
+def _manifold(run, ledger):
+    """Quaternions off unit length, couplings that came apart."""
+    found = []
+    for kind, error, most, what in (
+        ("quaternion", ledger.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
+        ("coupling", ledger.coupling_error, COUPLING, "a coupling is off by"),
+    ):
+        if error.max(initial=0.0) > most:
+            t = float(run.time[int(np.argmax(error > most))])
+            text = f"The state left its manifold: {what} {error.max():.3g}, more than {most:g} from t = {t:.6g} s on."
+            found.append(Finding(kind, text, None, t))
+    return found
+
+
+def _momentum(run, ledger):
+    """Momentum of what floats, beyond what weight and wrenches gave."""
+    if ledger.momentum_error is None:
+        return []
+    found = []
+    for what, part in (("angular", slice(0, 3)), ("linear", slice(3, 6))):
+        error = np.linalg.norm(ledger.momentum_error[:, part], axis=1)
+        size = np.linalg.norm(ledger.momentum[:, part], axis=1).max()
+        moving = float(np.sqrt(2.0 * run.kinetic_energy.max() * max(float(run.model.total_mass), 1e-300)))
+        scale = max(size, moving if what == "linear" else 1e-3 * moving)
+        if error.max() > MOMENTUM * scale > 0.0:
+            t = float(run.time[int(np.argmax(error > MOMENTUM * scale))])
+            text = (
+                f"The {what} momentum drifts by {error.max() / scale:.2g} of its size without a cause, more than "
+                f"{MOMENTUM:g} from t = {t:.6g} s on: the integrator's error. A smaller dt or a higher order helps."
+            )
+            found.append(Finding("momentum", text, None, t, serious=error.max() > 10.0 * MOMENTUM * scale))
+    return found
+
+
+def _events(run, ledger):
+    """Instants that gave energy."""
+    gains = [jump for jump in ledger.events if jump.energy > UNEXPLAINED * ledger.scale]
+    if not gains:
+        return []
+    first = gains[0]
+    text = f"The event {first.label!r} at t = {first.time:.6g} s gave {first.energy:.3g} J to the mechanism."
+    return [Finding("event", text, first.joint or None, first.time, serious=False)]
