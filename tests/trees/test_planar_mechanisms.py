@@ -189,7 +189,7 @@ def both(model, name, static, spatial=True):
     for entry, x in given.items():
         shape = {**spec.inputs, **spec.optional}[entry]
         if shape == ("nb", 6):
-            reference = static.get("reference", "world")
+            reference = static.get("reference", "world") if entry != "f_ext" else "world"
             x = np.array([six(E) @ row for E, row in zip(axes(planar, reference), x, strict=True)])
             given[entry] = np.array([six(E).T @ row for E, row in zip(axes(planar, reference), x, strict=True)])
         flat[entry] = x

@@ -1,0 +1,91 @@
+"""The forces that joints transmit: what bearings must carry, and what a force sensor in a joint would show.
+
+Book (table 5.1)   here
+``f_i``            ``f[i]``: the force that body i and all that it carries get through joint i
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.kinematics import express, own_frames, world_transforms
+from kinetree.algorithms.rnea import outward_pass
+from kinetree.algorithms.rotors import rotor_forces
+from kinetree.algorithms.spec import algorithm
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"F": ("nb", 6)},
+    static=("reference",),
+    domains=(UNIT_QUATERNIONS,),
+    body_frames="cheaper",
+    rotors=True,
+)
+def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
+    """Wrenches that the joints transmit to their bodies: drive and bearing forces together.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the body about its origin, of the world about the world's origin, of the world
+        about the body's origin.
+
+    Returns
+    -------
+    F : (..., nb, 6) array
+        Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N m, N]; the body
+        exerts the opposite one. Row 0 is zero: no joint carries the world.
+
+    Raises
+    ------
+    ShapeError, NonFiniteError, QuaternionError
+
+    Notes
+    -----
+    Source: Featherstone (2008), f_i of table 5.1 and eq. 3.34: ``F = T_a tau + T lambda``, the active force and that of
+    the constraint. The part along the joint's motions is the joint force, ``S^T F = tau - armature a``, passive joint
+    forces included; the rest is what the bearings carry. Differs: the bodies' own inertias are used, where `rnea` moves
+    what a joint does not feel to the parent. Bodies that are welded to others have no joint any more; load a robot with
+    ``merge_fixed=False`` to keep theirs. A geared rotor is a part of its stator. Cost: O(nb).
+
+    See Also
+    --------
+    rnea, body_accelerations
+
+    Examples
+    --------
+    A shelf of 2 kg, its center of mass 0.3 m from the hinge with the wall: the hinge carries its weight, a drive the
+    moment about y.
+
+    >>> import kinetree as kt
+    >>> b = kt.ModelBuilder("shelf")
+    >>> hinge = kt.joints.Revolute((0, 1, 0))
+    >>> b.add_body("shelf", "world", hinge, "hinge", mass=2.0, com=(0.3, 0.1, 0.0), inertia=(0.1, 0.1, 0.1))
+    >>> shelf = b.build()
+    >>> F = kt.joint_wrenches(shelf, [0.0], [0.0], [0.0], reference="world")
+    >>> (F[1].round(9) + 0.0).tolist()
+    [1.962, -5.886, 0.0, 0.0, 0.0, 19.62]
+    >>> kt.rnea(shelf, [0.0], [0.0], [0.0]).round(9).tolist()
+    [-5.886]
+    """
+    X, S, f = outward_pass(model, q, v, a, f_ext, model.I)
+    rotor_forces(model, X, S, f, q, v, a)
+    f[0] = model.algebra.Force.zero()
+    for i in model.inward():
+        p = model.parent[i]
+        if p:
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+    if reference == "local":
+        return [list(X_i @ f[i]) for i, X_i in own_frames(model)]
+    X_0 = world_transforms(model, q)
+    return [list(express(X_i @ f[i], X_i @ X_0[i], reference)) for i, X_i in own_frames(model)]
