@@ -234,7 +234,7 @@ def test_batches_and_traces(projection, rng):
 
 
 def test_right_angles_leave_exact_zeros():
-    """Zeros of D^-1 are structure for the compiler: of 36 entries 12 are left, also when it is turned by right angles."""
+    """Zeros of D^-1 are structure for the compiler: 12 of 36 entries are left, also if turned by right angles."""
     box = Projection.hexahedral(0.3, 0.2, 0.5)
     quarter = GeneralRotation(Matrix3(((6e-17, 1.0, 0.0), (-1.0, 6e-17, 0.0), (0.0, 0.0, 1.0))))
     for projection in (box, box.moved(Transform(quarter, Vector3.zero()))):
