@@ -7,14 +7,46 @@ digits over the rounding, 1e-9 where a mass matrix is inverted.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.joints import Composite, Fixed, Planar, Prescribed, Prismatic, Revolute, Sinusoid
+from kinetree.joints import (
+    Composite,
+    Fixed,
+    Planar,
+    PlanarLocal,
+    PlanarSplit,
+    Prescribed,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Sinusoid,
+)
 from kinetree.model.rotors import GearedRotor
-from kinetree.spatial import AxialRotation, Inertia, Symmetric3, Transform, Vector3, rotation_from_matrix
+from kinetree.spatial import (
+    ArticulatedInertia,
+    AxialRotation,
+    Force,
+    GeneralRotation,
+    Inertia,
+    Matrix3,
+    Motion,
+    PlanarArticulatedInertia,
+    PlanarForce,
+    PlanarInertia,
+    PlanarMotion,
+    PlanarTransform,
+    Symmetric3,
+    Transform,
+    Vector2,
+    Vector3,
+    rotation_from_matrix,
+)
+from tests.spatial.counting import count
 
 INERTIAL = [0, 1, 2, 9]  # of the ten parameters of a body: mass, h.x, h.y, I.zz
 CHOICES = {
@@ -318,6 +350,31 @@ def test_a_long_planar_chain_compiles():
     alike({"tau": kt.rnea(model.planar(), q, v, a)}, {"tau": kt.rnea(model, q, v, a)})
 
 
+@pytest.mark.parametrize(
+    "joint",
+    [PlanarLocal(), PlanarSplit("translation"), PlanarSplit("rotation"), Reversed(Planar()), Reversed(Revolute()),
+     Composite((Revolute(), Prismatic((0, 1, 0)), Revolute((0, 0, -1))))],
+    ids=repr,
+)  # fmt: skip
+def test_whatever_keeps_to_the_plane(joint):
+    """Joints are asked how they move, not what they are called."""
+    model = kt.models.random_tree(3, seed=1, joints=[Revolute()], branching=0.0, armature=False)
+    b, parent = kt.ModelBuilder("plane", gravity=(1.0, -9.0, 0.5)), "world"
+    for k, own in enumerate((Revolute(), joint, Prismatic((1, 0, 0)))):
+        I = model.I[k + 1]
+        c = np.array(list(I.com))
+        about = np.array(I.I.matrix.rows) - I.m * (c @ c * np.eye(3) - np.outer(c, c))
+        b.add_body(f"b{k}", parent, own, placement=((0.3, 0.1, 0.2), (0, 0, 0.4)), mass=I.m, com=c, inertia=about)
+        parent = f"b{k}"
+    model = b.build()
+    planar, rng = model.planar(), np.random.default_rng(9)
+    q, (v, a) = model.random_q(rng), rng.standard_normal((2, model.nv))
+    with kt.interpreted():
+        for name, inputs in {"rnea": (q, v, a), "crba": (q,), "aba": (q, v, a), "rnea_derivatives": (q, v, a)}.items():
+            found, expected = (np.asarray(getattr(kt, name)(m, *inputs)) for m in (planar, model))
+            alike({name: found}, {name: expected})
+
+
 def test_time_dependent_joints():
     """A joint that moves by itself in the plane; the time is the last input."""
     shaken = Prescribed(Prismatic((1, 0, 0)), Sinusoid(0.1, omega=5.0))
@@ -332,3 +389,45 @@ def test_time_dependent_joints():
         alike({"a": kt.aba(model.planar(), q, v, v, 0.3)}, {"a": expected})
         power = kt.prescribed_power(model, q, v, v, t=0.3)
         alike({"power": kt.prescribed_power(model.planar(), q, v, v, t=0.3)}, {"power": power})
+
+
+def _operands(s, planar: bool):
+    """A transform, a motion, a force, an inertia and an articulated inertia of unknown numbers."""
+    if planar:
+        r = Vector2(s(), s())
+        A = PlanarArticulatedInertia((s(), s(), s()), r, s())
+        return PlanarTransform(s(), s(), r), PlanarMotion(s(), r), PlanarForce(s(), r), PlanarInertia(s(), r, s()), A
+
+    def three():
+        return Vector3(s(), s(), s())
+
+    def matrix():
+        return tuple(tuple(s() for _ in range(3)) for _ in range(3))
+
+    X = Transform(GeneralRotation(matrix()), three())
+    I, M = (Symmetric3(*[s() for _ in range(6)]) for _ in range(2))
+    A = ArticulatedInertia(M, Matrix3(matrix()), I)
+    return X, Motion(three(), three()), Force(three(), three()), Inertia(s(), three(), I), A
+
+
+OPERATORS = {
+    "transform of a motion": lambda X, m, f, I, A: X @ m,
+    "transform of a force": lambda X, m, f, I, A: X @ f,
+    "momentum, I v": lambda X, m, f, I, A: I @ m,
+    "transform of an inertia": lambda X, m, f, I, A: X @ I,
+    "transform of an articulated inertia": lambda X, m, f, I, A: X @ A,
+    "I^A S": lambda X, m, f, I, A: A @ m,
+    "I^A - U U^T / D": lambda X, m, f, I, A: A.minus_dyad(f, 2.5),
+    "sum of articulated inertias": lambda X, m, f, I, A: A + A,
+}
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_costs_of_the_operators(operator):
+    """The table of docs/planar.md: multiplications and additions in space and in the plane."""
+    page = (Path(__file__).parents[2] / "docs" / "planar.md").read_text()
+    costs = []
+    for planar in (False, True):
+        counted = count(lambda o: OPERATORS[operator](*o), lambda s, planar=planar: _operands(s, planar))
+        costs.append("{} + {}".format(*counted))
+    assert f"| {operator} | {costs[0]} | {costs[1]} |" in page
