@@ -26,7 +26,8 @@ class Finding:
     Attributes
     ----------
     kind : str
-        "divergence", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling", "momentum", "event".
+        "divergence", "failure", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling",
+        "momentum", "event".
     text : str
         A sentence: what, how much, where it began, what to do.
     joint : str or None
@@ -87,11 +88,13 @@ def make_report(run) -> Report:
     """
     opening = (
         f"{run.model_name}: {run.duration:.6g} s with {run.integrator}, dt = {run.dt:g} s, {len(run)} samples"
-        + (f"; it ended early: {run.book.failed}" if run.book.failed else "")
+        + ("; it ended early" if run.book.failed else "")
     )
     with np.errstate(all="ignore"):
         found = divergence(run) if run.book.failed else []
         found = [Finding(**one) for one in found]
+        if run.book.failed and not found:
+            found = [Finding("failure", f"The run ended early: {run.book.failed}", None, float(run.time[-1]))]
         ledger = run.ledger
         checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
         for check in checks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time as clock
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from kinetree.simulate.elements import Elements, Step
 from kinetree.simulate.events import Events, checked_events, interpolated
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import Guard, with_soft_stops
-from kinetree.simulate.march import RUNAWAY, Cursor, NotFiniteState, Watch, march, march_watched
+from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import contact_notes, one_of, positive_time, steps_between_samples, stiffness_notes
@@ -238,10 +239,11 @@ class Simulation:
         return any(self._at.whole_steps(end))
 
     def _next_save(self) -> float:
-        number = round(self.time / self._save_every)
-        if number * self._save_every - self.time < 0.5 * self._at.dt:
-            number += 1
-        return number * self._save_every if self._save_every > self._at.dt else self.time + self._at.dt
+        """The end of the first step that reaches the next multiple of ``every``, so that no step is shortened."""
+        at = self._at
+        number = math.floor(at.time / self._save_every + 1e-9 + SLIVER * at.dt / self._save_every) + 1
+        whole, rest = at.whole_steps(number * self._save_every)
+        return at.origin + (at.n + max(whole + (rest > 0.0), 1)) * at.dt
 
     def _march(self, end: float, bar) -> None:
         whole, rest = self._at.whole_steps(end)
@@ -278,11 +280,11 @@ class Simulation:
         at, drive, (method, rtol, atol) = self._at, self._drive, self._solver
         while self._steps_left(end) and not self.is_over:
             start = self.time
+            if not at.asked:
+                drive.segment(start, at.q, at.v)
             stop = min(end, drive.next_time(start))
             if self._elements.having("after_step"):
                 stop = min(stop, start + at.dt)
-            if not at.asked:
-                drive.segment(start, at.q, at.v)
             whole, rest = at.whole_steps(stop)
             steps = np.arange(whole + (rest > 0.0))
             sampled = steps[((at.count + steps) % self._every == 0) | ((steps == 0) & self._watch.landed)]
@@ -558,8 +560,9 @@ class Simulation:
         """The error, with the samples that are worth looking at, and what they tell of a divergence."""
         record = self._record
         states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
-        bad = np.flatnonzero(~(np.abs(states).max(axis=1, initial=0.0) < USABLE))
-        record.rows = int(bad[0]) if len(bad) else record.rows
+        size = np.maximum.accumulate(np.nan_to_num(np.abs(states).max(axis=1, initial=0.0), nan=np.inf))
+        usable, last_resort = (int(np.searchsorted(size, most)) for most in (USABLE, RUNAWAY))
+        record.rows = max(usable, min(last_resort, 4))
         with np.errstate(all="ignore"):
             error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
             found = divergence(error.trajectory) if diverged and record.rows else []
