@@ -15,6 +15,7 @@ from tests.engines.robots import robot_path
 from tests.identities.systems import close, state
 from tests.trees.geared import geared_tree
 from tests.trees.maximal import Bodies
+from tests.trees.test_time import tree
 
 SEEDS = range(12)
 
@@ -121,3 +122,18 @@ def test_compiled_on_a_batch():
     with kt.interpreted():
         for k in range(3):
             close(found[k], kt.joint_wrenches(model, q[k], v[k], v[k], reference="local_world_aligned"), scale=100.0)
+
+
+def test_power_of_prescribed_motions():
+    """F . sigma of all joints is what `prescribed_power` says, on a tree whose joints move by themselves."""
+    model, t = tree(0), 0.83
+    rng = np.random.default_rng(0)
+    q, (v, a) = model.random_q(rng), rng.standard_normal((2, model.nv))
+    with kt.interpreted():
+        F = kt.joint_wrenches(model, q, v, a, t, reference="local")
+        power = kt.prescribed_power(model, q, v, a, t)
+    now = model.at(t)
+    driven = [i for i in model.outward() if now.joints[i].driven]
+    sigma = [np.array(now.joints[i].sigma(list(q[model.q_slice[i]])).array(), dtype=float) for i in driven]
+    assert driven
+    close(sum(s @ F[i] for s, i in zip(sigma, driven, strict=True)), power, scale=np.abs(F).max())
