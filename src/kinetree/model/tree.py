@@ -201,6 +201,8 @@ class Tree:
         n = len(self.algebra.wrench)
         if self.children(0) != (1,) or self.v_slice[1].stop != n:
             return 0
+        if self.joints[1].time_dependent or self.joints[1].driven:
+            return 0  # v is the twist relative to a frame that moves
         # A subspace that depends on q does not survive NaN.
         S = self.joints[1].motion_subspace([float("nan")] * self.q_slice[1].stop)
         unit = all(x == float(row == k) for k, S_k in enumerate(S) for row, x in enumerate(S_k))

@@ -38,7 +38,8 @@ def _momentum_size(s):
         W[:, b] += np.linalg.norm(V[:, :3], axis=1)
         L[:, b] += np.linalg.norm(V[:, 3:], axis=1)
     P = near.mass * L + near.first * W
-    return (near.second * W + near.first * L + P * (1.0 + away)).sum(axis=1)[:, None]
+    spin = sum(r.axial_inertia * abs(r.ratio) * v[:, s.model.v_slice[r.joint].start] for r in s.model.rotors)
+    return ((near.second * W + near.first * L + P * (1.0 + away)).sum(axis=1) + spin)[:, None]
 
 
 # Energy --------------------------------------------------------------------------------------------------------------
@@ -91,8 +92,8 @@ def mass_rate(s):
     """dM/dt = C + C^T."""
     if s.t is not None:
         raise LeftOut("joints move without velocities")
-    size = s.tolerances.near.M
-    rate, error = along(s, lambda q, v, t: s.call("crba", q, form="precise"), size)
+    size = s.tolerances.far.M  # C is summed in coordinates of the world
+    rate, error = along(s, lambda q, v, t: s.call("crba", q, form="precise"), s.tolerances.near.M)
     C = s.call("coriolis_matrix", s.q, s.v, form="precise")
     fast = _rounding(s) * size * (1.0 + np.abs(s.v).sum(axis=1)[:, None, None])
     return Compared(C + np.swapaxes(C, 1, 2), rate, error + fast, ("v", "v"))
@@ -106,7 +107,7 @@ def coriolis(s):
     expected = s.plain.joint_forces(0.0 * s.a) - s.call("gravity_forces", s.q, form="precise")
     found = (C @ s.v[..., None])[..., 0]
     # Entries of C sum over pairs of velocities what the bias sums over bodies.
-    size = (s.tolerances.near.M * (np.abs(s.v).sum(axis=1) ** 2)[:, None, None]).sum(axis=2) + s.tolerances.near.tau
+    size = (s.tolerances.far.M * (np.abs(s.v).sum(axis=1) ** 2)[:, None, None]).sum(axis=2) + s.tolerances.near.tau
     return Compared(found, expected, _rounding(s) * size, ("v",))
 
 
@@ -153,6 +154,33 @@ def center_of_mass(s):
     rate, error = along(s, lambda q, v, t: s.call("center_of_mass", q, t=t, form="precise"), size)
     found = s.call("center_of_mass_velocity", s.q, s.v, form="precise")
     return Compared(found, rate, error + _rounding(s) * (_momentum_size(s) / s.model.total_mass))
+
+
+def center_of_mass_by_jacobian(s):
+    """J v = the velocity of the center of mass."""
+    if s.t is not None:
+        raise LeftOut("joints move without velocities")
+    found = (s.call("center_of_mass_jacobian", s.q) @ s.v[..., None])[..., 0]
+    expected = s.plain.momentum()[:, 3:] / s.model.total_mass
+    return Compared(found, expected, _rounding(s) * (_momentum_size(s) / s.model.total_mass))
+
+
+def regressors(s):
+    """Energies and momentum as linear functions of the inertial parameters."""
+    from kinetree.model.inertial_parameters import inertial_parameters
+
+    if s.model.rotors or np.any(s.model.armature):
+        raise LeftOut("regressors leave armatures and rotors out")
+    pi = inertial_parameters(s.model)
+    T = s.call("kinetic_energy_regressor", s.q, s.v) @ pi
+    U = s.call("potential_energy_regressor", s.q) @ pi
+    h = s.call("momentum_regressor", s.q, s.v) @ pi
+    found = np.concatenate([T[:, None], U[:, None], h], axis=1)
+    energies = s.plain.kinetic_energy()[:, None], s.plain.potential_energy()[:, None]
+    expected = np.concatenate([*energies, s.plain.momentum()], axis=1)
+    sizes = np.repeat(_energy_size(s)[:, None], 2, axis=1), np.repeat(_momentum_size(s), 6, axis=1)
+    size = np.concatenate(sizes, axis=1)
+    return Compared(found, expected, 4.0 * _rounding(s) * size)
 
 
 def regressor(s):
@@ -313,5 +341,7 @@ CHECKS = (
     Check("momentum", "centroidal_momentum", PLAIN, centroidal, cause=4),
     Check("momentum", "centroidal_momentum_matrix v", "centroidal_momentum", centroidal_matrix, cause=6),
     Check("momentum", "center_of_mass_velocity", DIFFERENCES, center_of_mass, cause=4),
+    Check("momentum", "center_of_mass_jacobian v", PLAIN, center_of_mass_by_jacobian, cause=4),
+    Check("regressors", "energies and momentum", PLAIN, regressors, cause=5),
     Check("regressors", "joint_torque_regressor pi", PLAIN, regressor, cause=5),
 )  # fmt: skip

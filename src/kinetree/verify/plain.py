@@ -199,11 +199,13 @@ class Plain:
         return tau + np.asarray(model.armature, self.dtype) * a
 
     def momentum(self) -> np.ndarray:
-        """Momentum of all bodies about the world's origin, (n, 6)."""
-        return sum(
-            (moved_back((self.inertia(i) @ self.V[i][..., None])[..., 0], self.p[i]) for i in self.model.outward()),
-            np.zeros((self.n, 6), self.dtype),
-        )
+        """Momentum of all bodies and spinning rotors about the world's origin, (n, 6)."""
+        total = np.zeros((self.n, 6), self.dtype)
+        for i in self.model.outward():
+            total += moved_back((self.inertia(i) @ self.V[i][..., None])[..., 0], self.p[i])
+        for rotor, k, axis in self._rotors():
+            total[:, :3] += axis * (rotor.axial_inertia * rotor.ratio * self.v[:, k, None])
+        return total
 
     def kinetic_energy(self) -> np.ndarray:
         """Of all bodies, armatures and rotors, (n,)."""

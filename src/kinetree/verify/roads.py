@@ -72,6 +72,19 @@ def _free(s, names) -> np.ndarray:
     return mask
 
 
+def _part(s, M):
+    """Rows and columns of half the joints; zeros elsewhere, as in `crba_restricted`."""
+    free = _free(s, _half(s))
+    return np.where(free[:, None] & free, M, 0.0)
+
+
+def _blocks(s):
+    """M and the bias out of the parts of the equation of motion of a floating base (eq. 9.13)."""
+    _falling(s)
+    I_0, F, H, p_0, C = s.once("eq. 9.13", lambda: s.call("floating_base_coefficients", s.q, s.v, s.f_ext))
+    return np.block([[I_0, F], [np.swapaxes(F, 1, 2), H]]), _both(p_0, C)
+
+
 def _hybrid(s, free):
     """Accelerations and forces where the forces of some coordinates are known, by the permuted equation of motion."""
     known = np.where(free, 0.0, s.a)
@@ -154,6 +167,14 @@ QUANTITIES = {
         Quantity(
             "accelerations", lambda s: s.answer, lambda s: s.tolerances.accelerations(s.answer, s.tau), ("v",)
         ),
+        Quantity(
+            "accelerations, about the world", lambda s: s.answer,
+            lambda s: s.tolerances.accelerations(s.answer, s.tau, world=True), ("v",),
+        ),
+        Quantity(
+            "mass matrix, half the joints", lambda s: _part(s, s.M), lambda s: _part(s, s.tolerances.matrix()),
+            ("v", "v"),
+        ),
         Quantity("inverse of M", lambda s: s.M_inverse, lambda s: s.tolerances.inverse(), ("v", "v")),
         Quantity("M^-1 x", lambda s: _solution(s), lambda s: s.tolerances.solution(_solution(s)), ("v",)),
         Quantity(
@@ -230,10 +251,15 @@ ROADS = (
     Road("mass matrix", "mass_matrix_columns", lambda s: s.call("mass_matrix_columns", s.q)),
     Road("mass matrix", "L^T L of ltl", lambda s: _gram(s.call("ltl", s.q))),
     Road("mass matrix", "L^T D L of ltdl", lambda s: _gram(*s.call("ltdl", s.q))),
+    Road("mass matrix", "floating_base_coefficients", lambda s: _blocks(s)[0]),
+    Road("bias forces", "floating_base_coefficients", lambda s: _blocks(s)[1]),
+    Road("mass matrix, half the joints", "crba_restricted", lambda s: (
+        s.call("crba_restricted", s.q, **_joints(s, _half(s))))),
     Road("accelerations", "aba", lambda s: s.call("aba", s.q, s.v, s.tau, s.f_ext)),
     Road("accelerations", "forward_dynamics_crba", lambda s: s.call("forward_dynamics_crba", s.q, s.v, s.tau, s.f_ext)),
     Road("accelerations", "divide_and_conquer", lambda s: s.call("divide_and_conquer", s.q, s.v, s.tau, s.f_ext),
          "links"),
+    Road("accelerations, about the world", "aba_world", lambda s: s.call("aba_world", s.q, s.v, s.tau, s.f_ext)),
     Road("accelerations", "aba_inverse_inertias", lambda s: s.call("aba_inverse_inertias", s.q, s.v, s.tau, s.f_ext),
          "inertias"),
     Road("accelerations", "aba_implicit_joints", lambda s: s.call("aba_implicit_joints", s.q, s.v, s.tau, s.f_ext),

@@ -171,14 +171,14 @@ class Tolerances:
         """Square roots of the diagonal of M's sizes: the size of an entry, whatever is eliminated on the way."""
         return np.sqrt(np.diagonal(self.near.M, axis1=1, axis2=2))
 
-    def solved(self, x) -> np.ndarray:
+    def solved(self, x, *, world=False) -> np.ndarray:
         """Error of the right-hand side that stands for the rounding of M when the solution is x, (n, nv)."""
-        s = self.root
+        s = np.sqrt(np.diagonal(self.far.M, axis1=1, axis2=2)) if world else self.root
         return self.u_solve * s * np.sum(s * np.abs(np.asarray(x, float)), axis=1, keepdims=True)
 
-    def accelerations(self, a, tau, M_inverse=None) -> np.ndarray:
+    def accelerations(self, a, tau, M_inverse=None, *, world=False) -> np.ndarray:
         """Of forward dynamics with this answer, (n, nv)."""
-        wrong = self.forces(a) + self.u * np.abs(tau) + self.solved(a)
+        wrong = self.forces(a, world=world) + self.u * np.abs(tau) + self.solved(a, world=world)
         inverse = self.M_inverse if M_inverse is None else np.abs(np.asarray(M_inverse, float))
         return (inverse @ wrong[..., None])[..., 0]
 
