@@ -93,6 +93,21 @@ slope = kt.potential_energy(robot, kt.integrate(robot, q, h * qd)) - kt.potentia
 assert np.isclose(slope / (2 * h), parts["gravity"] @ qd, rtol=1e-6)
 
 # %% [markdown]
+# ## What the bearings carry (eq. 3.34)
+#
+# The f_i of the recursion are the forces through the joints. Their part along S is the joint force; the rest a drive
+# never feels, but somebody must design for it.
+
+# %%
+F = kt.joint_wrenches(robot, q, qd, qdd, reference="local")
+for name in ("left_hip_pitch", "neck_pitch"):
+    i = robot.joint(name)
+    (axis,) = robot.joints[i].motion_subspace([0.0])
+    k = robot.v_slice[i].start
+    assert np.isclose(axis.array() @ F[i], tau[k] - robot.armature[k] * qdd[k])
+    print(f"{name}: {tau[k]:.2f} N m by the drive, {np.linalg.norm(F[i, 3:]):.1f} N by the bearing")
+
+# %% [markdown]
 # A wrench is about the origin of its coordinates. To act at the hand, the moment p x f belongs to the force.
 
 # %%
