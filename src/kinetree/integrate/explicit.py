@@ -158,7 +158,7 @@ class ExplicitRungeKutta:
     chart : Chart
     """
 
-    __slots__ = ("_c", "_end", "_h", "_h_array", "_last", "_moved", "_none", "_rows", "_slopes", "_stage", "_sum")
+    __slots__ = ("_end", "_h", "_h_array", "_last", "_moved", "_none", "_plan", "_slope", "_slopes", "_stage", "_sum")
 
     name: str
     order: int
@@ -172,24 +172,27 @@ class ExplicitRungeKutta:
         self._end = system.function(end_spec(self.chart), checks=False)
         self._moved = system.function(self.chart.moved, checks=False)
         stages = self.tableau.evaluations
-        self._rows, self._c, self._sum = numbers.rows[:stages], numbers.c[:stages], numbers.b
-        self._slopes = np.zeros((stages, 2 * nv))  # a row per stage: xi', v'
-        self._none = np.zeros(nv)
+        self._slopes = K = np.zeros((stages, 2 * nv))  # a row per stage: xi', v'
+        self._slope = np.zeros(2 * nv)
+        self._plan = [(numbers.rows[i], K[:i], numbers.c[i], (K[i, :nv], K[i, nv:])) for i in range(stages)]
+        self._sum, self._none = numbers.b, np.zeros(nv)
         self._h, self._h_array, self._last = None, None, None
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         if h != self._h:  # compiled functions take arrays; the step is almost always the same
             self._h, self._h_array = h, np.array(h)
-        step, stage, K, none = self._h_array, self._stage, self._slopes, self._none
+        step, stage, none, slope = self._h_array, self._stage, self._none, self._slope
         nv = len(none)
-        K[0, :nv], K[0, nv:] = stage(q, v, none, none, tau(t), step, *f_ext(t))
-        for i in range(1, len(K)):
-            now, slope = t + self._c[i] * h, np.dot(self._rows[i], K[:i])
-            K[i, :nv], K[i, nv:] = stage(q, v, slope[:nv], slope[nv:], tau(now), step, *f_ext(now))
-        slope = np.dot(self._sum, K)
+        x, a = slope[:nv], slope[nv:]
+        stage(q, v, none, none, tau(t), step, *f_ext(t), out=self._plan[0][3])
+        for row, before, c, rates in self._plan[1:]:
+            now = t + c * h
+            row.dot(before, slope)
+            stage(q, v, x, a, tau(now), step, *f_ext(now), out=rates)
+        self._sum.dot(self._slopes, slope)
         self._last = t, h, q, v
-        return self._end(q, v, step, slope[:nv], slope[nv:])
+        return self._end(q, v, step, x, a)
 
     def interpolant(self) -> Interpolant | None:
         """The continuous solution over the last step; None if the method has none of its own."""
