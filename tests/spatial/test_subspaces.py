@@ -11,7 +11,9 @@ import pytest
 from kinetree.algorithms.force_basis import force_basis
 from kinetree.errors import ModelError, ShapeError
 from kinetree.joints import Cylindrical, Free, Helical, Planar, Prismatic, Revolute, Spherical, examples
+from kinetree.spatial import Force, Motion
 from kinetree.spatial.algebra import SPATIAL
+from kinetree.spatial.screws import screw
 from kinetree.spatial.subspaces import (
     apparent_inverse_inertia,
     complement,
@@ -111,6 +113,16 @@ def test_complements_are_dual_and_not_euclidean(rng):
     T = complement(S)
     assert is_same(complement(X.matrix() @ S), np.linalg.inv(X.matrix()).T @ T)
     assert not is_same(complement(X.matrix() @ S), X.matrix() @ T)
+
+
+def test_vectors_have_no_magnitude():
+    """C02.12: rotations and translations have magnitudes, each in its own unit; a motion or force as such has none."""
+    for kind in (Motion, Force):
+        assert not {"norm", "length", "magnitude", "__abs__"} & set(dir(kind))
+    assert screw(Motion.of([0.0, 0.0, 2.0, 0.0, 0.0, 1.0])).magnitude == 2.0  # rad/s
+    assert screw(Motion.of([0.0, 0.0, 0.0, 0.0, 3.0, 4.0])).magnitude == 5.0  # m/s
+    assert screw(Force.of([0.0, 0.0, 0.0, 0.0, 3.0, 4.0])).magnitude == 5.0  # N
+    assert screw(Force.of([0.0, 3.0, 4.0, 0.0, 0.0, 0.0])).magnitude == 5.0  # N m
 
 
 TABLE_4_1 = {
