@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.integrate import System
+from kinetree.integrate import FIXED_STEP, System
 from kinetree.integrate.linearly_implicit import LinearlyImplicitEuler, linearly_implicit_acceleration
-from kinetree.joints import Revolute, Spherical
+from kinetree.joints import Prismatic, Revolute, Spherical
 from tests.integrate.test_implicit_orders import ORDERS
 
 IMPLICIT = tuple(ORDERS)
@@ -53,6 +53,21 @@ def test_dry_friction_holds_a_pendulum(name):
     model = kt.models.pendulum().replace(dry_friction=20.0)
     run = kt.simulate(model, [1.0], duration=0.5, dt=5e-3, integrator=name)
     assert abs(run.q[-1, 0] - 1.0) < 1e-3
+
+
+@pytest.mark.parametrize("name", ["implicit_midpoint", "variational"])
+def test_friction_that_stops_a_joint_within_a_step_takes_few_iterations(name):
+    """A slider at 10 mm/s, friction that stops it in a fifth of the step: at rest after it, by ten iterations.
+
+    Slopes of friction alone would throw the velocity from one direction to the other and back, forever.
+    """
+    b = kt.ModelBuilder("slider")
+    b.add_body("slider", joint=Prismatic((1, 0, 0)), mass=1.0, dry_friction=5.0)
+    method = FIXED_STEP[name](System(b.build()))
+    rest = np.zeros(1)
+    _, v = method.step(0.0, 0.01, rest, np.array([0.01]), lambda t: rest, lambda t: ())
+    count = method.iterations if name == "variational" else method._newton.iterations
+    assert abs(v[0]) < 0.011 and count <= 10  # the midpoint rule turns the velocity round and keeps its mean at rest
 
 
 def ball_on_springs():

@@ -30,16 +30,15 @@ REST = 1e-3  # [rad/s or m/s] changes of velocity are judged against this speed 
 # Slopes of the forces ------------------------------------------------------------------------------------------------
 
 
-def passive_slopes(model, q, v, secant=0.0):
+def passive_slopes(model, q, v, stuck=None):
     """How passive joint forces answer motion: ``K = d force / dq`` along the manifold, ``D = - d force / dv``.
 
     Parameters
     ----------
     model : Model
     q, v : sequence of scalars
-    secant : scalar
-        0 takes the slope of dry friction, 1 its secant ``tau_c / max(|v|, v_s)``, with which an iteration creeps to
-        the solution where the slope jumps to and fro.
+    stuck : list, optional
+        1 for velocities that are taken to be below v_s, whatever they are now, as `reversals` finds them; else 0.
 
     Returns
     -------
@@ -63,17 +62,17 @@ def passive_slopes(model, q, v, secant=0.0):
         D[k] = D[k] + active * model.limit_damping[k]
     for k in range(model.nv):
         if model.has_friction(k):
-            speed = absolute(v[k])
-            slope = where(speed < FRICTION_VELOCITY, 1.0 / FRICTION_VELOCITY, 0.0)
-            chord = 1.0 / maximum(speed, FRICTION_VELOCITY)
-            D[k] = D[k] + model.dry_friction[k] * (slope + secant * (chord - slope))
+            slope = where(absolute(v[k]) < FRICTION_VELOCITY, 1.0 / FRICTION_VELOCITY, 0.0)
+            if stuck is not None:
+                slope = slope + stuck[k] * (1.0 / FRICTION_VELOCITY - slope)
+            D[k] = D[k] + model.dry_friction[k] * slope
     return K, D
 
 
-def force_slopes(model, q, v, a, secant=0.0, f_ext=None):
+def force_slopes(model, q, v, a, f_ext=None):
     """``(dr_dq, dr_dv, M)`` of the complete inverse dynamics ``r(q, v, a)``, couplings aside."""
     dq, dv, M = rnea_derivatives(model, q, v, a, f_ext)
-    K, D = passive_slopes(model, q, v, secant)
+    K, D = passive_slopes(model, q, v)
     dq = [[x - k for x, k in zip(row, K_row, strict=True)] for row, K_row in zip(dq, K, strict=True)]
     for k, d in enumerate(D):
         dv[k][k] = dv[k][k] + d
@@ -86,6 +85,20 @@ def residual(model, q, v, a, tau, f_ext=None):
     forces = joint_forces(model, arrays, ())  # whose passes the derivatives share
     passive = passive_joint_forces(model, q, v)
     return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
+
+
+def sticking(model, v, stuck) -> list:
+    """What friction asks more where velocities are taken to be below v_s: ``tau_c v (1 / v_s - 1 / max(|v|, v_s))``.
+
+    Beside `passive_slopes` with the same ``stuck`` it makes Newton's step the one to the velocity at which friction
+    holds. An iteration with slopes alone would be thrown from one direction to the other and back.
+    """
+    excess = [0.0] * model.nv
+    for k in range(model.nv):
+        if model.has_friction(k):
+            missing = 1.0 / FRICTION_VELOCITY - 1.0 / maximum(absolute(v[k]), FRICTION_VELOCITY)
+            excess[k] = stuck[k] * (model.dry_friction[k] * missing * v[k])
+    return excess
 
 
 # Tangent maps of the joints -------------------------------------------------------------------------------------------
@@ -195,20 +208,45 @@ def stage(model, q, x0, w0, a, x1, w1):
     return xi, integrate(model, q, xi), [w + w1 * a_k for w, a_k in zip(w0, a, strict=True)]
 
 
-def newton_matrix(model, q, x0, w0, a, x1, w1, secant=0.0, f_ext=None) -> Reduced:
-    """dr/da, factorized."""
-    xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
-    dq, dv, M = force_slopes(model, Q, w, a, secant, f_ext)
-    dq = times_tangent(model, dq, xi)
-    n = range(model.nv)
-    return Reduced(model, [[_sum(M[m][k], w1 * dv[m][k], x1 * dq[m][k]) for k in n] for m in n])
+class Linearization:
+    """``M + w1 D + x1 K T(xi)`` of the tree at a stage, to which passive forces come there or at a later one."""
+
+    __slots__ = ("_model", "_rigid", "_stage", "_weights")
+
+    def __init__(self, model, xi, Q, w, a, x1, w1, f_ext=None) -> None:
+        dq, dv, M = rnea_derivatives(model, Q, w, a, f_ext)
+        dq, n = times_tangent(model, dq, xi), range(model.nv)
+        self._rigid = [[_sum(M[m][k], w1 * dv[m][k], x1 * dq[m][k]) for k in n] for m in n]
+        self._model, self._stage, self._weights = model, (xi, Q, w), (x1, w1)
+
+    def factorized(self, stuck=None, later=None) -> Reduced:
+        """The matrix with the slopes of passive forces at this stage, or at ``later = (xi, Q, w)``."""
+        model, (x1, w1), (xi, Q, w) = self._model, self._weights, later or self._stage
+        K, D = passive_slopes(model, Q, w, stuck)
+        K, matrix = times_tangent(model, K, xi), [list(row) for row in self._rigid]
+        for m, row in enumerate(matrix):
+            row[m] = row[m] + w1 * D[m]
+            for k, slope in enumerate(K[m]):
+                if not is_zero(slope):
+                    row[k] = row[k] - x1 * slope
+        return Reduced(model, matrix)
 
 
-def corrected(model, matrix: Reduced, q, x0, w0, a, tau, x1, w1, f_ext=None):
+def has_kinks(model) -> bool:
+    """Whether slopes of passive forces jump: dry friction at rest, stops where they begin."""
+    return any(model.has_friction(k) or (model.has_limit(k) and model.has_stop(k)) for k in range(model.nv))
+
+
+def reversals(before, now) -> list:
+    """1 for velocities that changed their direction from one iterate to the next: friction may hold them."""
+    return [where(x * y < 0.0, 1.0, 0.0) for x, y in zip(before, now, strict=True)]
+
+
+def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
     """a after one correction, its change as a fraction of the speed, and the residual before."""
-    _, Q, w = stage(model, q, x0, w0, a, x1, w1)
     r = residual(model, Q, w, a, tau, f_ext)
-    change = matrix.solve(r)
+    excess = [0.0] * model.nv if stuck is None else sticking(model, w, stuck)
+    change = matrix.solve([x + y for x, y in zip(r, excess, strict=True)])
     a = [x - dx for x, dx in zip(a, change, strict=True)]
     return a, relative_change([w1 * dx for dx in change], w), r
 
@@ -236,10 +274,13 @@ def _sum(*terms):
     return sum((x for x in terms if not is_zero(x)), start=0.0)
 
 
-def _newton_update(model, q, x0, w0, a, tau, x1, w1, secant, f_ext=None):
+def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
     _refuse_held(model, "aba")
-    matrix = newton_matrix(model, q, x0, w0, a, x1, w1, secant, f_ext)
-    return corrected(model, matrix, q, x0, w0, a, tau, x1, w1, f_ext)
+    xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    stuck = reversals(before, w)
+    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
+    a, change, r = corrected(model, matrix, Q, w, a, tau, w1, stuck, f_ext)
+    return a, w, change, r
 
 
 def _end(model, q, xi, v):
@@ -247,16 +288,16 @@ def _end(model, q, xi, v):
 
 
 def _slopes(model, q, v, a, f_ext=None):
-    return force_slopes(model, q, v, a, 0.0, f_ext)
+    return force_slopes(model, q, v, a, f_ext)
 
 
 # Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
 NEWTON_UPDATE = Spec(
     name="implicit_newton_update",
     function=_newton_update,
-    inputs={"q": ("nq",)} | {x: ("nv",) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": (), "secant": ()},
+    inputs={"q": ("nq",)} | {x: ("nv",) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": (), "before": ("nv",)},
     optional={"f_ext": ("nb", 6)},
-    outputs={"a_next": ("nv",), "change": (), "r": ("nv",)},
+    outputs={"a_next": ("nv",), "w": ("nv",), "change": (), "r": ("nv",)},
     domains=(UNIT_QUATERNIONS,),
 )
 STEP_END = Spec(

@@ -7,11 +7,12 @@ import numpy as np
 from kinetree.algorithms.complete import COMPLETE, _refuse_held
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrate.implicit import corrected, newton_matrix, settled
+from kinetree.integrate.implicit import Linearization, corrected, has_kinks, reversals, settled, stage
 from kinetree.integrate.newton import Newton
 from kinetree.spatial.scalar import where
 
-UNSOLVED = 1e-5  # a fixed number of corrections whose last one is larger than this has not found the solution
+KINKED = 8  # further corrections where slopes of passive forces jump
+UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
 
 
 class ImplicitMidpoint:
@@ -82,13 +83,13 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last one
-        above 1e-5 of the speed), so that no wrong number passes for a result.
+        above 1e-3 of the speed), so that no wrong number passes for a result.
 
     Notes
     -----
     Source: Hairer, Lubich, Wanner (2006), sections II.1 and VIII.6. Two corrections with new derivatives, two with the
-    last ones: an error e of the first becomes about e^4 h^2. Forces with kinks (stops, dry friction) may need more:
-    `simulate` iterates until nothing changes.
+    last ones: an error e of the first becomes about e^4 h^2. With dry friction or stops eight, for which the slopes of
+    these are renewed; `simulate` iterates until nothing changes.
 
     See Also
     --------
@@ -97,11 +98,16 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     _refuse_held(model, "aba")
     half = 0.5 * dt
     x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
-    a, matrix = [0.0] * model.nv, None
-    for fresh in (True, True, False, False):
+    a, before, kinks, stuck, matrix = [0.0] * model.nv, v, has_kinks(model), None, None
+    for fresh in (True, True, *[False] * (KINKED if kinks else 2)):
+        xi, Q, w = now = stage(middle, q, x0, v, a, x1, half)
+        if kinks:
+            stuck, before = reversals(before, w), w
         if fresh:
-            matrix = newton_matrix(middle, q, x0, v, a, x1, half, 0.0, f_ext)
-        a, change, _ = corrected(middle, matrix, q, x0, v, a, tau, x1, half, f_ext)
+            slopes = Linearization(middle, *now, a, x1, half, f_ext)
+        if fresh or kinks:
+            matrix = slopes.factorized(stuck, now)
+        a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext)
     q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=True)])
     v_next = [where(change < UNSOLVED, v_k + dt * a_k, float("inf")) for v_k, a_k in zip(v, a, strict=True)]
     return settled(model, q_next, v_next)

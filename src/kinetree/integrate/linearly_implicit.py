@@ -36,7 +36,7 @@ class LinearlyImplicitEuler:
     -----
     Source: Sueda, eq. 1.30 and 2.72-2.79 (with one sign: K = d f / dq, D = - d f / dv); Baraff and Witkin (1998).
     Differs from "semi_implicit", whose K and D are diagonal: springs of ball joints turn with their deflection here,
-    and dry friction has its slope instead of its secant. Cost: the derivatives of inverse dynamics in closed form and
+    and dry friction has its slope. Cost: the derivatives of inverse dynamics in closed form and
     one solution with the tree's zeros.
     """
 
@@ -66,7 +66,7 @@ class LinearlyImplicitEuler:
 def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact"):
     """``(v+ - v) / h`` of the step."""
     rest = [0.0] * model.nv
-    dq, dv, M = force_slopes(model, q, v, rest, 0.0, f_ext)
+    dq, dv, M = force_slopes(model, q, v, rest, f_ext)
     if forces == "joints":
         K, D = passive_slopes(model, q, v)
         dq = [[-x for x in row] for row in K]

@@ -58,7 +58,7 @@ class LoopClosure:
 
         def constrained_stage(model, q, x0, w0, a, tau, x1, w1, f_ext=None):
             xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
-            dq, dv, M = force_slopes(model, Q, w, a, 0.0, f_ext)
+            dq, dv, M = force_slopes(model, Q, w, a, f_ext)
             dq, n = times_tangent(model, dq, xi), range(model.nv)
             A = [[M[m][k] + w1 * dv[m][k] + x1 * dq[m][k] for k in n] for m in n]
             G = jacobian.function(model, Q)

@@ -11,7 +11,6 @@ from kinetree.integrate.implicit import NEWTON_UPDATE, STEP_END
 
 EXACT = 1e-15  # relative change of the velocity below which nothing can be gained
 ENOUGH = 1e-8  # below which an iteration that no longer gets better has met rounding
-SECANT_AFTER = 8  # iterations, before dry friction is taken by its secant
 MOST = 60  # iterations
 
 
@@ -51,22 +50,18 @@ class Newton:
             The iteration does not converge; names the joint, the time and the residual.
         """
         if (x1, w1) != self._last:  # compiled functions take arrays; the step is almost always the same
-            self._last, self._weights = (x1, w1), (np.array(x1), np.array(w1), np.array(0.0))
-        x1, w1, slope = self._weights
-        previous = math.inf
-        for n in range(MOST):
-            secant = slope if n < SECANT_AFTER else np.array(1.0)
-            a_next, change, r = self._update(q, x0, w0, a, tau, x1, w1, secant, *f_ext)
+            self._last, self._weights = (x1, w1), (np.array(x1), np.array(w1))
+        x1, w1 = self._weights
+        previous, w = math.inf, w0
+        for n in range(1, MOST + 1):
+            a_next, w, change, r = self._update(q, x0, w0, a, tau, x1, w1, w, *f_ext)
             change = float(change)
             self.iterations += 1
             if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
                 return a_next
-            if not math.isfinite(change):
-                break
-            previous, a, a_before = change, a_next, a
-        else:
-            raise no_convergence(self._system, self._name, t, MOST, w1 * (a - a_before), r)
-        raise no_convergence(self._system, self._name, t, n + 1, w1 * (a_next - a), r)
+            if n == MOST or not math.isfinite(change):
+                raise no_convergence(self._system, self._name, t, n, w1 * (a_next - a), r)
+            previous, a = change, a_next
 
 
 def no_convergence(system, name: str, t: float, iterations: int, change, r) -> SimulationError:

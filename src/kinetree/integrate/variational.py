@@ -20,7 +20,7 @@ import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE, _refuse_held
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, summed
+from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import passive_joint_forces
@@ -29,13 +29,16 @@ from kinetree.errors import UnsupportedError
 from kinetree.integrate.implicit import (
     Elimination,
     Reduced,
-    force_slopes,
+    has_kinks,
+    passive_slopes,
     relative_change,
+    reversals,
     settled,
+    sticking,
     tangent_inverse,
 )
-from kinetree.integrate.implicit_midpoint import UNSOLVED
-from kinetree.integrate.newton import ENOUGH, EXACT, MOST, SECANT_AFTER, no_convergence
+from kinetree.integrate.implicit_midpoint import KINKED, UNSOLVED
+from kinetree.integrate.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import combination
 from kinetree.spatial.scalar import is_zero, where
 
@@ -63,7 +66,7 @@ class Variational:
     are solved to rounding in `simulate`; the rollout takes `variational_step`, a fixed number of corrections.
     """
 
-    __slots__ = ("_end", "_h", "_h_arrays", "_momentum", "_system", "_update", "iterations")
+    __slots__ = ("_end", "_h", "_h_array", "_momentum", "_system", "_update", "iterations")
 
     name = "variational"
     algorithm = "variational_step"  # the step under constant forces, for rollouts
@@ -75,26 +78,26 @@ class Variational:
         self._momentum = system.function(MOMENTUM, checks=False)
         self._update = system.function(VARIATIONAL_UPDATE, checks=False)
         self._end = system.function(VARIATIONAL_END, checks=False)
-        self._h, self._h_arrays = None, None
+        self._h, self._h_array = None, None
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
         if h != self._h:  # compiled functions take arrays; the step is almost always the same
-            self._h, self._h_arrays = h, (np.array(h), np.array(0.0), np.array(1.0))
-        step, slope, chord = self._h_arrays
+            self._h, self._h_array = h, np.array(h)
+        step = self._h_array
         middle = t + 0.5 * h
         forces, wrenches = tau(middle), f_ext(middle)
         p, M = self._momentum(q, v)
-        u, previous = v, math.inf
+        u, before, previous = v, v, math.inf
         for n in range(MOST):
-            u_next, change, r = self._update(q, u, p, M, forces, step, slope if n < SECANT_AFTER else chord, *wrenches)
+            u_next, change, r = self._update(q, u, p, M, forces, step, before, *wrenches)
             change = float(change)
             self.iterations += 1
             if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
                 return self._end(q, u_next, p, step)
             if not math.isfinite(change) or n + 1 == MOST:
                 break
-            previous, u = change, u_next
+            previous, before, u = change, u, u_next
         raise no_convergence(self._system, self.name, middle, n + 1, u_next - u, r)
 
 
@@ -189,15 +192,25 @@ def _transposed_product(A, x):
     return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in _transposed(A)]
 
 
-def variational_matrix(model, q, u, M, h, secant=0.0, f_ext=None) -> Reduced:
+def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> Reduced:
     """The derivative of `variational_residual` in u, to the second order of h, factorized.
 
-    ``M(q_m) + h/2 d(M u)/dq - h/2 (d(M u)/dq)^T - h^2/4 d(dL/dq + f)/dq`` is ``M(q) + h/2 dc/du + h^2/4 dr/dq``.
+    ``M(q_m) + h/2 d(M u)/dq - h/2 (d(M u)/dq)^T - h^2/4 d(dL/dq + f)/dq`` is ``M(q) + h/2 dc/du + h^2/4 dr/dq``; the
+    slopes of the tree from `variational_slopes`, those of passive forces from here.
     """
-    Q = integrate(model, q, [0.5 * h * u_k for u_k in u])
-    dq, dv, _ = force_slopes(model, Q, u, [0.0] * model.nv, secant, f_ext)
+    dq, dv = slopes
+    K, D = passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
     n, half = range(model.nv), 0.5 * h
-    return Reduced(model, [[M[m][k] + half * (dv[m][k] + half * dq[m][k]) for k in n] for m in n])
+    matrix = [[M[m][k] + half * (dv[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
+    for m in n:
+        matrix[m][m] = matrix[m][m] + half * D[m]
+    return Reduced(model, matrix)
+
+
+def variational_slopes(model, q, u, h, f_ext=None):
+    """``dc/dq`` and ``dc/du`` of the tree in the middle of the step."""
+    Q = integrate(model, q, [0.5 * h * u_k for u_k in u])
+    return rnea_derivatives(model, Q, u, [0.0] * model.nv, f_ext)[:2]
 
 
 def variational_residual(model, q, u, p, tau, h, f_ext=None):
@@ -209,15 +222,18 @@ def variational_residual(model, q, u, p, tau, h, f_ext=None):
     return [turned[k] - 0.5 * (p[k] + start[k] + h * (slope[k] + passive[k] + tau[k])) for k in range(model.nv)]
 
 
-def _corrected(model, matrix, q, u, p, tau, h, f_ext=None):
+def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
     r = variational_residual(model, q, u, p, tau, h, f_ext)
-    change = matrix.solve(r)
+    excess = [0.0] * model.nv if stuck is None else sticking(model, u, stuck)
+    change = matrix.solve([x + 0.5 * h * y for x, y in zip(r, excess, strict=True)])
     u = [x - dx for x, dx in zip(u, change, strict=True)]
     return u, relative_change(change, u), r
 
 
-def _update(model, q, u, p, M, tau, h, secant, f_ext=None):
-    return _corrected(model, variational_matrix(model, q, u, M, h, secant, f_ext), q, u, p, tau, h, f_ext)
+def _update(model, q, u, p, M, tau, h, before, f_ext=None):
+    stuck = reversals(before, u)
+    matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
+    return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)
 
 
 def _momentum(model, q, v):
@@ -262,7 +278,7 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last one
-        above 1e-5 of the speed), so that no wrong number passes for a result.
+        above 1e-3 of the speed), so that no wrong number passes for a result.
 
     Raises
     ------
@@ -281,11 +297,15 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
     """
     _refuse(model)
     p, M = _momentum(model, q, v)
-    u, matrix = list(v), None
-    for fresh in (True, True, *[False] * 6):
-        if fresh:
-            matrix = variational_matrix(model, q, u, M, dt, 0.0, f_ext)
-        u, change, _ = _corrected(model, matrix, q, u, p, tau, dt, f_ext)
+    u, before, kinks, stuck = list(v), v, has_kinks(model), None
+    for n in range(2 + (KINKED if kinks else 6)):
+        if kinks:
+            stuck, before = reversals(before, u), u
+        if n < 2:
+            slopes = variational_slopes(model, q, u, dt, f_ext)
+        if n < 2 or kinks:
+            matrix = variational_matrix(model, q, u, M, dt, slopes, stuck)
+        u, change, _ = _corrected(model, matrix, q, u, p, tau, dt, stuck, f_ext)
     q_next, v_next = _end(model, q, u, p, dt)
     return q_next, [where(change < UNSOLVED, x, float("inf")) for x in v_next]
 
@@ -301,7 +321,7 @@ MOMENTUM = Spec(
 VARIATIONAL_UPDATE = Spec(
     name="variational_update",
     function=_update,
-    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "M": ("nv", "nv"), "tau": ("nv",), "h": (), "secant": ()},
+    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "M": ("nv", "nv"), "tau": ("nv",), "h": (), "before": ("nv",)},
     optional={"f_ext": ("nb", 6)},
     outputs={"u_next": ("nv",), "change": (), "r": ("nv",)},
     domains=(UNIT_QUATERNIONS,),
