@@ -88,6 +88,7 @@ class CrouchGrossman:
     order: int
     algorithm: Spec
     tableau: Tableau
+    explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
         nv, numbers, stages = system.model.nv, weights(self.tableau), self.tableau.stages

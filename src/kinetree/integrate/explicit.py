@@ -165,6 +165,7 @@ class ExplicitRungeKutta:
     algorithm: Spec
     tableau: Tableau
     chart: Chart
+    explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
         nv, numbers = system.model.nv, weights(self.tableau)

@@ -32,6 +32,7 @@ class RungeKutta4:
     name = "rk4"
     algorithm = "rk4_step"  # the step under constant forces, for rollouts
     order = 4
+    explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
         self._stage = system.function(RUNGE_KUTTA_STAGE, checks=False)

@@ -52,8 +52,9 @@ class Rollout:
     ----------
     model : Model
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
-    integrator : {"semi_implicit", "rk4"}
-        As in `simulate`: the kernel is one whole step, `semi_implicit_step` or `rk4_step`.
+    integrator : str
+        A fixed-step method of `simulate`: the kernel is one whole step, as `semi_implicit_step` or `rk4_step`. Methods
+        with many stages take their time to compile: one forward dynamics for each.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error.
         "ignore" and "raise" apply to the model's own stops too. The soft stops are those that `simulate` adds when it
@@ -365,8 +366,8 @@ def rollout(
         Step [s].
     steps : int, optional
         T, if no input varies with time.
-    integrator : {"semi_implicit", "rk4"}
-        As in `simulate`.
+    integrator : str
+        A fixed-step method of `simulate`.
     f_ext : (..., T, nb, 6) array or mapping of body name to (..., T, 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
     every : int

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.integrate import FIXED_STEP
 
 STIFF_METHODS = ("Radau", "BDF", "LSODA")
 
@@ -59,12 +60,13 @@ def contact_notes(model) -> list[str]:
 
 def stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]:
     """What an explicit method makes of dry friction."""
-    if integrator not in ("rk4", "adaptive") or not any(model.has_friction(k) for k in range(model.nv)):
+    explicit = integrator in FIXED_STEP and getattr(FIXED_STEP[integrator], "explicit", False)
+    if not (explicit or integrator == "adaptive") or not any(model.has_friction(k) for k in range(model.nv)):
         return []
     stiff = f"the model has dry friction, which is stiff below {FRICTION_VELOCITY:g} rad/s or m/s: "
-    if integrator == "rk4":
+    if explicit:
         return [
-            f"{stiff}rk4 at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a smaller dt, "
+            f"{stiff}{integrator} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a smaller dt, "
             "with integrator='semi_implicit', or with 'adaptive' and method='LSODA'"
         ]
     if method in STIFF_METHODS:

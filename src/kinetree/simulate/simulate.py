@@ -52,9 +52,11 @@ def simulate(
     dt : float
         Step of the fixed-step methods, distance of the samples of "adaptive" [s]. The last step is shortened so that
         the run ends at ``duration``.
-    integrator : {"semi_implicit", "rk4", "adaptive"}
-        "semi_implicit": order 1, stable for any joint damping, stiffness and friction, the fastest. "rk4": order 4, for
-        smooth motions. "adaptive": SciPy's ``solve_ivp``, to the given tolerances. See the notes.
+    integrator : str
+        A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
+        stable for any joint damping, stiffness and friction, the fastest. "rk4": order 4, for smooth motions. All
+        others are listed in the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and
+        energy-keeping ones. See the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as
@@ -76,7 +78,8 @@ def simulate(
     rtol, atol : float
         Tolerances of "adaptive", for each entry of (q, v).
     method : str
-        Method of "adaptive": "DOP853", "RK45", "RK23", or for stiff motions "Radau", "BDF", "LSODA".
+        Method of "adaptive". "dp54", "bs32", "dop853": embedded pairs on the manifold of the positions. Of SciPy:
+        "DOP853", "RK45", "RK23", for stiff motions "Radau", "BDF", "LSODA"; of SUNDIALS: "CVODE", "CVODE_ADAMS", "IDA".
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     seed : int, optional
