@@ -35,7 +35,11 @@ FLOORS = (
 )
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.
 # What a simplification saves is counted on compiled code, when it is asked for.
-UPWARD = {("kinetree.simulate.trajectory", "viz"), ("kinetree.surgery.equivalence", "compile")}
+UPWARD = {
+    ("kinetree.simulate.trajectory", "viz"),
+    ("kinetree.simulate.comparison", "viz"),
+    ("kinetree.surgery.equivalence", "compile"),
+}
 FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does
 
 

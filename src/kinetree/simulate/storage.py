@@ -1,138 +1,241 @@
-"""Trajectories in files: npz (complete), csv (labeled columns), NetCDF through xarray."""
+"""Trajectories in files: npz and NetCDF hold everything but the model, csv has labeled columns."""
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 import zipfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import FileFormatError, MissingDependencyError
+from kinetree.errors import FileFormatError
+from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.coordinates import Coordinates
+from kinetree.integrate.events import Occurrence
+from kinetree.simulate.book import Book
+from kinetree.simulate.channels import Quantity, frozen
+from kinetree.simulate.elements import Jump
+from kinetree.simulate.ledger import Ledger
+from kinetree.simulate.tables import load_csv, save_csv
 
 ARRAYS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
 SETTINGS = ("model_name", "integrator", "dt", "steps", "wall_time", "notes")
-FORMAT = "kinetree trajectory 1"
+EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
+BOOK_ARRAYS = ("wrenches", "disturbance")
+STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
+LEDGER_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
+VERSION = 2  # of what is in the files; 1 had no events, ledger, wrenches and added channels
+FORMAT = re.compile(r"kinetree trajectory (\d+)")
+SUFFIXES = ".npz and .nc or .h5 (NetCDF 4; complete), .csv (columns)"
 
 
-def save(trajectory, path) -> Path:
+def save(trajectory, path, ledger: bool = True) -> Path:
     """Write a trajectory; the suffix of the path chooses the format, npz without one."""
     path = Path(path)
-    writers = {".npz": _save_npz, ".csv": _save_csv, ".nc": _save_netcdf}
     if path.suffix == "":
         path = path.with_suffix(".npz")
-    if path.suffix not in writers:
-        raise FileFormatError(
-            f"{path}: no trajectory format {path.suffix!r}. Known: .npz (complete), .csv (columns), .nc (NetCDF).",
-            file=str(path),
-        )
-    writers[path.suffix](trajectory, path)
+    if path.suffix == ".npz":
+        meta, arrays = content(trajectory, ledger)
+        np.savez_compressed(path, meta=np.array(json.dumps(meta)), **arrays)
+    elif path.suffix == ".csv":
+        save_csv(trajectory, path)
+    elif path.suffix in (".nc", ".h5"):
+        from kinetree.simulate.labeled import save_netcdf
+
+        save_netcdf(trajectory, path, ledger)
+    else:
+        raise _unknown_suffix(path)
     return path
 
 
 def load(path, model=None):
-    """Read the npz file that `save` wrote."""
-    from kinetree.simulate.trajectory import Trajectory
-
+    """Read a file that `save` wrote."""
     path = Path(path)
     if path.suffix == "" and not path.exists():
         path = path.with_suffix(".npz")
+    if path.suffix == ".csv":
+        return with_model(load_csv(path), model, path)
+    if path.suffix in (".nc", ".h5"):
+        from kinetree.simulate.labeled import load_netcdf
+
+        meta, arrays = load_netcdf(path)
+    elif path.suffix == ".npz":
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                meta = json.loads(str(file["meta"]))
+                arrays = {name: file[name] for name in file.files if name != "meta"}
+        except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise foreign(path, error) from error
+    else:
+        raise _unknown_suffix(path)
+    check_version(path, meta.get("format") if isinstance(meta, dict) else None)
     try:
-        with np.load(path, allow_pickle=False) as file:
-            meta = json.loads(str(file["meta"]))
-            arrays = {name: file[name] for name in ARRAYS}
-    except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        run = from_content(meta, arrays)
+    except (KeyError, TypeError, IndexError, AttributeError) as error:
+        raise foreign(path, f"{type(error).__name__}: {error}") from error
+    return with_model(run, model, path, meta.get("stops"))
+
+
+def foreign(path: Path, why) -> FileFormatError:
+    """The error for a file that is no trajectory."""
+    return FileFormatError(
+        f"{path}: not a trajectory of kinetree ({why}). Trajectory.load reads the files of Trajectory.save: "
+        f"{SUFFIXES}.",
+        file=str(path),
+    )
+
+
+def check_version(path: Path, written: object) -> None:
+    """Refuse a file that holds something else, or that a newer version wrote."""
+    found = FORMAT.fullmatch(str(written))
+    if not found:
         raise FileFormatError(
-            f"{path}: not a trajectory of kinetree ({error}). Trajectory.load reads the .npz files of Trajectory.save.",
+            f"{path}: not a trajectory of kinetree: its format is {written!r}, "
+            f"expected 'kinetree trajectory {VERSION}'.",
             file=str(path),
-        ) from error
-    if meta.get("format") != FORMAT:
-        raise FileFormatError(f"{path}: trajectory format {meta.get('format')!r}, expected {FORMAT!r}.", file=str(path))
+        )
+    if not 1 <= int(found[1]) <= VERSION:
+        raise FileFormatError(
+            f"{path}: trajectory format {int(found[1])}, and this version of kinetree reads 1 to {VERSION}. A newer "
+            "one wrote the file: upgrade with pip install --upgrade kinetree.",
+            file=str(path),
+            version=int(found[1]),
+        )
+
+
+def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
+    """What a file holds: settings, and arrays by name.
+
+    Parameters
+    ----------
+    run : Trajectory
+    ledger : bool
+        With the ledger, if there is one.
+
+    Returns
+    -------
+    meta : dict
+        Plain data for JSON.
+    arrays : dict of str to numpy.ndarray
+    """
+    arrays = {name: getattr(run, name) for name in ARRAYS}
+    arrays |= {x.name: x.values for x in run.extra}
+    book = run.book
+    arrays |= {f"book.{name}": getattr(book, name) for name in BOOK_ARRAYS if getattr(book, name) is not None}
+    if run.events:
+        arrays |= {f"events.{name}": np.array([getattr(e, name) for e in run.events]) for name in EVENT_ARRAYS}
+    meta = {
+        "format": f"kinetree trajectory {VERSION}",
+        "settings": {name: getattr(run, name) for name in SETTINGS},
+        "coordinates": asdict(run.coordinates),
+        "extra": [{part: getattr(x, part) for part in ("name", "units", "labels", "description")} for x in run.extra],
+        "events": [{"name": event.name, "time": float(event.time)} for event in run.events],
+        "book": {
+            "method": getattr(book.method, "name", None),
+            "every": int(book.every),
+            "controlled": bool(book.controlled),
+            "held": bool(book.held),
+            "counts": {name: int(count) for name, count in book.counts.items()},
+            "jumps": [asdict(jump) for jump in book.jumps],
+            "failed": book.failed,
+        },
+    }
+    if run.model is not None:
+        meta["stops"] = {name: np.asarray(getattr(run.model, name), dtype=float).tolist() for name in STOPS}
+    if ledger and (run.model is not None or "ledger" in book.kept):
+        found = run.ledger
+        arrays |= found.channels
+        meta["ledger"] = {
+            "names": list(found.channels),
+            "others": list(found.others),
+            "counts": {name: int(count) for name, count in found.counts.items()},
+            "labels": list(found.labels),
+            "units": dict(found.units),
+        }
+    return meta, arrays
+
+
+def from_content(meta: dict, arrays: dict[str, np.ndarray]):
+    """The trajectory of what `content` gave, without a model."""
+    from kinetree.simulate.trajectory import Trajectory
+
+    arrays = {name: np.ascontiguousarray(x) for name, x in arrays.items()}
     coordinates = Coordinates(**{name: tuple(labels) for name, labels in meta["coordinates"].items()})
     settings = meta["settings"] | {"notes": tuple(meta["settings"]["notes"])}
-    return Trajectory(**arrays, **settings, coordinates=coordinates, model=model)
-
-
-def columns(trajectory) -> list[tuple[str, np.ndarray]]:
-    """All columns as (label with unit, values)."""
-    c = trajectory.coordinates
-    tables = (
-        ("q", trajectory.q, c.position_labels, c.position_units),
-        ("v", trajectory.v, c.velocity_labels, c.velocity_units),
-        ("a", trajectory.a, c.velocity_labels, c.acceleration_units),
-        ("tau", trajectory.tau, c.velocity_labels, c.force_units),
+    about = meta.get("book", {})
+    jumps = tuple(Jump(**jump) for jump in about.get("jumps", ()))
+    book = Book(
+        method=FIXED_STEP.get(about.get("method")),
+        jumps=jumps,
+        **{name: about[name] for name in ("every", "controlled", "held", "counts", "failed") if name in about},
+        **{name: frozen(arrays[f"book.{name}"]) for name in BOOK_ARRAYS if f"book.{name}" in arrays},
     )
-    result = [("time [s]", trajectory.time)]
-    for symbol, table, labels, units in tables:
-        result += [(f"{symbol} {label} [{unit}]", x) for label, unit, x in zip(labels, units, table.T, strict=True)]
-    energies = ("kinetic_energy", "potential_energy", "elastic_energy", "energy")
-    return result + [(f"{name} [J]", getattr(trajectory, name)) for name in energies]
+    if "ledger" in meta:
+        book.kept["ledger"] = _ledger(meta["ledger"], arrays, jumps)
+    events = tuple(
+        Occurrence(event["name"], event["time"], *(arrays[f"events.{name}"][n] for name in EVENT_ARRAYS))
+        for n, event in enumerate(meta.get("events", ()))
+    )
+    time = arrays["time"]
+    extra = tuple(
+        Quantity(
+            x["name"],
+            time,
+            frozen(arrays[x["name"]]),
+            x["units"] if isinstance(x["units"], str) else tuple(x["units"]),
+            tuple(x["labels"]),
+            x["description"],
+            () if arrays[x["name"]].ndim == 1 else (f"{x['name']} column",),
+        )
+        for x in meta.get("extra", ())
+    )
+    columns = {name: arrays[name] for name in ARRAYS}
+    return Trajectory(**columns, **settings, coordinates=coordinates, events=events, book=book, extra=extra)
 
 
-def to_xarray(trajectory):
-    """The trajectory as an xarray.Dataset."""
-    xarray = _xarray()
-    c = trajectory.coordinates
-    data = {
-        "q": (("time", "position"), trajectory.q, {"long_name": "joint positions"}),
-        "v": (("time", "velocity"), trajectory.v, {"long_name": "joint velocities"}),
-        "a": (("time", "velocity"), trajectory.a, {"long_name": "joint accelerations"}),
-        "tau": (("time", "velocity"), trajectory.tau, {"long_name": "joint forces"}),
+def with_model(run, model, path: Path, stops: dict | None = None):
+    """The run with its model, which must have the same coordinates; it gets the stops that it was simulated with."""
+    if model is None:
+        return run
+    own = Coordinates.of(model)
+    for what in ("position_labels", "velocity_labels"):
+        mine, theirs = getattr(own, what), getattr(run.coordinates, what)
+        if mine != theirs:
+            differ = (n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b)
+            n = next(differ, min(len(mine), len(theirs)))
+            raise FileFormatError(
+                f"{path}: a run of {run.model_name!r} with {len(theirs)} {what.replace('_', ' ')}; the model "
+                f"{model.name!r} has {len(mine)}. The first that differ: {theirs[n : n + 1]} in the file, "
+                f"{mine[n : n + 1]} in the model.",
+                file=str(path),
+            )
+    if stops and any(not np.array_equal(np.asarray(getattr(model, name), float), stops[name]) for name in STOPS):
+        model = model.replace(**{name: np.array(stops[name]) for name in STOPS})
+    return replace(run, model=model, coordinates=own)
+
+
+def _ledger(about: dict, arrays: dict[str, np.ndarray], jumps: tuple) -> Ledger:
+    names = [name for name in about["names"] if name not in about["others"]]
+    groups = {
+        group: {name.partition(".")[2]: frozen(arrays[name]) for name in names if name.startswith(f"{kind}.")}
+        for group, kind in (("energies", "energy"), ("powers", "power"), ("works", "work"))
     }
-    for name in ("kinetic_energy", "potential_energy", "elastic_energy", "energy"):
-        data[name] = (("time",), getattr(trajectory, name), {"units": "J"})
-    coords = {
-        "time": ("time", trajectory.time, {"units": "s"}),
-        "position": ("position", list(c.position_labels)),
-        "velocity": ("velocity", list(c.velocity_labels)),
-        "position_unit": ("position", list(c.position_units)),
-        "velocity_unit": ("velocity", list(c.velocity_units)),
-        "force_unit": ("velocity", list(c.force_units)),
-    }
-    attributes = {"model": trajectory.model_name, "integrator": trajectory.integrator, "dt": trajectory.dt}
-    return xarray.Dataset(data, coords, attributes | {"notes": "\n".join(trajectory.notes)})
+    found = groups["works"].pop("jumps")
+    parts = {part: frozen(arrays[part]) if part in arrays else None for part in LEDGER_PARTS if part != "jumps"}
+    return Ledger(
+        time=frozen(arrays["time"]),
+        **groups,
+        **parts,
+        jumps=found,
+        others={name: frozen(arrays[name]) for name in about["others"]},
+        counts=about["counts"],
+        events=jumps,
+        labels=tuple(about["labels"]),
+        units=about["units"],
+    )
 
 
-def _save_npz(trajectory, path: Path) -> None:
-    meta = {
-        "format": FORMAT,
-        "settings": {name: getattr(trajectory, name) for name in SETTINGS},
-        "coordinates": asdict(trajectory.coordinates),
-    }
-    arrays = {name: getattr(trajectory, name) for name in ARRAYS}
-    np.savez_compressed(path, meta=np.array(json.dumps(meta)), **arrays)
-
-
-def _save_csv(trajectory, path: Path) -> None:
-    table = columns(trajectory)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow([label for label, _ in table])
-        # repr of a float reads back to the same bits
-        writer.writerows([repr(float(x)) for x in row] for row in np.column_stack([x for _, x in table]))
-
-
-def _save_netcdf(trajectory, path: Path) -> None:
-    dataset = to_xarray(trajectory)
-    try:
-        dataset.to_netcdf(path)
-    except (ImportError, ValueError) as error:
-        if isinstance(error, ValueError) and "engine" not in str(error) and "backend" not in str(error):
-            raise
-        raise MissingDependencyError(
-            "writing NetCDF files needs a backend of xarray: pip install h5netcdf h5py", package="h5netcdf"
-        ) from error
-
-
-def _xarray():
-    try:
-        import xarray
-    except ImportError as error:
-        raise MissingDependencyError(
-            "labeled trajectories (to_xarray and .nc files) need xarray: pip install xarray h5netcdf h5py",
-            package="xarray",
-        ) from error
-    return xarray
+def _unknown_suffix(path: Path) -> FileFormatError:
+    return FileFormatError(f"{path}: no trajectory format {path.suffix!r}. Known: {SUFFIXES}.", file=str(path))

@@ -41,11 +41,13 @@ class Trajectory:
     notes : tuple of str
         What the simulation chose or added: soft stops, a moved start.
     events : tuple of Occurrence
-        What happened, in the order of time; not saved in files.
+        What happened, in the order of time.
     model : Model or None
         The model as simulated; it is not saved in files.
     book : Book
-        What the ledger is made of beside the samples; it is not saved in files.
+        What the ledger is made of beside the samples.
+    extra : tuple of Quantity
+        Channels that the user added.
     """
 
     time: np.ndarray
@@ -66,6 +68,7 @@ class Trajectory:
     events: tuple = ()
     model: object = field(default=None)
     book: Book = field(default_factory=Book)
+    extra: tuple = ()
 
     def __post_init__(self) -> None:
         for name in ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy"):
@@ -184,7 +187,7 @@ class Trajectory:
         v = _hermite(s, self.v[n], h * self.a[n], self.v[n + 1], h * self.a[n + 1])
         return function("integrate")(self.q[n], xi), v
 
-    def plot(self, joints=None, what=None, path=None, show: bool = False):
+    def plot(self, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
         """Draw the trajectory.
 
         Parameters
@@ -197,6 +200,9 @@ class Trajectory:
             Write the figure there; the suffix gives the format (png, svg, pdf).
         show : bool
             Open a window.
+        limits : {"near", "all", "none"}
+            Limits of positions, velocities and forces, if the model is there: as dashed lines where a curve comes
+            close, all, or none.
 
         Returns
         -------
@@ -204,16 +210,210 @@ class Trajectory:
         """
         from kinetree.viz.plots import plot_trajectory
 
-        return plot_trajectory(self, joints=joints, what=what, path=path, show=show)
+        return plot_trajectory(self, joints=joints, what=what, path=path, show=show, limits=limits)
 
-    def save(self, path) -> Path:
+    def plot_phase(self, joints=None, path=None, show: bool = False):
+        """Draw velocities over positions; arguments as for `plot`."""
+        from kinetree.viz.run_plots import plot_phase
+
+        return plot_phase(self, joints=joints, path=path, show=show)
+
+    def plot_path(self, frames, views=None, path=None, show: bool = False):
+        """Draw the ways of frames in space and on planes.
+
+        Parameters
+        ----------
+        frames : str or sequence of str
+        views : sequence of str, optional
+            Any of "3d", "xy", "xz", "yz"; default all, or the plane in which the ways lie.
+        path : path-like, optional
+            Write the figure there.
+        show : bool
+            Open a window.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from kinetree.viz.run_plots import plot_path
+
+        return plot_path(self, frames, views=views, path=path, show=show)
+
+    def plot_power(self, joints=None, path=None, show: bool = False):
+        """Draw the power of every source and of the joint forces at each joint; arguments as for `plot`."""
+        from kinetree.viz.run_plots import plot_power
+
+        return plot_power(self, joints=joints, path=path, show=show)
+
+    def plot_ledger(self, path=None, show: bool = False):
+        """Draw energy by kind, the work of every source and what none explains; arguments as for `plot`."""
+        from kinetree.viz.run_plots import plot_ledger
+
+        return plot_ledger(self, path=path, show=show)
+
+    # Channels --------------------------------------------------------------------------------------------------------
+
+    @property
+    def channels(self):
+        """All channels by name, with units, labels and descriptions: a mapping of str to `Quantity`.
+
+        States and energies; with the model the entries of the ledger, and of each frame "tool.position" and its like;
+        what `with_channel` added.
+        """
+        from kinetree.simulate.channels import Channels
+
+        return Channels(self)
+
+    def with_channel(self, name: str, values, unit: str, description: str = "", labels=None) -> Trajectory:
+        """The same run with a channel of one's own, which goes where the run goes: slices, files, tables.
+
+        Parameters
+        ----------
+        name : str
+        values : (T,) or (T, k) array
+            At the samples, in the unit [unit].
+        unit : str
+        description : str
+        labels : sequence of str, optional
+            Names of the k columns.
+
+        Returns
+        -------
+        Trajectory
+
+        Raises
+        ------
+        ShapeError, DuplicateNameError
+            There is not one row for each sample; the name is taken.
+        """
+        from kinetree.simulate.channels import with_channel
+
+        return with_channel(self, name, values, unit, description, labels)
+
+    def frame(self, name: str, point=None):
+        """The way of a frame, such as a tool: position, rotation and velocities in world axes.
+
+        Parameters
+        ----------
+        name : str
+            A frame or a body of the model.
+        point : (3,) array_like, optional
+            A point of the frame to follow instead of its origin [m].
+
+        Returns
+        -------
+        FramePath
+        """
+        from kinetree.simulate.frame_path import frame_path
+
+        return frame_path(self, name, point)
+
+    # Parts and sums --------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, rows: slice) -> Trajectory:
+        """Some of the samples, such as ``run[::10]``, with the same bits."""
+        from kinetree.simulate.resampling import take
+
+        return take(self, rows)
+
+    __iter__ = None  # samples are rows of arrays
+
+    def between(self, start: float = -float("inf"), end: float = float("inf")) -> Trajectory:
+        """The samples from one time to another [s], both included; times stay.
+
+        Parameters
+        ----------
+        start, end : float
+            [s]
+
+        Returns
+        -------
+        Trajectory
+        """
+        from kinetree.simulate.resampling import between
+
+        return between(self, start, end)
+
+    def resample(self, dt: float | None = None, times=None) -> Trajectory:
+        """The run at other times: evenly spaced, or at given ones.
+
+        Parameters
+        ----------
+        dt : float, optional
+            Distance of the samples [s]; the last is the end of the run, also where it is off the grid.
+        times : (K,) array, optional
+            Increasing times within the run [s].
+
+        Returns
+        -------
+        Trajectory
+
+        Notes
+        -----
+        Positions and velocities are those of `state`. Joint forces are what was held there, or are interpolated
+        linearly, as are wrenches and channels that were added; accelerations and energies are the model's own.
+        """
+        from kinetree.simulate.resampling import resample
+
+        return resample(self, dt, times)
+
+    @staticmethod
+    def concatenate(runs, tolerance: float = 1e-6) -> Trajectory:
+        """One run out of several, each of which begins in the state where the one before ends.
+
+        Parameters
+        ----------
+        runs : sequence of Trajectory
+            Times are moved so that each begins when the one before ends.
+        tolerance : float
+            How far states may be apart at a seam [rad, m, rad/s, m/s].
+
+        Returns
+        -------
+        Trajectory
+
+        Raises
+        ------
+        KinetreeError
+            A state jumps at a seam, or the runs are of different mechanisms; names the coordinate.
+        """
+        from kinetree.simulate.resampling import concatenate
+
+        return concatenate(runs, tolerance)
+
+    def compare(self, other: Trajectory, tolerance: float = 1e-6, joints=None):
+        """How far another run is from this one, joint by joint, and where the two part.
+
+        Parameters
+        ----------
+        other : Trajectory
+            Of a mechanism with the same coordinates.
+        tolerance : float
+            Differences beyond it count [rad, m, rad/s, m/s].
+        joints : sequence of str, optional
+            Default: all.
+
+        Returns
+        -------
+        RunComparison
+            It prints as a table; ``plot()`` draws both runs and their difference.
+        """
+        from kinetree.simulate.comparison import compare_runs
+
+        return compare_runs(self, other, tolerance, joints)
+
+    # Files and tables ------------------------------------------------------------------------------------------------
+
+    def save(self, path, ledger: bool = True) -> Path:
         """Write the trajectory to a file.
 
         Parameters
         ----------
         path : path-like
-            ``.npz`` (the default when there is no suffix) keeps everything but the model; ``.csv`` has one labeled
-            column per coordinate; ``.nc`` is a labeled NetCDF file (needs xarray).
+            ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
+            extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
+        ledger : bool
+            Keep the ledger, too, if there is one: then it can be read without the model. csv never has it.
 
         Returns
         -------
@@ -223,41 +423,80 @@ class Trajectory:
         Raises
         ------
         MissingDependencyError
-            ``.nc`` without xarray; the message has the install command.
+            ``.nc`` or ``.h5`` without xarray and h5netcdf; the message has the install command.
         """
         from kinetree.simulate.storage import save
 
-        return save(self, path)
+        return save(self, path, ledger)
 
     @staticmethod
     def load(path, model=None) -> Trajectory:
-        """Read a trajectory from the ``.npz`` file that `save` wrote.
+        """Read a trajectory from a file that `save` wrote.
 
         Parameters
         ----------
         path : path-like
+            .npz, .nc, .h5 or .csv.
         model : Model, optional
-            The model, which the file does not hold; needed by `state`.
+            The model, which the file does not hold; needed by `state`, `frame` and all that interpolates.
 
         Returns
         -------
         Trajectory
+
+        Raises
+        ------
+        FileFormatError
+            The file is no trajectory, or one of a newer version; or the model has other coordinates.
         """
         from kinetree.simulate.storage import load
 
         return load(path, model)
 
-    def to_xarray(self):
+    def to_xarray(self, frames=(), ledger: bool = True):
         """The trajectory as an ``xarray.Dataset`` with labeled axes and units.
+
+        Parameters
+        ----------
+        frames : sequence of str
+            Frames whose ways belong in it: variables "tool.position" and its like.
+        ledger : bool
+            With the entries of the ledger, if there is one.
+
+        Returns
+        -------
+        xarray.Dataset
 
         Raises
         ------
         MissingDependencyError
             xarray is not installed.
         """
-        from kinetree.simulate.storage import to_xarray
+        from kinetree.simulate.labeled import to_xarray
 
-        return to_xarray(self)
+        return to_xarray(self, frames, ledger)
+
+    def to_pandas(self, frames=()):
+        """The trajectory as a ``pandas.DataFrame``: time is the index, columns are pairs such as ("q", "knee").
+
+        Parameters
+        ----------
+        frames : sequence of str
+            Frames whose ways belong in it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``attrs["units"]`` has the unit of each column.
+
+        Raises
+        ------
+        MissingDependencyError
+            pandas is not installed.
+        """
+        from kinetree.simulate.labeled import to_pandas
+
+        return to_pandas(self, frames)
 
 
 def _hermite(s, x0, m0, x1, m1):

@@ -6,7 +6,12 @@ _PLACES = {
     "JointKind": "joint_table",
     "joint_gallery": "joints",
     "joint_kinds": "joint_table",
+    "plot_comparison": "run_plots",
     "plot_joint": "joints",
+    "plot_ledger": "run_plots",
+    "plot_path": "run_plots",
+    "plot_phase": "run_plots",
+    "plot_power": "run_plots",
     "plot_trajectory": "plots",
 }
 __all__ = sorted(_PLACES)

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import KinetreeError, unknown_name
+from kinetree.viz.style import COLORS, INK, at_least, drawing, limit_lines, pretty
 
-# Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-INK, GRID = "#333333", "#E6E6E6"
 CURVES_PER_PANEL = 6
 # What the rows of a joint with several coordinates show.
 PARTS = {
@@ -38,7 +35,7 @@ class Panel:
     axes: str = ""  # in whose coordinates, where that is not plain
 
 
-def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False):
+def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
     """Draw a trajectory: one column per quantity, joints in groups of six, energies and their change below.
 
     Parameters
@@ -52,38 +49,34 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
         Write the figure there.
     show : bool
         Open a window.
+    limits : {"near", "all", "none"}
+        Limits of positions, velocities and forces, if the run has its model: as dashed lines where a curve comes close,
+        all, or none.
 
     Returns
     -------
     matplotlib.figure.Figure
     """
+    if limits not in ("near", "all", "none"):
+        raise unknown_name("choice", limits, ("near", "all", "none"), "limits= of a plot")
     if what is None:
         what = ("q", "v", "tau", "energy") if np.any(trajectory.tau) else ("q", "v", "energy")
     what = (what,) if isinstance(what, str) else tuple(what)
     for name in what:
         if name not in QUANTITIES:
             raise unknown_name("quantity", name, QUANTITIES, "a trajectory's plot")
-    names = _selected_joints(trajectory, joints)
+    names = selected_joints(trajectory, joints)
     quantities = [name for name in what if name != "energy"]
     rows = _rows(trajectory.coordinates, names, quantities) if quantities else []
     if not rows and "energy" not in what:
         raise KinetreeError("plot: nothing to draw; give at least one joint and one of q, v, a, tau, energy in what=.")
 
-    import matplotlib as mpl
-
-    with mpl.rc_context(_style()):
-        figure = _figure(show, len(rows), len(quantities), "energy" in what)
-        _draw(figure, trajectory, rows, quantities, "energy" in what)
-        if path is not None:
-            figure.savefig(Path(path))
-    if show:
-        import matplotlib.pyplot as plt
-
-        plt.show()
+    with drawing(_size(len(rows), len(quantities), "energy" in what), path, show) as figure:
+        _draw(figure, trajectory, rows, quantities, "energy" in what, limits)
     return figure
 
 
-def _selected_joints(trajectory, joints) -> tuple[str, ...]:
+def selected_joints(trajectory, joints) -> tuple[str, ...]:
     known = trajectory.coordinates.joints
     if joints is None:
         return known
@@ -168,63 +161,25 @@ def _table(coordinates, quantity):
     return coordinates.velocity_joints, coordinates.velocity_labels, units
 
 
-def _style() -> dict:
-    return {
-        "font.size": 9,
-        "axes.titlesize": 10,
-        "axes.titleweight": "bold",
-        "axes.titlelocation": "left",
-        "axes.edgecolor": "#999999",
-        "axes.linewidth": 0.8,
-        "axes.labelcolor": INK,
-        "text.color": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": GRID,
-        "grid.linewidth": 0.8,
-        "axes.axisbelow": True,
-        "axes.xmargin": 0.01,
-        "axes.formatter.useoffset": False,
-        "axes.formatter.limits": (-3, 4),
-        "lines.linewidth": 1.4,
-        "legend.frameon": False,
-        "legend.fontsize": 8,
-        "savefig.dpi": 150,
-        "svg.fonttype": "none",
-    }
+def _size(rows: int, columns: int, energy: bool) -> tuple[float, float]:
+    return max(7.2, 3.5 * columns + 1.4), 2.0 * rows + (2.4 if energy else 0.0) + 0.7
 
 
-def _figure(show: bool, rows: int, columns: int, energy: bool):
-    size = (max(7.2, 3.5 * columns + 1.4), 2.0 * rows + (2.4 if energy else 0.0) + 0.7)
-    if show:
-        import matplotlib.pyplot as plt
-
-        return plt.figure(figsize=size, layout="constrained")
-    from matplotlib.figure import Figure  # without pyplot: no display, no global state
-
-    return Figure(figsize=size, layout="constrained")
-
-
-def _draw(figure, trajectory, rows, quantities, energy: bool) -> None:
-    figure.suptitle(_heading(trajectory), x=0.01, ha="left", fontsize=10, color=INK)
+def _draw(figure, trajectory, rows, quantities, energy: bool, limits: str) -> None:
+    figure.suptitle(heading(trajectory), x=0.01, ha="left", fontsize=10, color=INK)
     heights = ([2.0 * len(rows)] if rows else []) + ([2.4] if energy else [])
     parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
     if rows:
-        _draw_joints(parts[0], trajectory, rows, quantities)
+        _draw_joints(parts[0], trajectory, rows, quantities, limits)
     if energy:
         _draw_energies(parts[-1], trajectory)
 
 
-def _heading(trajectory) -> str:
+def heading(trajectory) -> str:
     return f"{trajectory.model_name}   |   {trajectory.integrator}, dt = {trajectory.dt:g} s"
 
 
-def _draw_joints(part, trajectory, rows, quantities) -> None:
+def _draw_joints(part, trajectory, rows, quantities, limits) -> None:
     grid = part.subplots(len(rows), len(quantities), squeeze=False, sharex=True)
     for r, row in enumerate(rows):
         # Joints with one coordinate each: one legend names them for all quantities.
@@ -239,7 +194,10 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
             for n, (k, label) in enumerate(zip(panel.entries, panel.labels, strict=True)):
                 axes.plot(trajectory.time, table[:, k], color=COLORS[n % len(COLORS)], label=label)
             axes.set_ylabel(_axis_label(quantity, panel))
-            _at_least(axes, table[:, list(panel.entries)])
+            at_least(axes, table[:, list(panel.entries)])
+            bounds = _bounds(trajectory, quantity, limits)
+            for n, k in enumerate(panel.entries):
+                limit_lines(axes, table[:, k], *bounds(k), COLORS[n % len(COLORS)], limits)
             if r == 0:
                 axes.set_title(TITLES[quantity])
             if r == len(rows) - 1 or all(quantity not in below for below in rows[r + 1 :]):
@@ -262,27 +220,36 @@ def _draw_joints(part, trajectory, rows, quantities) -> None:
     part.align_ylabels(grid)
 
 
+def _bounds(trajectory, quantity: str, limits: str):
+    """The limits of an entry of a quantity, lower and upper; infinite where there are none."""
+    model = trajectory.model
+    if model is None or limits == "none" or quantity == "a":
+        return lambda k: (-math.inf, math.inf)
+    if quantity in ("v", "tau"):
+        largest = model.velocity_limit if quantity == "v" else model.effort_limit
+        return lambda k: (-float(largest[k]), float(largest[k]))
+    return lambda k: position_limits(trajectory, k)
+
+
+def position_limits(trajectory, entry: int) -> tuple[float, float]:
+    """Limits of an entry of q [rad or m], infinite where there are none."""
+    model, c = trajectory.model, trajectory.coordinates
+    joint = c.position_joints[entry]
+    if model is None or c.position_joints.count(joint) != c.velocity_joints.count(joint):
+        return -math.inf, math.inf
+    k = c.velocity_joints.index(joint) + entry - c.position_joints.index(joint)
+    return float(model.lower[k]), float(model.upper[k])
+
+
 def _axis_label(quantity: str, panel: Panel) -> str:
     if panel.unit == "1":  # "base.quaternion w" and its like: the legend says w, the axis says quaternion
         what = panel.labels[0].rsplit(".", 1)[-1].rsplit(" ", 1)[0]
         return f"orientation\n({what})" if what == "quaternion" else what
     if panel.part is not None:
         where = f", {panel.axes}" if panel.axes else ""
-        return f"{panel.part}\n[{_pretty(panel.unit)}]{where}"
+        return f"{panel.part}\n[{pretty(panel.unit)}]{where}"
     symbol = {"tau": r"$\tau$"}.get(quantity, f"${quantity}$")
-    return f"{symbol} [{_pretty(panel.unit)}]"
-
-
-def _pretty(unit: str) -> str:
-    return unit.replace("^2", "\N{SUPERSCRIPT TWO}").replace("N m", "N\N{NO-BREAK SPACE}m")
-
-
-def _at_least(axes, values) -> None:
-    """Keep constant curves flat: without this, matplotlib zooms into their rounding."""
-    low, high = float(np.min(values)), float(np.max(values))
-    margin = 1e-6 * max(1.0, abs(low), abs(high))
-    if high - low < margin:
-        axes.set_ylim(low - 0.5 * max(1.0, abs(low)), high + 0.5 * max(1.0, abs(high)))
+    return f"{symbol} [{pretty(panel.unit)}]"
 
 
 def _draw_energies(part, trajectory) -> None:
@@ -304,7 +271,7 @@ def _draw_energies(part, trajectory) -> None:
     scaled = change / 10.0**power
     right.plot(trajectory.time, scaled, color=INK)
     right.fill_between(trajectory.time, scaled, color=COLORS[0], alpha=0.12, linewidth=0)
-    _at_least(right, scaled)
+    at_least(right, scaled)
     right.set_title("change of the total energy")
     right.set_ylabel(r"$E - E_0$ [J]" if power == 0 else rf"$E - E_0$ [$10^{{{power}}}$ J]")
     for axes in (left, right):

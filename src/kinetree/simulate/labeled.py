@@ -1,0 +1,155 @@
+"""Runs as labeled arrays: xarray datasets, NetCDF files of them, pandas tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import MissingDependencyError
+from kinetree.simulate.channels import BASE, Quantity
+from kinetree.simulate.storage import content, foreign
+
+INSTALL = 'pip install "kinetree[data]"'
+SLASH = "|"  # NetCDF takes a slash in a name for a group
+
+
+def to_xarray(run, frames=(), ledger: bool = True):
+    """The run as a dataset: see `Trajectory.to_xarray`.
+
+    Parameters
+    ----------
+    run : Trajectory
+    frames : sequence of str
+    ledger : bool
+
+    Returns
+    -------
+    xarray.Dataset
+    """
+    xarray = _package("xarray", "labeled trajectories (to_xarray, .nc and .h5 files)")
+    c = run.coordinates
+    coords = {
+        "time": ("time", run.time, {"units": "s", "long_name": "simulated time"}),
+        "position": ("position", list(c.position_labels), {"long_name": "entry of q"}),
+        "velocity": ("velocity", list(c.velocity_labels), {"long_name": "entry of v, a, tau"}),
+        "position_joint": ("position", list(c.position_joints)),
+        "velocity_joint": ("velocity", list(c.velocity_joints)),
+        "position_unit": ("position", list(c.position_units)),
+        "velocity_unit": ("velocity", list(c.velocity_units)),
+        "acceleration_unit": ("velocity", list(c.acceleration_units)),
+        "force_unit": ("velocity", list(c.force_units)),
+    }
+    data = {}
+    for quantity in _quantities(run, frames, ledger):
+        data[quantity.name] = (("time", *quantity.dims), quantity.values, _attributes(quantity))
+        for dim in quantity.dims:
+            labels = {"axis": list("xyz"), "row": list("xyz"), "column": list("xyz")}.get(dim, list(quantity.labels))
+            if dim not in coords and labels:
+                coords[dim] = (dim, labels)
+    attributes = {
+        "model": run.model_name, "integrator": run.integrator, "dt": run.dt, "notes": "\n".join(run.notes),
+    }  # fmt: skip
+    return xarray.Dataset(data, coords, attributes)
+
+
+def to_pandas(run, frames=()):
+    """The run as a table: see `Trajectory.to_pandas`.
+
+    Parameters
+    ----------
+    run : Trajectory
+    frames : sequence of str
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    pandas = _package("pandas", "tables (to_pandas)")
+    columns, units = {}, {}
+    for x in _quantities(run, frames, ledger=False):
+        if x.values.ndim == 1:
+            entries = [("", x.values)]
+        elif x.values.ndim == 2:
+            entries = list(zip(x.labels, x.values.T, strict=True))
+        else:  # a rotation, row by row
+            names = [f"{row}{column}" for row in "xyz" for column in "xyz"]
+            entries = list(zip(names, x.values.reshape(len(run), -1).T, strict=True))
+        column_units = x.column_units if len(x.column_units) == len(entries) else x.column_units[:1] * len(entries)
+        for (label, values), unit in zip(entries, column_units, strict=True):
+            columns[x.name, label], units[x.name, label] = values, unit
+    keys = pandas.MultiIndex.from_tuples(list(columns), names=("channel", "entry"))
+    table = pandas.DataFrame(
+        np.column_stack(list(columns.values())), index=pandas.Index(run.time, name="time [s]"), columns=keys
+    )
+    table.attrs["units"] = units
+    return table
+
+
+def save_netcdf(run, path: Path, ledger: bool) -> None:
+    """Write the dataset, with all that a file of a run holds besides."""
+    _package("xarray", "NetCDF files")
+    _package("h5netcdf", "NetCDF files")
+    meta, arrays = content(run, ledger)
+    dataset = to_xarray(run, ledger=ledger)
+    for name, values in arrays.items():
+        if name not in dataset.variables:
+            first = "event" if name.startswith("events.") else "time"
+            second = {"q": "position", "v": "velocity"}.get(name.partition(".")[2][:1]) if first == "event" else None
+            own = [f"{name} {n}" for n in range(1, values.ndim)]
+            dataset[name] = ((first, *([second] if second else own)), values)
+    names = {name: name.replace("/", SLASH) for name in (*dataset.variables, *dataset.dims) if "/" in name}
+    dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta))
+    packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
+    dataset.to_netcdf(path, engine="h5netcdf", encoding=packed)
+
+
+def load_netcdf(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
+    """Settings and arrays of a file that `save_netcdf` wrote."""
+    xarray = _package("xarray", "NetCDF files")
+    _package("h5netcdf", "NetCDF files")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: no such file")
+    try:
+        dataset = xarray.load_dataset(path, engine="h5netcdf", decode_times=False)
+    except (OSError, ValueError, KeyError) as error:
+        raise foreign(path, error) from error
+    if "kinetree" not in dataset.attrs:
+        raise foreign(path, "it has no attribute 'kinetree'")
+    meta = json.loads(dataset.attrs["kinetree"])
+    arrays = {name: x.values for name, x in dataset.variables.items() if x.dtype.kind == "f"}
+    for name in (meta.get("ledger") or {}).get("names", ()):
+        if "/" in name:
+            arrays[name] = arrays.pop(name.replace("/", SLASH))
+    return meta, arrays
+
+
+def _quantities(run, frames, ledger: bool) -> list[Quantity]:
+    channels = run.channels
+    names = list(channels) if ledger else [*BASE, *(x.name for x in run.extra)]
+    frames = (frames,) if isinstance(frames, str) else frames
+    found = [channels[name] for name in names]
+    return found + [quantity for frame in frames for quantity in run.frame(frame).channels.values()]
+
+
+def _attributes(x: Quantity) -> dict[str, str]:
+    """Unit and meaning; where columns have different units, the coordinate that tells them."""
+    attributes = {"long_name": x.description} if x.description else {}
+    if x.unit != "mixed":
+        return {"units": x.unit} | attributes
+    names = {"q": "position_unit", "v": "velocity_unit", "a": "acceleration_unit", "tau": "force_unit"}
+    if x.name in names:
+        return {"units_of_columns": names[x.name]} | attributes
+    return {"units_of_columns": ", ".join(x.column_units)} | attributes
+
+
+def _package(name: str, what: str):
+    import importlib
+
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingDependencyError(f"{what} need {name}: pip install {name}, or {INSTALL}", package=name) from error
+
+

@@ -1,0 +1,325 @@
+"""Pictures of runs beyond their curves over time: phase portraits, ways of frames, power, the ledger, two runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, unknown_name
+from kinetree.viz.plots import CURVES_PER_PANEL, heading, position_limits, selected_joints
+from kinetree.viz.style import COLORS, GRID, INK, at_least, drawing, limit_lines, pretty
+
+VIEWS = ("3d", "xy", "xz", "yz")
+FLAT = 1e-6  # of the largest extent: a way that is thinner lies in a plane
+FLOOR = 1e-17  # where logarithmic axes of differences end
+BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "handlelength": 1.4}
+
+
+def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "near"):
+    """Draw velocities over positions, one panel for each coordinate; time goes from light to dark.
+
+    Parameters
+    ----------
+    run : Trajectory
+    joints : sequence of str, optional
+        Default: all whose positions and velocities correspond, which those of quaternions do not.
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+    limits : {"near", "all", "none"}
+        Which limits to draw, if the run has its model.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    c = run.coordinates
+    pairs = []
+    for name in selected_joints(run, joints):
+        entries = [k for k, joint in enumerate(c.position_joints) if joint == name]
+        columns = [k for k, joint in enumerate(c.velocity_joints) if joint == name]
+        if len(entries) == len(columns):
+            pairs += zip(entries, columns, strict=True)
+        elif joints is not None:
+            raise KinetreeError(
+                f"plot_phase: joint {name!r} has {len(entries)} positions and {len(columns)} velocities, which do not "
+                "correspond; draw its coordinates over time with run.plot().",
+                joint=name,
+            )
+    if not pairs:
+        raise KinetreeError("plot_phase: no joint whose positions and velocities correspond.")
+    across = min(len(pairs), 2 if len(pairs) in (2, 4) else 3)
+    down = -(-len(pairs) // across)
+    with drawing((3.0 * across + 0.6, 2.6 * down + 0.6), path, show) as figure:
+        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+        grid = figure.subplots(down, across, squeeze=False).ravel()
+        for axes, (j, k) in zip(grid, pairs, strict=False):
+            x, y = run.q[:, j], run.v[:, k]
+            _fading(axes, x, y, COLORS[0])
+            axes.set_title(c.velocity_labels[k], fontsize=9)
+            axes.set_xlabel(f"$q$ [{pretty(c.position_units[j])}]")
+            axes.set_ylabel(f"$v$ [{pretty(c.velocity_units[k])}]")
+            limit_lines(axes, x, *position_limits(run, j), INK, limits, vertical=True)
+            if run.model is not None:
+                largest = float(run.model.velocity_limit[k])
+                limit_lines(axes, y, -largest, largest, INK, limits)
+        for axes in grid[len(pairs) :]:
+            axes.set_axis_off()
+    return figure
+
+
+def plot_path(run, frames, views=None, path=None, show: bool = False):
+    """Draw the ways of frames, such as tools: in space, and on the planes of the world.
+
+    Parameters
+    ----------
+    run : Trajectory
+        With its model.
+    frames : str or sequence of str
+        Frames or bodies.
+    views : str or sequence of str, optional
+        Any of "3d", "xy", "xz", "yz"; default all, or the plane in which all ways lie.
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    frames = (frames,) if isinstance(frames, str) else tuple(frames)
+    if not frames:
+        raise KinetreeError("plot_path: no frames; give at least one.")
+    ways = [run.frame(name).position for name in frames]
+    views = _views(ways) if views is None else (views,) if isinstance(views, str) else tuple(views)
+    for view in views:
+        if view not in VIEWS:
+            raise unknown_name("view", view, VIEWS, "plot_path")
+    across = min(len(views), 2)
+    down = -(-len(views) // across)
+    with drawing((4.0 * across + 0.4, 3.6 * down + 0.5), path, show) as figure:
+        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+        for n, view in enumerate(views):
+            if view == "3d":
+                _draw_space(figure.add_subplot(down, across, n + 1, projection="3d"), frames, ways)
+            else:
+                _draw_plane(figure.add_subplot(down, across, n + 1), frames, ways, view)
+        if len(frames) > 1:
+            figure.axes[0].legend(loc="best")
+        else:
+            figure.axes[0].set_title(f"path of {frames[0]}", fontsize=9)
+    return figure
+
+
+def plot_power(run, joints=None, path=None, show: bool = False):
+    """Draw the power of every source, and what the joint forces give at each joint.
+
+    Parameters
+    ----------
+    run : Trajectory
+        Without its model or a ledger only the second part is there.
+    joints : sequence of str, optional
+        Default: all.
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    names = selected_joints(run, joints)
+    columns = [k for k, joint in enumerate(run.coordinates.velocity_joints) if joint in names]
+    if not columns:
+        raise KinetreeError("plot_power: no joints; give at least one.")
+    parts = np.array_split(columns, -(-len(columns) // CURVES_PER_PANEL))
+    ledger = run.ledger if _has_ledger(run) else None
+    sources = {} if ledger is None else {name: _sum(x) for name, x in ledger.powers.items()}
+    rows = len(parts) + bool(sources)
+    with drawing((7.2, 2.1 * rows + 0.7), path, show) as figure:
+        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+        grid = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
+        if sources:
+            _curves(grid[0], run.time, sources, "power [W]")
+            grid[0].set_title("power by source, positive where energy enters")
+        for axes, part in zip(grid[int(bool(sources)) :], parts, strict=True):
+            labels = run.coordinates.velocity_labels
+            _curves(axes, run.time, {labels[k]: run.tau[:, k] * run.v[:, k] for k in part}, r"$\tau\, v$ [W]")
+        grid[int(bool(sources))].set_title("power of the joint forces")
+        grid[-1].set_xlabel("time [s]")
+    return figure
+
+
+def plot_ledger(run, path=None, show: bool = False):
+    """Draw the ledger: energy by kind, the work of every source, and what none of them explains.
+
+    Parameters
+    ----------
+    run : Trajectory
+        With its model, or loaded from a file that holds the ledger.
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    ledger = run.ledger
+    works = {name: _sum(x) for name, x in ledger.works.items()}
+    if ledger.events:
+        works["jumps"] = ledger.jumps
+    with drawing((7.2, 6.2), path, show) as figure:
+        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+        top, middle, below = figure.subplots(3, 1, sharex=True)
+        _curves(top, ledger.time, {name: x for name, x in ledger.energies.items() if np.any(x)}, "energy [J]")
+        top.plot(ledger.time, ledger.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
+        top.legend(**BESIDE)
+        top.set_title("energy by kind")
+        change = ledger.energy - ledger.energy[0]
+        _curves(middle, ledger.time, works, "work [J]")
+        middle.plot(ledger.time, change, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="change of energy")
+        middle.legend(**BESIDE)
+        middle.set_title("work of every source since the start")
+        below.plot(ledger.time, ledger.remainder, color=INK)
+        below.fill_between(ledger.time, ledger.remainder, color=COLORS[0], alpha=0.12, linewidth=0)
+        at_least(below, ledger.remainder)
+        below.set_title("what no source explains")
+        below.set_ylabel("remainder [J]")
+        below.set_xlabel("time [s]")
+        figure.align_ylabels()
+    return figure
+
+
+def plot_comparison(comparison, path=None, show: bool = False):
+    """Draw two runs, the second dashed, and the difference of their positions.
+
+    Parameters
+    ----------
+    comparison : RunComparison
+    path : path-like, optional
+        Write the figure there.
+    show : bool
+        Open a window.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    first, second, c = comparison.first, comparison.second, comparison.first.coordinates
+    groups: dict[str, list[int]] = {}
+    for n, unit in enumerate(comparison.units):
+        groups.setdefault(unit, []).append(n)
+    parts = [part for group in groups.values() for part in np.array_split(group, -(-len(group) // CURVES_PER_PANEL))]
+    if not parts:
+        raise KinetreeError("plot: no coordinates were compared.")
+    with drawing((8.6, 2.2 * len(parts) + 0.7), path, show) as figure:
+        title = f"{heading(first)}   against   {second.integrator}, dt = {second.dt:g} s (dashed)"
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
+        grid = figure.subplots(len(parts), 2, squeeze=False, sharex=True)
+        for (left, right), part in zip(grid, parts, strict=True):
+            unit = pretty(comparison.units[part[0]])
+            plain = all(_is_plain(c, comparison.columns[n]) for n in part)
+            for color, n in zip(COLORS, part, strict=False):
+                k = comparison.columns[n]
+                for run, line in ((first, "-"), (second, (0, (3, 2)))):
+                    values = run.q[:, _entry(c, k)] if plain else run.v[:, k]
+                    left.plot(run.time, values, color=color, linestyle=line)
+                size = np.maximum(np.abs(comparison.dq[:, n]), FLOOR)
+                right.plot(comparison.time, size, color=color, label=comparison.labels[n])
+            left.set_ylabel(f"$q$ [{unit}]" if plain else f"$v$ [{unit}/s]")
+            right.set_ylabel(rf"$|\Delta q|$ [{unit}]")
+            right.set_yscale("log")
+            right.axhline(comparison.tolerance, color=INK, linewidth=0.9, linestyle=(0, (5, 3)), label="tolerance")
+            right.legend(**BESIDE)
+            if comparison.parting is not None:
+                right.axvline(comparison.parting[1], color=INK, linewidth=0.9, linestyle=":", label="_parting")
+        grid[0, 0].set_title("both runs")
+        grid[0, 1].set_title("difference of positions")
+        for axes in grid[-1]:
+            axes.set_xlabel("time [s]")
+    return figure
+
+
+def _fading(axes, x, y, color: str) -> None:
+    """A curve that starts light and ends dark, with its start and its end marked."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
+
+    points = np.stack((x, y), axis=1)
+    shades = LinearSegmentedColormap.from_list("time", (GRID, color))
+    lines = LineCollection(np.stack((points[:-1], points[1:]), axis=1), cmap=shades, array=np.arange(len(x) - 1))
+    lines.set_clim(-0.4 * len(x), len(x))  # the light end must be seen on white
+    axes.add_collection(lines, autolim=True)
+    axes.plot(x[0], y[0], "o", color=INK, markerfacecolor="white", markersize=4.5)
+    axes.plot(x[-1], y[-1], "o", color=INK, markersize=4.5)
+    axes.autoscale_view()
+
+
+def _views(ways) -> tuple[str, ...]:
+    """All views, or the one plane in which the ways lie."""
+    extent = np.ptp(np.concatenate(ways), axis=0)
+    flat = extent <= FLAT * np.max(extent)
+    if flat.sum() != 1:
+        return VIEWS
+    return ("".join(axis for axis, is_flat in zip("xyz", flat, strict=True) if not is_flat),)
+
+
+def _draw_plane(axes, frames, ways, view: str) -> None:
+    j, k = ("xyz".index(axis) for axis in view)
+    for color, name, way in zip(_cycle(len(ways)), frames, ways, strict=True):
+        axes.plot(way[:, j], way[:, k], color=color, label=name)
+        axes.plot(way[0, j], way[0, k], "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
+        axes.plot(way[-1, j], way[-1, k], "o", color=color, markersize=4.5, label="_end")
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel(f"${view[0]}$ [m]")
+    axes.set_ylabel(f"${view[1]}$ [m]")
+
+
+def _draw_space(axes, frames, ways) -> None:
+    for color, name, way in zip(_cycle(len(ways)), frames, ways, strict=True):
+        axes.plot(*way.T, color=color, label=name)
+        axes.plot(*way[:1].T, "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
+        axes.plot(*way[-1:].T, "o", color=color, markersize=4.5, label="_end")
+    everything = np.concatenate(ways)
+    middle = 0.5 * (everything.max(axis=0) + everything.min(axis=0))
+    half = 0.55 * max(float(np.max(np.ptp(everything, axis=0))), 1e-6)
+    axes.set(**{f"{axis}lim": (x - half, x + half) for axis, x in zip("xyz", middle, strict=True)})
+    axes.set(**{f"{axis}label": f"${axis}$ [m]" for axis in "xyz"})
+    axes.set_box_aspect((1, 1, 1), zoom=0.85)
+
+
+def _curves(axes, time, curves, label: str) -> None:
+    for color, (name, values) in zip(_cycle(len(curves)), curves.items(), strict=True):
+        axes.plot(time, values, color=color, label=name)
+    if curves:
+        at_least(axes, np.stack(list(curves.values())))
+        axes.legend(**BESIDE)
+    axes.set_ylabel(label)
+
+
+def _cycle(count: int) -> list[str]:
+    return [COLORS[n % len(COLORS)] for n in range(count)]
+
+
+def _sum(x: np.ndarray) -> np.ndarray:
+    return x if x.ndim == 1 else x.sum(axis=1)
+
+
+def _has_ledger(run) -> bool:
+    return run.model is not None or "ledger" in run.book.kept
+
+
+def _is_plain(coordinates, k: int) -> bool:
+    """Whether the joint of a velocity coordinate has as many positions."""
+    joint = coordinates.velocity_joints[k]
+    return coordinates.position_joints.count(joint) == coordinates.velocity_joints.count(joint)
+
+
+def _entry(coordinates, k: int) -> int:
+    """The entry of q that belongs to a velocity coordinate of a plain joint."""
+    joint = coordinates.velocity_joints[k]
+    return coordinates.position_joints.index(joint) + k - coordinates.velocity_joints.index(joint)

@@ -1,0 +1,112 @@
+"""The look of all plots: colors, lines, units, and figures that need no display."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from pathlib import Path
+
+import numpy as np
+
+# Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+INK, GRID = "#333333", "#E6E6E6"
+NEAR = 0.1  # of the way between two limits: a curve that comes so close gets to see its limit
+
+
+def style() -> dict:
+    """Settings of matplotlib."""
+    return {
+        "font.size": 9,
+        "axes.titlesize": 10,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.edgecolor": "#999999",
+        "axes.linewidth": 0.8,
+        "axes.labelcolor": INK,
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "xtick.labelsize": 8,
+        "ytick.labelsize": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": GRID,
+        "grid.linewidth": 0.8,
+        "axes.axisbelow": True,
+        "axes.xmargin": 0.01,
+        "axes.formatter.useoffset": False,
+        "axes.formatter.limits": (-3, 4),
+        "lines.linewidth": 1.4,
+        "legend.frameon": False,
+        "legend.fontsize": 8,
+        "savefig.dpi": 150,
+        "svg.fonttype": "none",
+    }
+
+
+@contextlib.contextmanager
+def drawing(size: tuple[float, float], path=None, show: bool = False):
+    """A figure to draw into, in the style; then it is written and shown if that is asked for.
+
+    Parameters
+    ----------
+    size : tuple of float
+        Width and height [inch].
+    path : path-like, optional
+    show : bool
+    """
+    import matplotlib as mpl
+
+    with mpl.rc_context(style()):
+        if show:
+            import matplotlib.pyplot as plt
+
+            figure = plt.figure(figsize=size, layout="constrained")
+        else:
+            from matplotlib.figure import Figure  # without pyplot: no display, no global state
+
+            figure = Figure(figsize=size, layout="constrained")
+        yield figure
+        if path is not None:
+            figure.savefig(Path(path))
+    if show:
+        plt.show()
+
+
+def pretty(unit: str) -> str:
+    """The unit as it is printed."""
+    return unit.replace("^2", "\N{SUPERSCRIPT TWO}").replace("N m", "N\N{NO-BREAK SPACE}m")
+
+
+def at_least(axes, values) -> None:
+    """Keep constant curves flat: without this, matplotlib zooms into their rounding."""
+    low, high = float(np.min(values)), float(np.max(values))
+    margin = 1e-6 * max(1.0, abs(low), abs(high))
+    if high - low < margin:
+        axes.set_ylim(low - 0.5 * max(1.0, abs(low)), high + 0.5 * max(1.0, abs(high)))
+
+
+def limit_lines(axes, values, lower: float, upper: float, color: str, which: str, vertical: bool = False) -> None:
+    """Dashed lines at limits: those that the values come near to or pass, or all.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    values : (T,) array
+    lower, upper : float
+        Infinite for none.
+    color : str
+    which : {"near", "all", "none"}
+    vertical : bool
+        The values run along the horizontal axis.
+    """
+    if which == "none" or not lower < upper:
+        return
+    reach = NEAR * (upper - lower) if math.isfinite(upper - lower) else NEAR * float(np.ptp(values))
+    close = (float(np.min(values)) - lower < reach, upper - float(np.max(values)) < reach)
+    draw = axes.axvline if vertical else axes.axhline
+    for limit, is_close in zip((lower, upper), close, strict=True):
+        if math.isfinite(limit) and (which == "all" or is_close):
+            draw(limit, color=color, linewidth=0.9, linestyle=(0, (5, 3)), alpha=0.8, label="_limit", gid="limit")
