@@ -1,6 +1,7 @@
-"""Which test proves which item of the inventory of Featherstone's book (C) and of Sueda's notes (S).
+"""Which test proves which item of Featherstone's book (C) and of Sueda's notes (S).
 
-Files are below ``tests/``; one test stands for each item, often with others beside it in its file. docs/book.md has the
+Items are what the sections say, numbered by chapter in the order of the text; docstrings of tests cite these numbers.
+Files are below ``tests/``. One test stands for each item, often with others beside it in its file. docs/book.md has the
 same by equations and tables.
 """
 

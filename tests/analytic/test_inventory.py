@@ -1,4 +1,4 @@
-"""Every item of the inventory has its test, and the test exists."""
+"""Every item of the book has its test, and the test exists."""
 
 from __future__ import annotations
 
