@@ -61,6 +61,7 @@ def euler(sequence: str, angles) -> Rotation:
 
     Examples
     --------
+    >>> from kinetree.spatial import Vector3
     >>> euler("zxz", (0.0, 0.0, 0.0)) @ Vector3(1.0, 2.0, 3.0)
     Vector3(1.0, 2.0, 3.0)
     """
