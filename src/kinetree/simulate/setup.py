@@ -66,8 +66,8 @@ def stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]
     stiff = f"the model has dry friction, which is stiff below {FRICTION_VELOCITY:g} rad/s or m/s: "
     if explicit:
         return [
-            f"{stiff}{integrator} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a smaller dt, "
-            "with integrator='semi_implicit', or with 'adaptive' and method='LSODA'"
+            f"{stiff}{integrator} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a "
+            "smaller dt, with integrator='semi_implicit', or with 'adaptive' and method='LSODA'"
         ]
     if method in STIFF_METHODS:
         return []
