@@ -49,7 +49,9 @@ class Drive:
         "_elements",
         "_f_ext",
         "_given",
+        "_given_f_ext",
         "_held",
+        "_jumping",
         "_model",
         "_pushed",
         "_tau",
@@ -83,10 +85,17 @@ class Drive:
         if not self._wrench_of_state:
             _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
         self._model, self._controller, self._elements = model, controller, elements
-        self._given, self._f_ext, self._user_disturbance = tau, f_ext, disturbance
+        self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
+        # What jumps at instants of its own is held from the beginning of a step: its end belongs to the next one.
+        given = (tau, f_ext, disturbance)
+        self._jumping = tuple(_Held(source) for source in given if hasattr(source, "next_time"))
+        tau, f_ext, disturbance = (
+            next((held for held in self._jumping if held.source is source), source) for source in given
+        )
+        self._f_ext = f_ext
         changes_forces = elements is not None and bool(elements.having("joint_forces"))
-        self.at_steps = self.controlled or self._wrench_of_state or changes_forces
+        self.at_steps = bool(self.controlled or self._wrench_of_state or changes_forces or self._jumping)
         self._held, self._pushed = np.zeros(nv), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
@@ -96,7 +105,25 @@ class Drive:
 
     def held_function(self) -> Callable[[float], np.ndarray]:
         """`held` as the shortest function that does it."""
-        return self._tau if self._disturbance is None and not self.at_steps else self.held
+        if self._disturbance is not None:
+            return self.held
+        return (lambda t: self._held) if self.at_steps else self._tau
+
+    def begin_function(self) -> Callable[[float, np.ndarray, np.ndarray], None] | None:
+        """`begin` as the shortest function that does it; None if there is nothing to do."""
+        if not self.at_steps:
+            return None
+        changes_forces = self._elements is not None and self._elements.having("joint_forces")
+        if not self.controlled or hasattr(self._controller, "begin") or self._jumping or self._wrench_of_state:
+            return self.begin
+        if changes_forces:
+            return self.begin
+        asked, checked, controller = self._asked, self._checked, self._controller
+
+        def begin(t, q, v):
+            self._held = checked(asked(controller, t, q, v), "controller", controller, t)
+
+        return begin
 
     def compile_time_wrenches(self) -> tuple[np.ndarray, ...]:
         """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
@@ -107,12 +134,14 @@ class Drive:
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""
         self._held, self._pushed = np.zeros(self._model.nv), None
-        for source in (self._controller, self._given, self._f_ext, self._user_disturbance):
+        for source in (self._controller, self._given, self._given_f_ext, self._user_disturbance):
             if hasattr(source, "reset"):
                 source.reset()
 
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """The beginning of a fixed step: decide what is held over it."""
+        for held in self._jumping:
+            held.begin(t)
         if hasattr(self._controller, "begin"):
             self._asked(self._controller.begin, t, q, v)
         self.command(t, q, v)
@@ -126,7 +155,7 @@ class Drive:
         elif self.at_steps:
             held = self._tau(t)
         else:
-            return self.held(t)
+            return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
         if self._elements is not None and self._elements.having("joint_forces"):
             held = self._checked(self._elements.joint_forces(t, q, v, held), "elements", None, t)
         self._held = held
@@ -134,6 +163,8 @@ class Drive:
 
     def segment(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """The beginning of an adaptive solve: samples are taken here, and not within it."""
+        for held in self._jumping:
+            held.begin(t)
         if hasattr(self._controller, "begin"):
             self._asked(self._controller.begin, t, q, v)
 
@@ -145,21 +176,23 @@ class Drive:
     def next_time(self, t: float) -> float:
         """The first time after t at which what acts may jump [s]."""
         found = math.inf if self._controller is None else next_time(self._controller, t)
-        for source in (self._given, self._f_ext, self._user_disturbance):
+        for source in (self._given, self._given_f_ext, self._user_disturbance):
             found = min(found, next_time(source, t))
         return found if self._elements is None else min(found, self._elements.next_time(t))
 
     @property
     def has_instants(self) -> bool:
         """Whether `next_time` may ever be finite."""
-        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         return any(hasattr(s, "next_time") for s in sources) or bool(
             self._elements is not None and self._elements.having("next_time")
         )
 
     def disturbances(self, times: np.ndarray) -> np.ndarray | None:
         """The disturbance at several times, shape (T, nv)."""
-        return None if self._disturbance is None else np.array([self._disturbance(float(t)) for t in times])
+        if self._disturbance is None:
+            return None
+        return np.array([np.asarray(self._user_disturbance(float(t)), dtype=float) for t in times])
 
     def wrenches(self, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
         """External wrenches at several times and states, shape (T, nb, 6)."""
@@ -168,17 +201,26 @@ class Drive:
         if self._wrench_of_state:
             states = zip(times, q, v, strict=True)
             return np.array([self._wrench(self._f_ext(float(t), q_t, v_t), t) for t, q_t, v_t in states])
+        if self._jumping and callable(self._given_f_ext):
+            return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
         return np.array([self.f_ext(float(t))[-1] for t in times])
 
     def get_state(self) -> dict:
         """What a snapshot has to hold."""
-        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
-        return {"held": self._held, "pushed": self._pushed, "sources": [get_state(source) for source in sources]}
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
+        return {
+            "held": self._held,
+            "pushed": self._pushed,
+            "jumping": [held.value for held in self._jumping],
+            "sources": [get_state(source) for source in sources],
+        }
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
         self._held, self._pushed = state["held"], state["pushed"]
-        sources = (self._controller, self._given, self._f_ext, self._user_disturbance)
+        for held, value in zip(self._jumping, state["jumping"], strict=True):
+            held.value = value
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         for source, own in zip(sources, state["sources"], strict=True):
             set_state(source, own)
 
@@ -277,6 +319,24 @@ class Drive:
     @staticmethod
     def _name(source) -> str:
         return repr(getattr(source, "__qualname__", type(source).__name__))
+
+
+class _Held:
+    """A signal that jumps, as it was at the beginning of the step."""
+
+    __slots__ = ("source", "value")
+
+    def __init__(self, source) -> None:
+        self.source, self.value = source, None
+
+    def begin(self, t: float) -> None:
+        """Take the value of the step that begins now."""
+        self.value = self.source(t)
+
+    def __call__(self, t: float):
+        if self.value is None:
+            self.begin(t)
+        return self.value
 
 
 def _takes_the_state(f_ext) -> bool:

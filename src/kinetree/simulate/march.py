@@ -56,12 +56,12 @@ class Cursor:
 
 
 class NotFiniteState(Exception):
-    """The state is NaN or infinite; the loop's caller says why."""
+    """The state is NaN or beyond all bounds; the loop's caller says why."""
 
 
-def is_finite(q: np.ndarray, v: np.ndarray) -> bool:
-    """Whether a state holds no NaN and no infinity; sums of squares are the fastest look at all of it."""
-    return math.isfinite(q.dot(q) + v.dot(v)) or bool(np.isfinite(q).all() and np.isfinite(v).all())
+def is_sane(q: np.ndarray, v: np.ndarray) -> bool:
+    """Whether a state holds no NaN and nothing that has run away; sums of squares are the fastest look at all of it."""
+    return q.dot(q) + v.dot(v) < RUNAWAY * RUNAWAY
 
 
 def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, tick) -> None:
@@ -70,7 +70,7 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
     This loop is what a step costs beyond its arithmetic, so it keeps its names local.
     """
     step, f_ext, dt, origin = stepper.step, drive.f_ext, cursor.dt, cursor.origin
-    begin, held = drive.begin if drive.at_steps else None, drive.held_function()
+    begin, held = drive.begin_function(), drive.held_function()
     record.reserve(steps // every + 1)
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
     q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
@@ -90,7 +90,7 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
             n += 1
             count += 1
             if count % CHECK_EVERY == 0 or n == last:
-                if not is_finite(q, v):
+                if not is_sane(q, v):
                     raise NotFiniteState
                 if count % CHECK_EVERY == 0:
                     q, v = tidy(q, v)
@@ -131,7 +131,7 @@ def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int
         h = dt if whole else rest
         q, v = stepper.step(t, h, cursor.q, cursor.v, held, f_ext)
         done = Step(t, cursor.q, cursor.v, t + h, q, v, held(t))
-        if not is_finite(q, v):
+        if not is_sane(q, v):
             cursor.q, cursor.v, cursor.n = q, v, cursor.n + 1
             raise NotFiniteState
         cursor.asked = False

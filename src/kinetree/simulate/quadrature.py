@@ -23,8 +23,7 @@ def accumulated(time: np.ndarray, power: np.ndarray) -> np.ndarray:
     Notes
     -----
     Source: the cubic through the four samples about each interval, ``h (-p_-1 + 13 p_0 + 13 p_1 - p_2) / 24``, where
-    they are evenly spaced; the trapezoidal rule elsewhere, and a correction of at most half of it where a jump of the
-    power would make the cubic swing.
+    they are evenly spaced; the trapezoidal rule elsewhere. Where the power jumps, the corrections on both sides cancel.
 
     Examples
     --------
@@ -47,7 +46,6 @@ def accumulated(time: np.ndarray, power: np.ndarray) -> np.ndarray:
         even = np.abs(np.diff(h, axis=0)) <= EVEN * h[1:]
         four = even[:-1] & even[1:]
         good = np.concatenate((four[:1], four, four[-1:]))
-        most = 0.25 * h * (np.abs(power[1:]) + np.abs(power[:-1]))
-        correction = np.where(good & (np.abs(correction) <= most), correction, 0.0)
+        correction = np.where(good, correction, 0.0)
     np.cumsum(trapezoid + correction, axis=0, out=total[1:])
     return total

@@ -16,7 +16,7 @@ COUPLING = 1e-6  # [rad or m], what calls refuse
 MOMENTUM = 1e-3  # of the largest momentum
 COARSE = 1e-2  # what half steps may change, relative to the motion
 SATURATED = 0.05  # of the samples
-TOGGLES = 8  # times that a joint leaves and meets its stop again within a tenth of the run
+TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many samples: it bounces from step to step
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +172,7 @@ def _stops(run, ledger):
             x = run.q[:, own_q.start + m]
             beyond = (x > float(model.upper[k])) | (x < float(model.lower[k]))
             entries = np.flatnonzero(beyond[1:] & ~beyond[:-1]) + 1
-            window = max(len(run) // 10, 2)
-            close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= window]
+            close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= WINDOW]
             if close:
                 first = float(run.time[entries[close[0]]])
                 joint = run.coordinates.velocity_labels[k]

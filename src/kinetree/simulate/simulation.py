@@ -545,12 +545,18 @@ class Simulation:
     def _blown_up(self) -> SimulationError:
         """The error for a state that is not finite, with what the samples before tell."""
         at = self._at
-        bad = self.system.coordinates.first_bad(at.q, at.v)
+        coordinates = self.system.coordinates
+        bad, size = coordinates.first_bad(at.q, at.v), ""
+        if bad is None:
+            entry = int(np.argmax(np.abs(np.concatenate((at.q, at.v)))))
+            labels = coordinates.position_labels + coordinates.velocity_labels
+            bad = f"{'position' if entry < len(at.q) else 'velocity'} {labels[entry]!r}"
+            size = f" (beyond {RUNAWAY:g})"
         steady = "integrator='semi_implicit' or 'adaptive'"
         other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady
         error = SimulationError(
-            f"simulate: the motion is no longer finite at t = {at.time:.6g} s; the first bad coordinate is the "
-            f"{bad or 'magnitude of the state'}. Use a smaller dt (now {at.dt:g} s), or {other}.",
+            f"simulate: the motion is no longer finite at t = {at.time:.6g} s{size}; the first bad coordinate is the "
+            f"{bad}. Use a smaller dt (now {at.dt:g} s), or {other}.",
             time=at.time,
             coordinate=bad,
         )
