@@ -32,6 +32,8 @@ def divergence(run) -> list[dict]:
         soon = min(n + _window(len(v)), len(v) - 1)
         before = np.maximum(size[: n + 1].max(axis=0), 1e-3 * size[n:soon].max())
         k = int(np.argmax(size[n : soon + 1].max(axis=0) / before))
+        fed = _fed(run, n)
+        k = fed[0] if fed else k  # what feeds a motion is its cause, wherever it shows first
         tail = v[n:, k][np.abs(v[n:, k]) > 0.0]
         flips = np.mean(tail[1:] * tail[:-1] < 0.0) if len(tail) > 2 else 0.0
         rate = (np.abs(tail[-1]) / np.abs(tail[0])) ** (1.0 / (len(tail) - 1)) if len(tail) > 1 else np.inf
@@ -42,7 +44,7 @@ def divergence(run) -> list[dict]:
         growth = f" {rate:.3g}-fold per {per}" if np.isfinite(rate) else " at once"
         text = (
             f"The motion diverges from t = {t:.6g} s on: the velocity of joint {joint!r} grows{growth}"
-            f"{_cause(run, k, n, flips)}"
+            f"{_cause(run, k, fed[1] if fed else '', flips)}"
         )
     return [{"kind": "divergence", "text": text, "joint": joint, "time": t}]
 
@@ -63,11 +65,10 @@ def _start_of_growth(size: np.ndarray) -> int:
     return n + int(below[-1]) if len(below) and largest[n] > 0.0 else n
 
 
-def _cause(run, k: int, n: int, flips: float) -> str:
+def _cause(run, k: int, fed: str, flips: float) -> str:
     """The likely reason, from what acts at the joint."""
     h, label = run.dt, run.coordinates.velocity_labels[k]
     fixed = run.steps is not None
-    fed = _fed(run, n)
     vibrates = flips > 0.5 and fixed
     stiff = [name for name in STIFF if np.any(np.asarray(getattr(run.model, name)[k], dtype=float))]
     if vibrates:
@@ -92,10 +93,10 @@ def _cause(run, k: int, n: int, flips: float) -> str:
     return f"{acts}. Use a smaller dt (now {h:g} s) or integrator='adaptive'."
 
 
-def _fed(run, n: int) -> str:
-    """What a controller has put into the mechanism by the first samples of growth, if that is most of its motion."""
+def _fed(run, n: int) -> tuple[int, str] | None:
+    """Where a controller fed the motion while it could still be resolved, if that is most of its energy."""
     if not run.book.controlled:
-        return ""
+        return None
     size = np.abs(run.v).max(axis=1)
     resolved = np.flatnonzero(size[n:] < RESOLVED / run.dt)  # beyond that a step is wider than the motion
     until = n + int(resolved[-1]) if len(resolved) else n
@@ -105,5 +106,5 @@ def _fed(run, n: int) -> str:
     gained = run.kinetic_energy[until] - run.kinetic_energy[0]
     k = int(np.argmax(work))
     if not (np.isfinite(work[k]) and work[k] > 0.5 * abs(gained) > 0.0):
-        return ""
-    return f"{work[k]:.3g} J at joint {run.coordinates.velocity_labels[k]!r} by t = {run.time[until]:.6g} s"
+        return None
+    return k, f"{work[k]:.3g} J at joint {run.coordinates.velocity_labels[k]!r} by t = {run.time[until]:.6g} s"

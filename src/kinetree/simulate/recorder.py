@@ -50,8 +50,11 @@ class Recorder:
         """The filled rows, as copies."""
         return {name: getattr(self, name)[: self.rows].copy() for name in ("time", "q", "v", "tau")}
 
-    def set_state(self, state: dict[str, np.ndarray]) -> None:
-        """Take up what `get_state` gave."""
+    def set_state(self, state: dict[str, np.ndarray] | None) -> None:
+        """Take up what `get_state` gave; None for no rows."""
+        if state is None:
+            self.rows = 0
+            return
         for name in ("time", "q", "v", "tau"):
             setattr(self, name, np.array(state[name]))
         self.rows = len(self.time)

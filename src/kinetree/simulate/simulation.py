@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.errors import SimulationError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
+from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
 from kinetree.simulate.controllers import composed
 from kinetree.simulate.divergence import divergence
@@ -145,8 +146,12 @@ class Simulation:
         self._at = Cursor(q, v, dt)
         self._record = Recorder(active.nq, active.nv)
         self.is_over = False
-        self.wall_time = 0.0
+        self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
+        self._adaptive = AdaptiveMarch(
+            self.system, self._at, self._drive, self._elements, self._watch, self._guard, self._record, self._every,
+            self._solver, self.counts,
+        )  # fmt: skip
         self._compile_ahead()
         self._drive.reset()
         if hasattr(self._stepper, "reset"):
@@ -195,9 +200,9 @@ class Simulation:
     def step(self) -> None:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
         if self._is_plain and self._checkpoint is None and not self.is_over:
-            start = clock.perf_counter()
+            self._since = clock.perf_counter()
             self._march_plain(1, _no_tick)
-            self.wall_time += clock.perf_counter() - start
+            self._stop_clock()
         else:
             self.advance(self._at.dt)
 
@@ -221,7 +226,7 @@ class Simulation:
         """
         end = self.time + positive_time("duration", duration)
         bar = Progress(end, progress)
-        start = clock.perf_counter()
+        self._since = clock.perf_counter()
         try:
             while not self.is_over and self._steps_left(end):
                 goal = end if self._checkpoint is None else min(end, self._next_save())
@@ -233,7 +238,11 @@ class Simulation:
                     self.save().save(self._checkpoint)
         finally:
             bar.close()
-            self.wall_time += clock.perf_counter() - start
+            self._stop_clock()
+
+    def _stop_clock(self) -> None:
+        if self._since is not None:
+            self.wall_time, self._since = self.wall_time + clock.perf_counter() - self._since, None
 
     def _steps_left(self, end: float) -> bool:
         return any(self._at.whole_steps(end))
@@ -276,76 +285,10 @@ class Simulation:
         raise self._with_trajectory(error, diverged=largest > USABLE) from error.__cause__
 
     def _solve(self, end: float, bar) -> None:
-        """Adaptive steps; the solver starts anew wherever what acts may jump."""
-        at, drive, (method, rtol, atol) = self._at, self._drive, self._solver
-        while self._steps_left(end) and not self.is_over:
-            start = self.time
-            if not at.asked:
-                drive.segment(start, at.q, at.v)
-            stop = min(end, drive.next_time(start))
-            if self._elements.having("after_step"):
-                stop = min(stop, start + at.dt)
-            whole, rest = at.whole_steps(stop)
-            steps = np.arange(whole + (rest > 0.0))
-            sampled = steps[((at.count + steps) % self._every == 0) | ((steps == 0) & self._watch.landed)]
-            times = np.append(at.origin + (at.n + sampled) * at.dt, stop)
-            recorded = len(sampled) > 0 and sampled[0] == 0
-            times = times if recorded else np.append(start, times)  # the solver begins with the first
-            event = None if self._guard is None else self._guard.margin
-            try:
-                solution = ADAPTIVE[method](
-                    self.system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol,
-                    tick=bar.tick, event=event,
-                )  # fmt: skip
-            except SimulationError as error:
-                self._recover(times, getattr(error, "time", None))
-                raise self._with_trajectory(error, diverged=True) from error.__cause__
-            self.counts["evaluations"] += solution.evaluations
-            self.counts["steps"] += solution.steps or 0
-            self.counts["rejections"] += solution.rejections or 0
-            self._take(times, solution, 0 if recorded else 1)
-
-    def _recover(self, times, reached) -> None:
-        """Record the samples before the time at which a solver failed, by another solve up to the last of them."""
-        at, drive, (method, rtol, atol) = self._at, self._drive, self._solver
-        reached = at.time if reached is None else float(reached)
-        before = times[times < reached]
-        if len(before) < 3 and reached > at.time:  # samples too far apart to show anything
-            before = np.linspace(at.time, at.time + 0.999 * (reached - at.time), 20)
         try:
-            solution = ADAPTIVE[method](
-                self.system, at.q, at.v, before, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol
-            )
-        except (SimulationError, IndexError):
-            return
-        for t, q, v in zip(before.tolist(), solution.q, solution.v, strict=True):
-            self._record.append(t, q, v, drive.command(t, q, v))
-
-    def _take(self, times, solution, keep: int) -> None:
-        """Record the samples of an adaptive solve from row ``keep`` on, and go to its end."""
-        at, drive, Q, V = self._at, self._drive, solution.q, solution.v
-        if self._guard is not None:
-            for t, q in zip(times, Q, strict=False):
-                self._guard.check(float(t), q)
-            if solution.event_time is not None:
-                raise self._guard.error(solution.event_time, solution.event_state[0])
-        for t, q, v in zip(times[keep:-1].tolist(), Q[keep:], V[keep:], strict=False):
-            self._record.append(t, q, v, drive.command(t, q, v))
-        done = None
-        if self._watch.needed:
-            done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
-        self._watch.landed = False
-        whole, rest = at.whole_steps(float(times[-1]))
-        at.count += whole + (rest > 0.0)
-        at.asked = False
-        if rest:
-            at.land(times[-1], Q[-1], V[-1])
-        else:
-            at.n, at.q, at.v = at.n + whole, Q[-1], V[-1]
-        landing = self._watch.after_step(done) if done is not None else None
-        if landing is not None:
-            at.land(landing.t, landing.q, landing.v)
-            self.is_over = landing.stop
+            self.is_over = self._adaptive.advance(end, bar.tick)
+        except SimulationError as error:
+            raise self._with_trajectory(error, diverged=True) from error.__cause__
 
     def _ask(self) -> None:
         """Ask the controller for this instant, unless it has been."""
@@ -442,16 +385,13 @@ class Simulation:
         at = self._at
         at.q, at.v = snapshot.q.copy(), snapshot.v.copy()
         at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, counts = snapshot.clock
-        self.counts = dict(counts)
+        self.counts.update(counts)
         self._drive.set_state(snapshot.drive)
         if hasattr(self._stepper, "set_state"):
             self._stepper.set_state(snapshot.stepper)
         self._elements.set_state(snapshot.elements)
         self._watch.jumps = list(snapshot.jumps)
-        if snapshot.record is None:
-            self._record = Recorder(self.model.nq, self.model.nv)
-        else:
-            self._record.set_state(snapshot.record)
+        self._record.set_state(snapshot.record)
 
     def _settings(self) -> dict:
         return {
@@ -564,6 +504,7 @@ class Simulation:
 
     def _with_trajectory(self, error: SimulationError, diverged: bool = False) -> SimulationError:
         """The error, with the samples that are worth looking at, and what they tell of a divergence."""
+        self._stop_clock()
         record = self._record
         states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
         size = np.maximum.accumulate(np.nan_to_num(np.abs(states).max(axis=1, initial=0.0), nan=np.inf))
