@@ -49,8 +49,9 @@ def rnea_world(model, q, v, a, f_ext=None):
     -----
     Source: Featherstone (2008), eq. 5.7-5.11. Differs: the armature's ``armature * a`` is added. An independent road
     to the answer of `rnea`: no vector is handed from one frame to another, none is a classical acceleration, and each
-    body has its own inertia. It costs almost three times as much, and loses digits far from the world's origin, where all
-    moments and velocities are differences of large numbers (section 10.2): about (distance / size of the robot)^2 ulps.
+    body has its own inertia. It costs almost three times as much, and loses digits far from the world's origin, where
+    all moments and velocities are differences of large numbers (section 10.2): about (distance / size of the robot)^2
+    ulps.
     Cost: O(nb). Identity: equals `rnea`.
 
     See Also
