@@ -1,5 +1,5 @@
-"""The command line: ``kinetree info``, ``simulate``, ``lint``, ``accuracy``, ``convert``, ``dh``, ``codegen``,
-``cache``, ``robots``, ``joints``.
+"""The command line: ``kinetree info``, ``simulate``, ``compare``, ``lint``, ``accuracy``, ``convert``, ``dh``,
+``codegen``, ``cache``, ``robots``, ``joints``.
 
 Nothing imports this module but the command itself, so typer stays out of ``import kinetree``.
 """
@@ -23,6 +23,7 @@ EXPLAINED = 0.2  # how far the losses summed over the samples may be from the ch
 _SPELLINGS = (
     (re.compile(r"\bunsupported='drop'"), "--drop"),
     (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
+    (re.compile(r"\bload (the run|one of them) with Trajectory.load\(path, model=model\)"), "give --robot"),
     (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
     (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
     (
@@ -159,7 +160,7 @@ def simulate(
     limits: Annotated[str, _option("At position limits: soft, ignore or raise.", default=True)] = "soft",
     sample_period: Annotated[float | None, _option("Distance of the samples [s].", default="every step")] = None,
     plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
-    save: Annotated[Path | None, _option("Write the run: .npz, .csv or .nc.")] = None,
+    save: Annotated[Path | None, _option("Write the run: .npz, .nc, .h5 or .csv.")] = None,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -199,6 +200,34 @@ def simulate(
         if not quiet:
             rows = _summary(run, model, robot, written)
             _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="A run: .npz, .nc, .h5 or .csv.")],
+    second: Annotated[Path, typer.Argument(help="Another.")],
+    robot: Annotated[
+        str | None, _option("The robot, which files of runs do not hold; for quaternions and times between samples.")
+    ] = None,
+    tolerance: Annotated[float, _option("Differences beyond it count.", default=True)] = 1e-6,
+    joint: Annotated[list[str] | None, _option("Compare this joint only; repeatable.")] = None,
+    floating_base: FloatingBase = False,
+    plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
+    debug: Debug = False,
+) -> None:
+    """Compare two runs joint by joint, and say where they part. Exit code 1 if they differ beyond the tolerance."""
+    with _Errors(debug):
+        import kinetree as kt
+
+        _writable(plot)
+        model = None if robot is None else _load(robot, floating_base, None, None, False, None, None, None)
+        runs = [kt.Trajectory.load(path, None if model is None else model.without_held()) for path in (first, second)]
+        comparison = runs[0].compare(runs[1], tolerance, joint or None)
+        typer.echo(str(comparison))
+        if plot is not None:
+            comparison.plot(path=plot)
+            typer.echo(f"written: {plot}")
+        raise typer.Exit(0 if comparison.same else 1)
 
 
 @app.command()

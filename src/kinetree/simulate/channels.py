@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.errors import DuplicateNameError, KinetreeError, NonFiniteError, ShapeError, unknown_name
+from kinetree.simulate.elements import Elements
 
 ENERGIES = {
     "kinetic_energy": "energy of motion",
@@ -257,7 +258,7 @@ def _is_taken(run, name: str) -> bool:
     known = (*BASE, *AXES, *LEDGER, *(x.name for x in run.extra))
     if name in known or name.partition(".")[0] in (LEDGER_KINDS if dot else ()) or (dot and head in frames):
         return True
-    return any(hasattr(element, "channels") for element in run.book.elements) and name in run.ledger.others
+    return bool(Elements(run.book.elements).having("channels")) and name in run.ledger.others
 
 
 def frozen(values) -> np.ndarray:

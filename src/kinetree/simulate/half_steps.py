@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.integrate.system import System, clock
+from kinetree.simulate.elements import Elements
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
 STRETCHES = 20  # of a controlled or long run: errors of one stretch are not carried on to the next
@@ -57,7 +58,7 @@ def half_steps(run) -> Comparison | None:
     controlled runs are cut into stretches.
     """
     book = run.book
-    if book.method is None or book.every != 1 or len(run) < 4 or any(hasattr(e, "wrap") for e in book.elements):
+    if book.method is None or book.every != 1 or len(run) < 4 or Elements(book.elements).having("wrap"):
         return None
     system = System(run.model, book.wrenches is not None)
     if hasattr(book.method(system), "get_state"):  # a method with a memory makes other steps from here

@@ -145,10 +145,8 @@ def _attributes(x: Quantity) -> dict[str, str]:
 
 
 def _package(name: str, what: str):
-    import importlib
-
     try:
-        return importlib.import_module(name)
+        return __import__(name)
     except ImportError as error:
         raise MissingDependencyError(f"{what} need {name}: pip install {name}, or {INSTALL}", package=name) from error
 

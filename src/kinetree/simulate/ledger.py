@@ -14,7 +14,7 @@ from kinetree.compile.function import Function
 from kinetree.errors import KinetreeError
 from kinetree.integrate.system import System, clock
 from kinetree.model.planar import PlanarModel
-from kinetree.simulate.elements import Channel, element_name
+from kinetree.simulate.elements import Channel, Elements, element_name
 from kinetree.simulate.quadrature import accumulated
 
 NEGLIGIBLE = 1e-9  # of the largest energy: a joint pressed onto its stop by rounding is no loss
@@ -189,16 +189,15 @@ def make_ledger(run) -> Ledger:
         power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
         channels["prescribed motions"] = Channel("power", power)
     others, units = {}, {}
-    for element in book.elements:
-        if hasattr(element, "channels"):
-            for label, channel in element.channels(run).items():
-                key = label if label not in channels else f"{element_name(element)}: {label}"
-                if channel.kind == "power":
-                    channels[key] = channel
-                elif channel.kind == "energy":
-                    energies[key] = channel.values
-                else:
-                    others[key], units[key] = channel.values, channel.unit
+    for element in Elements(book.elements).having("channels"):
+        for label, channel in element.channels(run).items():
+            key = label if label not in channels else f"{element_name(element)}: {label}"
+            if channel.kind == "power":
+                channels[key] = channel
+            elif channel.kind == "energy":
+                energies[key] = channel.values
+            else:
+                others[key], units[key] = channel.values, channel.unit
     powers = {key: channel.values for key, channel in channels.items()}
     works = {
         key: accumulated(time, channel.values) if channel.work is None else channel.work

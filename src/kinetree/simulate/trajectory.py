@@ -465,7 +465,7 @@ class Trajectory:
 
         Returns
         -------
-        xarray.Dataset
+        Dataset
 
         Raises
         ------

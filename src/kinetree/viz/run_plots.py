@@ -228,11 +228,14 @@ def plot_comparison(comparison, path=None, show: bool = False):
                 for run, line in ((first, "-"), (second, (0, (3, 2)))):
                     values = run.q[:, _entry(c, k)] if plain else run.v[:, k]
                     left.plot(run.time, values, color=color, linestyle=line)
-                size = np.maximum(np.abs(comparison.dq[:, n]), FLOOR)
+                size = np.abs(comparison.dq[:, n])
+                size = np.where(size > 0.0, size, np.nan)  # zero has no logarithm: a gap
                 right.plot(comparison.time, size, color=color, label=comparison.labels[n])
             left.set_ylabel(f"$q$ [{unit}]" if plain else f"$v$ [{unit}/s]")
             right.set_ylabel(rf"$|\Delta q|$ [{unit}]")
             right.set_yscale("log")
+            largest = max(float(np.max(np.abs(comparison.dq[:, part]))), comparison.tolerance)
+            right.set_ylim(max(1e-8 * largest, FLOOR), max(3.0 * largest, 10.0 * FLOOR))
             right.axhline(comparison.tolerance, color=INK, linewidth=0.9, linestyle=(0, (5, 3)), label="tolerance")
             right.legend(**BESIDE)
             if comparison.parting is not None:
@@ -256,6 +259,7 @@ def _fading(axes, x, y, color: str) -> None:
     axes.add_collection(lines, autolim=True)
     axes.plot(x[0], y[0], "o", color=INK, markerfacecolor="white", markersize=4.5)
     axes.plot(x[-1], y[-1], "o", color=INK, markersize=4.5)
+    axes.margins(0.05)
     axes.autoscale_view()
 
 
@@ -289,6 +293,7 @@ def _draw_space(axes, frames, ways) -> None:
     half = 0.55 * max(float(np.max(np.ptp(everything, axis=0))), 1e-6)
     axes.set(**{f"{axis}lim": (x - half, x + half) for axis, x in zip("xyz", middle, strict=True)})
     axes.set(**{f"{axis}label": f"${axis}$ [m]" for axis in "xyz"})
+    axes.locator_params(nbins=4)
     axes.set_box_aspect((1, 1, 1), zoom=0.85)
 
 
