@@ -366,7 +366,7 @@ def test_planar_models_have_rotors():
 
 def test_rotors_survive_pickling_and_rebuilding():
     """Pickle, copy, ModelBuilder.of and replace keep every number."""
-    model = geared_tree(6, 5)
+    model = geared_tree(20, 5)
     q, v, a, _ = state(model, 5)
     expected = kt.rnea(model, q, v, a)
     for made in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), kt.ModelBuilder.of(model).build(
