@@ -85,7 +85,7 @@ def test_several_controllers_add_up():
 
 
 def test_all_parts_are_saved():
-    """A sum of a sampled, late integrator and a plain one, and noise: snapshots between samples lead to the same bits."""
+    """A sum of a sampled, late integrator and a plain one, and noise: snapshots between samples keep the bits."""
 
     class Integrator:
         def __init__(self):
@@ -152,6 +152,10 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
         (lambda: Sampled(lambda t, q, v: q, 0.0), "sample_time is 0.0"),
         (lambda: Delayed(lambda t, q, v: q, -1.0), "delay is -1.0"),
         (lambda: Sum(), "no controllers"),
+        (
+            lambda: kt.simulate(slider(), duration=0.1, integrator="adaptive", controller=lambda t, q, v: q, delay=0.1),
+            "has to be sampled",
+        ),
         (lambda: kt.simulate(slider(), duration=0.1, controller=[lambda t, q: q]), r"takes \(t, q\)"),
         (lambda: kt.simulate(slider(), duration=0.1, controller=[3.0]), "controller is float"),
         (lambda: kt.simulate(slider(), duration=0.1, disturbance=lambda t: [1.0, 2.0]), r"disturbance .* \(2,\)"),

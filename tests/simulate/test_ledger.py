@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -125,6 +126,15 @@ def test_couplings_and_counts():
     assert run.ledger.coupling_error.max() < 1e-15 and run.ledger.counts["steps"] == 50
     adaptive = kt.simulate(pendulum(), [1.0], duration=0.05, integrator="adaptive")
     assert adaptive.ledger.counts["evaluations"] > 10
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rkmk4", "adaptive"])
+def test_trajectories_are_pickled_with_what_the_ledger_needs(integrator):
+    """Also of methods whose classes are made from tables."""
+    run = kt.simulate(pendulum(damping=0.1), [1.0], duration=0.1, integrator=integrator, disturbance=lambda t: [0.1])
+    again = pickle.loads(pickle.dumps(run))
+    assert np.array_equal(again.ledger.works["disturbance"], run.ledger.works["disturbance"])
+    assert again.book.method is run.book.method and str(again.report()) == str(run.report())
 
 
 def test_a_trajectory_without_its_model_has_no_ledger():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
+
+from kinetree.integrate import FIXED_STEP
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -14,7 +16,7 @@ class Book:
     Attributes
     ----------
     method : object
-        Name or class of the fixed-step integrator; None for adaptive runs.
+        Class of the fixed-step integrator; None for adaptive runs.
     every : int
         Steps from one sample to the next.
     controlled : bool
@@ -48,3 +50,15 @@ class Book:
     elements: tuple = ()
     failed: str = ""
     kept: dict = field(default_factory=dict)
+
+    def __reduce__(self):
+        """Methods of the library by their names: some classes are made from tables, where pickle does not find them."""
+        name = getattr(self.method, "name", None)
+        method = name if FIXED_STEP.get(name) is self.method else self.method
+        own = {slot.name: getattr(self, slot.name) for slot in fields(self)}
+        return _again, (own | {"method": method, "kept": {}},)
+
+
+def _again(own: dict) -> Book:
+    method = own["method"]
+    return Book(**(own | {"method": FIXED_STEP[method] if isinstance(method, str) else method}))

@@ -62,9 +62,8 @@ class Sampled:
         """Take a sample if it is due."""
         if t < self._due(t):
             return
-        begin = getattr(self.controller, "begin", None)
-        if begin is not None:
-            begin(t, q, v)
+        if keeps_time(self.controller):
+            self.controller.begin(t, q, v)
         self._output = _copied(self.controller(t, q, v))
         self._next = math.floor((t - self._offset) / self.sample_time + 2.0 * CLOSE) + 1
 
@@ -122,9 +121,8 @@ class Delayed:
 
     def begin(self, t, q, v) -> None:
         """Ask the controller, and let act what is due."""
-        begin = getattr(self.controller, "begin", None)
-        if begin is not None:
-            begin(t, q, v)
+        if keeps_time(self.controller):
+            self.controller.begin(t, q, v)
         answer = _copied(self.controller(t, q, v))
         if self._last is None or not np.array_equal(self._last, answer):
             self._waiting.append((t + self.delay, answer))
@@ -179,7 +177,7 @@ class Sum:
     def begin(self, t, q, v) -> None:
         """Let those begin that have instants of their own."""
         for controller in self.controllers:
-            if hasattr(controller, "begin"):
+            if keeps_time(controller):
                 controller.begin(t, q, v)
 
     def __call__(self, t, q, v):
@@ -211,6 +209,22 @@ def composed(controller, sample_time: float | None, delay: float | None):
     if sample_time is not None:
         controller = Sampled(controller, sample_time)
     return controller if delay is None else Delayed(controller, delay)
+
+
+def keeps_time(controller) -> bool:
+    """Whether a controller has instants of its own: ``begin(t, q, v)`` and ``next_time(t)``."""
+    return hasattr(controller, "begin") and hasattr(controller, "next_time")
+
+
+def check_continuous(controller) -> None:
+    """Refuse what an adaptive method cannot do: it has no steps at which a late controller could be asked."""
+    for part in parts(controller):
+        if isinstance(part, Delayed) and not any(isinstance(inner, Sampled) for inner in parts(part.controller)):
+            raise SimulationError(
+                "simulate: with an adaptive method a late controller has to be sampled, because there are no steps at "
+                "which it could be asked: give it a sample_time, or use a fixed-step integrator.",
+                controller=part,
+            )
 
 
 def parts(controller):

@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.compile.arrays import wrenches_by_name
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrate.system import clock
-from kinetree.simulate.controllers import get_state, next_time, parts, set_state
+from kinetree.simulate.controllers import get_state, keeps_time, next_time, parts, set_state
 
 
 class Drive:
@@ -114,7 +114,7 @@ class Drive:
         if not self.at_steps:
             return None
         changes_forces = self._elements is not None and self._elements.having("joint_forces")
-        if not self.controlled or hasattr(self._controller, "begin") or self._jumping or self._wrench_of_state:
+        if not self.controlled or keeps_time(self._controller) or self._jumping or self._wrench_of_state:
             return self.begin
         if changes_forces:
             return self.begin
@@ -142,7 +142,7 @@ class Drive:
         """The beginning of a fixed step: decide what is held over it."""
         for held in self._jumping:
             held.begin(t)
-        if hasattr(self._controller, "begin"):
+        if keeps_time(self._controller):
             self._asked(self._controller.begin, t, q, v)
         self.command(t, q, v)
 
@@ -165,7 +165,7 @@ class Drive:
         """The beginning of an adaptive solve: samples are taken here, and not within it."""
         for held in self._jumping:
             held.begin(t)
-        if hasattr(self._controller, "begin"):
+        if keeps_time(self._controller):
             self._asked(self._controller.begin, t, q, v)
 
     def held(self, t: float) -> np.ndarray:

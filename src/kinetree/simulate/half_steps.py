@@ -11,6 +11,7 @@ from kinetree.integrate.system import System, clock
 from kinetree.simulate.elements import Elements
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
+ITERATED = 2_000  # of methods that iterate, or otherwise are no single compiled function
 STRETCHES = 20  # of a controlled or long run: errors of one stretch are not carried on to the next
 
 
@@ -63,9 +64,9 @@ def half_steps(run) -> Comparison | None:
     system = System(run.model, book.wrenches is not None)
     if hasattr(book.method(system), "get_state"):  # a method with a memory makes other steps from here
         return None
-    steps = len(run) - 1
-    whole = not book.controlled and not book.jumps and steps <= BUDGET
-    length = steps if whole else int(np.clip(steps // STRETCHES, 10, BUDGET // STRETCHES))
+    steps, budget = len(run) - 1, BUDGET if getattr(book.method, "algorithm", None) else ITERATED
+    whole = not book.controlled and not book.jumps and steps <= budget
+    length = steps if whole else int(np.clip(steps // STRETCHES, 10, budget // STRETCHES))
     starts = np.arange(0, steps, length)
     starts = starts[np.unique(np.linspace(0, len(starts) - 1, min(STRETCHES, len(starts))).astype(int))]
     n = len(run) // 2

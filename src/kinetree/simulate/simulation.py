@@ -14,7 +14,7 @@ from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
-from kinetree.simulate.controllers import composed
+from kinetree.simulate.controllers import check_continuous, composed
 from kinetree.simulate.divergence import divergence
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
@@ -127,7 +127,10 @@ class Simulation:
         notes += stiffness_notes(active, integrator, method, dt)
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = tuple(notes)
-        self._drive = Drive(active, composed(controller, sample_time, delay), tau, f_ext, disturbance, self._elements)
+        controller = composed(controller, sample_time, delay)
+        if make is None and controller is not None:
+            check_continuous(controller)
+        self._drive = Drive(active, controller, tau, f_ext, disturbance, self._elements)
         self.system = System(active, self._drive.has_wrenches)
         self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
         if make is None and self._elements.having("wrap"):

@@ -23,8 +23,10 @@ class Snapshot:
     ----------
     time : float
         [s]
-    q, v : numpy.ndarray
-        The state.
+    q : (nq,) array
+        Positions [rad or m; quaternions unit].
+    v : (nv,) array
+        Velocities [rad/s or m/s].
     settings : dict
         What the simulation that takes it up must have in common: model, integrator, step.
     clock : tuple
