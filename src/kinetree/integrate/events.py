@@ -16,6 +16,9 @@ JUST_AFTER = 1e-6
 TOO_SOON = 1e-3
 """Of the step: an event with an action that recurs within this time is about to recur infinitely often."""
 
+FAR = 4.0
+"""A function is far from zero if it would take so many of its last two changes to get there."""
+
 TOGETHER = 1e-10
 """Of the step: events that lie closer together happen at once, in the order in which they were given."""
 
@@ -124,13 +127,13 @@ class EventLocator:
     Notes
     -----
     Source: Featherstone (2008), section 11.5: interpolate the step back to the moment of the earliest event. A function
-    is looked at in the middle and at the end of every step, and where a parabola through these values comes close to
-    zero, at its extremum: so two crossings within a step are seen as well. A function that touches zero without
-    crossing it, up to rounding, is no event. The time is a root (Brent) on the interpolant, then on the method itself:
-    the step is shortened until its end lies on the event.
+    is looked at at the end of every step, in its middle unless it is far from zero, and where a parabola through these
+    values comes close to zero, at its extremum: so two crossings within a step are seen as well. A function that
+    touches zero without crossing it, up to rounding, is no event. The time is a root (Brent) on the interpolant, then
+    on the method itself: the step is shortened until its end lies on the event.
     """
 
-    __slots__ = ("_counts", "_fresh", "_last", "_values", "events")
+    __slots__ = ("_changes", "_counts", "_fresh", "_last", "_values", "events")
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = tuple(events)
@@ -140,6 +143,7 @@ class EventLocator:
                     f"simulate: events has {event!r}, expected kinetree.Event(function, ...).", found=event
                 )
         self._values: list[float | None] = [None] * len(self.events)
+        self._changes: list[float] = [math.inf] * len(self.events)  # over the last step
         self._fresh: set[int] = set()  # events that have just happened, or begin at zero
         self._last: dict[int, float] = {}  # when those with an action happened last
         self._counts = [0] * len(self.events)
@@ -147,16 +151,18 @@ class EventLocator:
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Where a run or a segment of it begins."""
         self._values = [event.value(t, q, v) for event in self.events]
+        self._changes = [math.inf] * len(self.events)
         self._fresh |= {k for k, g in enumerate(self._values) if g == 0.0}
 
     def get_state(self) -> tuple:
         """What a snapshot has to hold."""
-        return list(self._values), set(self._fresh), dict(self._last), list(self._counts)
+        return list(self._values), list(self._changes), set(self._fresh), dict(self._last), list(self._counts)
 
     def set_state(self, state: tuple) -> None:
         """Take up what `get_state` gave."""
-        values, fresh, last, counts = state
-        self._values, self._fresh, self._last, self._counts = list(values), set(fresh), dict(last), list(counts)
+        values, changes, fresh, last, counts = state
+        self._values, self._changes, self._fresh = list(values), list(changes), set(fresh)
+        self._last, self._counts = dict(last), list(counts)
 
     def look(
         self, t0: float, t1: float, end: tuple, motion: Callable, shortened: Callable | None = None
@@ -175,15 +181,19 @@ class EventLocator:
             ``shortened(t) -> (q, v)``: the end of a step from t0 to t by the method itself.
         """
         h, middle = t1 - t0, 0.5 * (t0 + t1)
-        half = motion(middle)
-        last, roots = [], {}
+        half, roots = None, {}
+        last = [event.value(t1, *end) for event in self.events]
+        changes = [abs(g1 - g0) for g0, g1 in zip(self._values, last, strict=True)]
         for k, event in enumerate(self.events):
-            times = [t0, middle, t1]
-            values = [self._values[k], event.value(middle, *half), event.value(t1, *end)]
+            g0, g1, times = self._values[k], last[k], [t0, middle, t1]
+            far = min(abs(g0), abs(g1)) > FAR * (changes[k] + self._changes[k])
+            if far and g0 * g1 > 0.0 and k not in self._fresh:
+                continue
+            half = half or motion(middle)
+            values = [g0, event.value(middle, *half), g1]
             if k in self._fresh:
                 times[0] = t0 + JUST_AFTER * h
                 values[0] = event.value(times[0], *motion(times[0]))
-            last.append(values[-1])
 
             def g(t, event=event):
                 return event.value(t, *motion(t))
@@ -192,7 +202,7 @@ class EventLocator:
             if root is not None:
                 roots[k] = root
         if not roots:
-            self._values = last
+            self._values, self._changes = last, changes
             self._fresh = {k for k in self._fresh if last[k] == 0.0}
             return None
         first = min(roots, key=roots.get)
