@@ -161,6 +161,7 @@ def simulate(
     sample_period: Annotated[float | None, _option("Distance of the samples [s].", default="every step")] = None,
     plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
     save: Annotated[Path | None, _option("Write the run: .npz, .nc, .h5 or .csv.")] = None,
+    report: Annotated[bool, _option("Say what is off in the run, and show its balance of energy.")] = False,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -200,6 +201,8 @@ def simulate(
         if not quiet:
             rows = _summary(run, model, robot, written)
             _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
+        if report:
+            typer.echo(run.report())
 
 
 @app.command()
