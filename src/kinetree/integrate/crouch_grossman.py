@@ -48,20 +48,38 @@ def _composed(model, q, row, w, h):
     return q
 
 
-def _end(model, q, v, dv, v_end):
-    """The last exponential of a step."""
-    return _settled(model, integrate(model, q, dv), v_end)
+# Stages of simulations take the weights as numbers, so one kernel serves all of a method's stages.
 
 
-_END = Spec(
-    name="crouch_grossman_end",
-    function=_end,
-    inputs={"q": ("nq",), "v": ("nv",), "dv": ("nv",), "v_end": ("nv",)},
-    optional={},
-    outputs=STEP_OUTPUTS,
-    domains=(UNIT_QUATERNIONS,),
-    body_frames=None,
-)
+@functools.cache
+def _stage_spec(stages: int) -> Spec:
+    """The acceleration at the position reached by the exponentials of the velocities W, weighted by a row."""
+
+    def stage(model, q, W, row, w, tau, h, f_ext=None):
+        return forward_dynamics(model, _flown(model, q, row, W, h), w, tau, f_ext)
+
+    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "w": ("nv",), "tau": ("nv",), "h": ()}
+    return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, {"f_ext": ("nb", 6)}, {"a": ("nv",)},
+                domains=(UNIT_QUATERNIONS,))  # fmt: skip
+
+
+@functools.cache
+def _end_spec(stages: int) -> Spec:
+    """The end of a step."""
+
+    def end(model, q, W, row, v_end, h):
+        return _settled(model, _flown(model, q, row, W, h), v_end)
+
+    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "v_end": ("nv",), "h": ()}
+    return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
+                body_frames=None)  # fmt: skip
+
+
+def _flown(model, q, row, W, h):
+    """q exp(h a_1 w_1) exp(h a_2 w_2) ... with weights that are numbers."""
+    for a, w in zip(row, W, strict=True):
+        q = integrate(model, q, [h * a * x for x in w])
+    return q
 
 
 @functools.cache
@@ -82,7 +100,7 @@ class CrouchGrossman:
         The dynamics.
     """
 
-    __slots__ = ("_c", "_dynamics", "_end", "_integrate", "_rows", "_slopes", "_sum", "_velocities")
+    __slots__ = ("_end", "_plan", "_slopes", "_stage", "_sum", "_velocities")
 
     name: str
     order: int
@@ -92,27 +110,22 @@ class CrouchGrossman:
 
     def __init__(self, system) -> None:
         nv, numbers, stages = system.model.nv, weights(self.tableau), self.tableau.stages
-        self._dynamics = system.function("forward_dynamics", checks=False)
-        self._integrate = system.function("integrate", checks=False)
-        self._end = system.function(_END, checks=False)
-        self._rows, self._c, self._sum = numbers.rows, numbers.c, numbers.b
+        self._stage = system.function(_stage_spec(stages), checks=False)
+        self._end = system.function(_end_spec(stages), checks=False)
         self._velocities, self._slopes = np.zeros((stages, nv)), np.zeros((stages, nv))
+        rows = [np.concatenate((row, np.zeros(stages - len(row)))) for row in numbers.rows]
+        self._plan = list(zip(rows, numbers.c, self._velocities, self._slopes, strict=True))
+        self._sum = numbers.b
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
-        W, A, dynamics = self._velocities, self._slopes, self._dynamics
-        for i, row in enumerate(self._rows):
-            now = t + self._c[i] * h
-            W[i] = v + h * np.dot(row, A[:i])
-            A[i] = dynamics(self._composed(q, row, h), W[i], tau(now), *f_ext(now))
-        b = self._sum
-        return self._end(self._composed(q, b[:-1], h), v, h * b[-1] * W[-1], v + h * np.dot(b, A))
-
-    def _composed(self, q, row, h):
-        for j, coefficient in enumerate(row):
-            if coefficient:
-                q = self._integrate(q, h * coefficient * self._velocities[j])
-        return q
+        W, A, stage, step = self._velocities, self._slopes, self._stage, np.array(h)
+        W[:], A[:] = 0.0, 0.0  # later stages, whose weights are zero, must be finite
+        for row, c, w, a in self._plan:
+            now = t + c * h
+            w[:] = v + h * row.dot(A)
+            a[:] = stage(q, W, row, w, tau(now), step, *f_ext(now))
+        return self._end(q, W, self._sum, v + h * self._sum.dot(A), step)
 
 
 def _method(tableau: Tableau) -> type:
