@@ -137,3 +137,21 @@ def test_runs_that_do_not_meet_are_refused(swing):
         kt.Trajectory.concatenate([swing, other])
     with pytest.raises(KinetreeError, match="different coordinates"):
         kt.Trajectory.concatenate([swing, kt.simulate(rigid_body((1, 2, 2.5)), duration=0.1)])
+
+
+def test_joints_that_depend_on_time_are_asked_for_it():
+    """A slider that is moved: resampled accelerations are those at the new times, and a frame moves with the joint."""
+    from kinetree.joints import Prescribed, Prismatic, Revolute, Sinusoid
+
+    builder = kt.ModelBuilder("shaker")
+    builder.add_body("table", joint=Prescribed(Prismatic((1, 0, 0)), Sinusoid(0.2, 3.0)), mass=1.0, inertia=np.eye(3))
+    builder.add_body("rod", "table", joint=Revolute((0, 1, 0)), mass=1.0, com=(0, 0, -0.5), inertia=0.1 * np.eye(3))
+    run = kt.simulate(builder.build(), duration=0.5, integrator="rk4")
+    way = run.frame("rod")
+    rate = np.gradient(way.position, run.time, axis=0)
+    assert np.ptp(way.position[:, 0]) > 0.1
+    assert way.linear_velocity[1:-1] == pytest.approx(rate[1:-1], abs=2e-6)
+    assert run.resample(times=run.time).a == pytest.approx(run.a, abs=1e-12)
+    again = kt.simulate(run.model, run.q[-1], run.v[-1], duration=0.1)
+    with pytest.raises(KinetreeError, match="do not meet in time.*depend on time"):
+        kt.Trajectory.concatenate([run, again])
