@@ -271,3 +271,52 @@ def test_long_runs_keep_time_without_drift():
     for _ in range(20_000):
         run.step()
     assert run.time == 20_000 * 1e-4 and time.perf_counter() - start < 20.0
+
+
+def test_a_failed_step_leaves_no_double_sample():
+    """A force that fails once, within a step: the instant is recorded once, and the run goes on."""
+
+    class Fails:
+        left = 11
+
+        def __call__(self, t):
+            self.left -= 1
+            if self.left == 0:
+                raise OSError("once")
+            return [1.0]
+
+    run = kt.Simulation(slider(), tau=Fails(), integrator="rk4")
+    with pytest.raises(OSError, match="once"):
+        run.advance(0.02)
+    run.advance(0.02 - run.time)
+    assert np.array_equal(run.trajectory().time, 1e-3 * np.arange(21))
+
+
+def test_errors_of_all_kinds_keep_the_trajectory():
+    """A limit that may not be passed, in fixed steps and adaptive ones: what came before is there."""
+    for integrator in ("rk4", "adaptive"):
+        with pytest.raises(kt.errors.LimitError) as caught:
+            kt.simulate(slider(upper=0.5), v0=[1.0], duration=1.0, dt=0.01, integrator=integrator, limits="raise")
+        run = caught.value.trajectory
+        assert 0.4 < run.time[-1] <= 0.51 and run.book.failed
+
+
+def test_wrenches_with_a_memory_are_asked_once():
+    """A force of the state that counts its calls: the record holds what acted, and looking changes nothing."""
+
+    class Counts:
+        calls = 0
+
+        def __call__(self, t, q, v):
+            self.calls += 1
+            wrenches = np.zeros((2, 6))
+            wrenches[1, 3] = self.calls
+            return wrenches
+
+    force = Counts()
+    run = kt.Simulation(slider(2.0), f_ext=force, dt=0.01)
+    run.advance(0.05)
+    for _ in range(3):
+        trajectory = run.trajectory()
+    assert force.calls == 6 and trajectory.a[:, 0].tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
+    assert trajectory.book.wrenches[:, 1, 3].tolist() == [1, 2, 3, 4, 5, 6]

@@ -93,18 +93,18 @@ class AdaptiveMarch:
         except (SimulationError, IndexError):
             return
         for t, q, v in zip(before.tolist(), solution.q, solution.v, strict=True):
-            self._record.append(t, q, v, drive.command(t, q, v))
+            self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
 
     def _take(self, times, solution, keep: int) -> bool:
         """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""
         at, drive, Q, V = self._at, self._drive, solution.q, solution.v
-        if self._guard is not None:
-            for t, q in zip(times, Q, strict=False):
-                self._guard.check(float(t), q)
-            if solution.event_time is not None:
-                raise self._guard.error(solution.event_time, solution.event_state[0])
-        for t, q, v in zip(times[keep:-1].tolist(), Q[keep:], V[keep:], strict=False):
-            self._record.append(t, q, v, drive.command(t, q, v))
+        for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=False)):
+            if self._guard is not None:
+                self._guard.check(t, q)
+            if keep <= m < len(times) - 1:
+                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+        if self._guard is not None and solution.event_time is not None:
+            raise self._guard.error(solution.event_time, solution.event_state[0])
         done = None
         if self._watch.needed:
             done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))

@@ -40,7 +40,8 @@ class Drive:
     f_ext : callable
         ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
         without external wrenches; before these the time, if joints depend on it.
-    has_wrenches : bool
+    has_wrenches, wrench_of_state : bool
+        Whether there are external wrenches, and whether they depend on the state.
     """
 
     __slots__ = (
@@ -56,11 +57,11 @@ class Drive:
         "_pushed",
         "_tau",
         "_user_disturbance",
-        "_wrench_of_state",
         "at_steps",
         "controlled",
         "f_ext",
         "has_wrenches",
+        "wrench_of_state",
     )
 
     def __init__(self, model, controller, tau, f_ext, disturbance=None, elements=None) -> None:
@@ -81,8 +82,8 @@ class Drive:
             _check_signature("controller", part, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
         _check_signature("tau", tau, "tau(t)", f"({nv},)", (0.0,))
         _check_signature("disturbance", disturbance, "disturbance(t)", f"({nv},)", (0.0,))
-        self._wrench_of_state = _takes_the_state(f_ext)
-        if not self._wrench_of_state:
+        self.wrench_of_state = _takes_the_state(f_ext)
+        if not self.wrench_of_state:
             _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
         self._model, self._controller, self._elements = model, controller, elements
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
@@ -95,7 +96,7 @@ class Drive:
         )
         self._f_ext = f_ext
         changes_forces = elements is not None and bool(elements.having("joint_forces"))
-        self.at_steps = bool(self.controlled or self._wrench_of_state or changes_forces or self._jumping)
+        self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._jumping)
         self._held, self._pushed = np.zeros(nv), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
@@ -114,7 +115,7 @@ class Drive:
         if not self.at_steps:
             return None
         changes_forces = self._elements is not None and self._elements.having("joint_forces")
-        if not self.controlled or keeps_time(self._controller) or self._jumping or self._wrench_of_state:
+        if not self.controlled or keeps_time(self._controller) or self._jumping or self.wrench_of_state:
             return self.begin
         if changes_forces:
             return self.begin
@@ -127,7 +128,7 @@ class Drive:
 
     def compile_time_wrenches(self) -> tuple[np.ndarray, ...]:
         """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
-        if not self._wrench_of_state:
+        if not self.wrench_of_state:
             return self.f_ext(0.0)
         return (*clock(self._model, 0.0), np.zeros((self._model.nb, 6)))
 
@@ -148,7 +149,7 @@ class Drive:
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Joint forces at a state [N m or N]; those of a controller are then ``held``."""
-        if self._wrench_of_state:
+        if self.wrench_of_state:
             self._pushed = (self._wrench(self._f_ext(t, q, v), t),)
         if self.controlled:
             held = self._checked(self._asked(self._controller, t, q, v), "controller", self._controller, t)
@@ -194,13 +195,15 @@ class Drive:
             return None
         return np.array([np.asarray(self._user_disturbance(float(t)), dtype=float) for t in times])
 
-    def wrenches(self, times: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray | None:
-        """External wrenches at several times and states, shape (T, nb, 6)."""
+    @property
+    def pushed(self) -> np.ndarray | None:
+        """The wrenches that were last found from the state, shape (nb, 6); None if they do not depend on it."""
+        return self._pushed[0] if self._pushed is not None else None
+
+    def wrenches(self, times: np.ndarray) -> np.ndarray | None:
+        """External wrenches at several times, shape (T, nb, 6), if they do not depend on the state."""
         if not self.has_wrenches:
             return None
-        if self._wrench_of_state:
-            states = zip(times, q, v, strict=True)
-            return np.array([self._wrench(self._f_ext(float(t), q_t, v_t), t) for t, q_t, v_t in states])
         if self._jumping and callable(self._given_f_ext):
             return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
         return np.array([self.f_ext(float(t))[-1] for t in times])
@@ -244,7 +247,7 @@ class Drive:
     def _wrench_source(self, f_ext) -> Callable[[float], tuple[np.ndarray, ...]]:
         if f_ext is None:
             return lambda t: ()
-        if self._wrench_of_state:
+        if self.wrench_of_state:
             return lambda t: self._pushed
         if callable(f_ext):
             return lambda t: (self._wrench(f_ext(t), t),)

@@ -71,6 +71,8 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
     """
     step, f_ext, dt, origin = stepper.step, drive.f_ext, cursor.dt, cursor.origin
     begin, held = drive.begin_function(), drive.held_function()
+    if cursor.count % every == 0:
+        record.forget(cursor.time)
     record.reserve(steps // every + 1)
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
     q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
@@ -117,6 +119,8 @@ def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int
     """
     dt = cursor.dt
     held, f_ext = drive.held_function(), drive.f_ext
+    if cursor.count % every == 0:
+        record.forget(cursor.time)
     while True:
         t = cursor.time
         if end - t <= SLIVER * dt:
@@ -124,7 +128,7 @@ def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int
         if drive.at_steps and not cursor.asked:
             drive.begin(t, cursor.q, cursor.v)
         if cursor.count % every == 0 or watch.landed:
-            record.append(t, cursor.q, cursor.v, held(t))
+            record.append(t, cursor.q, cursor.v, held(t), drive.pushed)
         watch.landed = False
         stop = min(end, drive.next_time(t)) if drive.has_instants else end
         whole, rest = cursor.whole_steps(stop)

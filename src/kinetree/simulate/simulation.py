@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import SimulationError
+from kinetree.errors import KinetreeError, SimulationError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.simulate.adaptive_march import AdaptiveMarch
@@ -139,7 +139,8 @@ class Simulation:
         self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
         self._guard = Guard(model) if limits == "raise" else None
         self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
-        self._is_plain = make is not None and not self._watch.needed and not self._drive.has_instants
+        unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
+        self._is_plain = make is not None and not unseen  # by the plain loop
         self._tidy = _tidy(self.system)
         self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
         if checkpoint is not None:
@@ -147,7 +148,7 @@ class Simulation:
         elif every is not None:
             raise SimulationError("simulate: every is the time between checkpoints; give checkpoint= a file, too.")
         self._at = Cursor(q, v, dt)
-        self._record = Recorder(active.nq, active.nv)
+        self._record = Recorder(active.nq, active.nv, active.nb if self._drive.wrench_of_state else 0)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
@@ -267,13 +268,13 @@ class Simulation:
                     self._at, end, self._stepper, self._drive, self._record, self._every, self._tidy, bar.tick,
                     self._watch,
                 )  # fmt: skip
-            except (NotFiniteState, SimulationError) as error:
+            except (NotFiniteState, KinetreeError) as error:
                 self._explain(error)
 
     def _march_plain(self, steps: int, tick) -> None:
         try:
             march(self._at, steps, self._stepper, self._drive, self._record, self._every, self._tidy, tick)
-        except (NotFiniteState, SimulationError) as error:
+        except (NotFiniteState, KinetreeError) as error:
             self._explain(error)
 
     def _explain(self, error) -> None:
@@ -290,8 +291,9 @@ class Simulation:
     def _solve(self, end: float, bar) -> None:
         try:
             self.is_over = self._adaptive.advance(end, bar.tick)
-        except SimulationError as error:
-            raise self._with_trajectory(error, diverged=True) from error.__cause__
+        except KinetreeError as error:
+            diverged = isinstance(error, SimulationError)
+            raise self._with_trajectory(error, diverged) from error.__cause__
 
     def _ask(self) -> None:
         """Ask the controller for this instant, unless it has been."""
@@ -430,7 +432,9 @@ class Simulation:
         if last:
             T, Q, V = np.append(T, at.time), np.vstack((Q, at.q)), np.vstack((V, at.v))
             TAU = np.vstack((TAU, drive.held(at.time)))
-        wrenches, now = drive.wrenches(T, Q, V), model_time(self.model, T)
+        wrenches, now = rows["wrenches"] if drive.wrench_of_state else drive.wrenches(T), model_time(self.model, T)
+        if last and drive.wrench_of_state:
+            wrenches = np.concatenate((wrenches, drive.pushed[None]))
         forces = () if wrenches is None else (wrenches,)
         return Trajectory(
             time=T,
@@ -505,7 +509,7 @@ class Simulation:
         )
         return self._with_trajectory(error, diverged=True)
 
-    def _with_trajectory(self, error: SimulationError, diverged: bool = False) -> SimulationError:
+    def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
         """The error, with the samples that are worth looking at, and what they tell of a divergence."""
         self._stop_clock()
         record = self._record
