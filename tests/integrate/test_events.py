@@ -174,6 +174,18 @@ def test_actions_may_move_the_state():
     assert run.q[-1, 0] == pytest.approx(1.0, abs=1e-12) and run.q.max() < 1.0 + 1e-12
 
 
+def test_states_between_samples_know_of_the_impact():
+    """Samples 0.05 s apart: the fall before the bounce and the rise after it, exact as parabolas are."""
+    run = kt.simulate(ball(), [1.0], duration=0.8, dt=0.05, integrator="rk4", events=[bounce(0.8)])
+    fall = np.sqrt(2.0 / G)
+    before, after = fall - np.array((0.0015, 0.0005)), fall + np.array((0.0, 0.02))
+    q, v = run.state(before)
+    assert q[:, 0] == pytest.approx(1.0 - G * before**2 / 2, abs=1e-13)
+    assert v[:, 0] == pytest.approx(-G * before, abs=1e-12)
+    q, v = run.state(after)
+    assert v[:, 0] == pytest.approx(0.8 * G * fall - G * (after - fall), abs=1e-12)
+
+
 def test_energy_of_impacts_is_booked():
     """The ledger tells what each bounce takes: (1 - e^2) of the kinetic energy."""
     run = kt.simulate(ball(), [1.0], duration=0.6, dt=0.01, integrator="rk4", events=bounce(0.8))

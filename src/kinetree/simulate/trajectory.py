@@ -165,7 +165,7 @@ class Trajectory:
         Source: cubic Hermite interpolation of the step from the sample before, ``q = integrate(q_n, xi(t))``, on the
         manifold: it meets positions and velocities of both samples; v is interpolated from v and a likewise.
         Error of order 4 in the distance of the samples, as long as no force jumps at a sample (a digital controller's
-        does).
+        does). At an event that changes the state, the motion before it leads to the state just before.
         """
         if self.model is None:
             raise KinetreeError("Trajectory.state needs the model: load it with Trajectory.load(path, model=model).")
@@ -181,11 +181,24 @@ class Trajectory:
         h = (self.time[n + 1] - self.time[n])[..., None]
         function = System(self.model).function
         s = np.clip((t[..., None] - self.time[n][..., None]) / h, 0.0, 1.0)
-        end = function("difference")(self.q[n], self.q[n + 1])
-        end_rate = function("tangent_rate")(end, self.v[n + 1])
+        Q, V = self._arrivals()
+        end = function("difference")(self.q[n], Q[n + 1])
+        end_rate = function("tangent_rate")(end, V[n + 1])
         xi = _hermite(s, np.zeros_like(end), h * self.v[n], end, h * end_rate)
-        v = _hermite(s, self.v[n], h * self.a[n], self.v[n + 1], h * self.a[n + 1])
+        v = _hermite(s, self.v[n], h * self.a[n], V[n + 1], h * self.a[n + 1])
         return function("integrate")(self.q[n], xi), v
+
+    def _arrivals(self) -> tuple[np.ndarray, np.ndarray]:
+        """The states in which the motion arrives at the samples: those before an event, where one changed the state."""
+        changed = [x for x in self.events if x.q_after is not x.q]
+        if not changed:
+            return self.q, self.v
+        Q, V = self.q.copy(), self.v.copy()
+        for x in reversed(changed):  # of several at once the first has the state before all
+            n = int(np.searchsorted(self.time, x.time))
+            if n < len(self.time) and self.time[n] == x.time:
+                Q[n], V[n] = x.q, x.v
+        return Q, V
 
     def plot(self, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
         """Draw the trajectory.
