@@ -6,7 +6,6 @@ import numpy as np
 
 RESOLVED = 0.3  # rad or m of motion per step
 STIFF = ("stiffness", "damping", "limit_stiffness", "dry_friction")  # of a joint: what a step may not resolve
-LEAST_RATE = 1.02  # growth of a speed from one sample to the next that counts as growth
 
 
 def divergence(run) -> list[dict]:

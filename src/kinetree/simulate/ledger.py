@@ -17,7 +17,7 @@ from kinetree.model.planar import PlanarModel
 from kinetree.simulate.elements import Channel, Elements, element_name
 from kinetree.simulate.quadrature import accumulated
 
-NEGLIGIBLE = 1e-9  # of the largest energy: a joint pressed onto its stop by rounding is no loss
+NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -127,13 +127,18 @@ class Ledger:
         rows = [("energy at the start", energy[0], "")]
         for name, work in self.works.items():
             last = work[-1]
-            rows.append((name, float(np.sum(last)), self._largest(last)))
+            if np.abs(work).max(initial=0.0) > NEGLIGIBLE * self.scale:
+                rows.append((name, float(np.sum(last)), self._largest(last)))
         if self.events:
             rows.append(("jumps", self.jumps[-1], f"{len(self.events)} in all"))
         rows += [("remainder", self.remainder[-1], "error of the integration"), ("energy at the end", energy[-1], "")]
         width = max(len(name) for name, *_ in rows)
         lines = [f"{name:<{width}}  {value: .6e} J  {more}".rstrip() for name, value, more in rows]
-        kinds = ", ".join(f"{name} {x[0]:.4g} to {x[-1]:.4g}" for name, x in self.energies.items() if np.any(x))
+        kinds = ", ".join(
+            f"{name} {x[0]:.4g} to {x[-1]:.4g}"
+            for name, x in self.energies.items()
+            if np.abs(x).max(initial=0.0) > NEGLIGIBLE * self.scale
+        )
         lines.append(f"{'by kind':<{width}}   {kinds or 'none'} J")
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
         return "\n".join([*lines, f"{'cost':<{width}}   {counts}"] if counts else lines)
