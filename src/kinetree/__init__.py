@@ -34,6 +34,7 @@ from kinetree.model.inertial_parameters import inertial_parameters, with_inertia
 from kinetree.model.mechanism import MechanismBuilder
 from kinetree.simulate import (
     Event,
+    Motor,
     Rollout,
     Simulation,
     Snapshot,
@@ -67,6 +68,7 @@ __all__ = sorted(
         "MechanismGraph",
         "Model",
         "ModelBuilder",
+        "Motor",
         "Rollout",
         "Simulation",
         "Snapshot",

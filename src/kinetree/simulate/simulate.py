@@ -35,6 +35,11 @@ def simulate(
     events=(),
     checkpoint=None,
     every: float | None = None,
+    friction: str = "smooth",
+    restitution=0.0,
+    locked=(),
+    prescribed=None,
+    motors=(),
 ) -> Trajectory:
     """Simulate the motion of a mechanism.
 
@@ -71,10 +76,11 @@ def simulate(
         Record every so many steps (the last state always).
     sample_period : float, optional
         Distance of the recorded samples [s], a multiple of dt; the other way to say ``record_every``.
-    limits : {"soft", "ignore", "raise"}
+    limits : {"soft", "ignore", "raise", "hard"}
         At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
         with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
-        with an error. "ignore" and "raise" apply to the model's own stops too.
+        with an error; or hard stops, met by impacts and rested on without penetration ("semi_implicit" only). All but
+        "soft" apply to the model's own stops too.
     rtol, atol : float
         Tolerances of "adaptive", for each entry of (q, v).
     method : str
@@ -100,6 +106,18 @@ def simulate(
         bits; it is removed when the run is complete. The file is a pickle: use only your own.
     every : float, optional
         Simulated time between two writings of the checkpoint [s]; default 1. An adaptive solver starts anew there.
+    friction : {"smooth", "exact"}
+        Dry friction rounded off below 1e-3 rad/s or m/s, with which a loaded joint creeps; or exactly Coulomb's law:
+        joints below their breakaway load do not move at all ("semi_implicit" only).
+    restitution : float or mapping of joint name to float
+        Of hard stops: 0 for none, 1 for a rebound that loses nothing.
+    locked : sequence of str
+        Joints that stand still ("semi_implicit" only). The ledger has the forces that this takes.
+    prescribed : mapping of joint name to function of time, optional
+        Joints that move as told ("semi_implicit" only): numbers, `kinetree.joints.Polynomial`, `Sinusoid`, ..., or any
+        callable over scalars; for several coordinates as in `kinetree.joints.Prescribed`. The ledger has the forces.
+    motors : sequence of Motor, or "effort_limit"
+        Drives between the controller and the joints, see `Motor`; or one for each joint with an effort limit.
 
     Returns
     -------
@@ -169,6 +187,11 @@ def simulate(
         seed=seed,
         checkpoint=checkpoint,
         every=every,
+        friction=friction,
+        restitution=restitution,
+        locked=locked,
+        prescribed=prescribed,
+        motors=motors,
     )
     if checkpoint is not None and Path(checkpoint).exists():
         run.restore(checkpoint)

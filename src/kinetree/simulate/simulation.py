@@ -20,8 +20,10 @@ from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
 from kinetree.simulate.events import Events, checked_events, interpolated
 from kinetree.simulate.initial import initial_state
+from kinetree.simulate.joint_constraints import refuse_methods, requested
 from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
+from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import contact_notes, one_of, positive_time, steps_between_samples, stiffness_notes
@@ -46,6 +48,8 @@ class Simulation:
     elements : sequence
         What else takes part: see `kinetree.simulate.elements`.
     events : sequence of Event
+        As for `simulate`.
+    friction, restitution, locked, prescribed, motors
         As for `simulate`.
     checkpoint : path-like, optional
         A file that gets a snapshot, with all samples so far, at every multiple of ``every`` and is replaced each time.
@@ -105,6 +109,11 @@ class Simulation:
         seed: int | None = None,
         checkpoint=None,
         every: float | None = None,
+        friction: str = "smooth",
+        restitution=0.0,
+        locked=(),
+        prescribed=None,
+        motors=(),
     ) -> None:
         dt = positive_time("dt", dt)
         self._every = steps_between_samples(dt, record_every, sample_period)
@@ -113,11 +122,19 @@ class Simulation:
             make = FIXED_STEP.get(integrator)
         else:
             make, integrator = integrator, integrator.name
-        one_of("limits", limits, ("soft", "ignore", "raise"))
+        one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
         one_of("method", method, ADAPTIVE)
-        self._elements = Elements((*Elements(elements).all, *checked_events(events)))
+        constraints = requested(model, friction, limits, restitution, locked, prescribed)
+        if constraints is not None:
+            refuse_methods(constraints.words, integrator)
+        self._constraints, own = constraints, () if constraints is None else (constraints,)
+        own += checked_motors(model, motors)
+        self._elements = Elements((*Elements(elements).all, *own, *checked_events(events)))
         model = self._elements.prepare(model)
         q, v, notes = initial_state(model, q0, v0, seed, limits)
+        if constraints is not None:
+            q, v, changed = constraints.start(model, q, v)
+            notes += changed
         notes += contact_notes(model)
         if limits == "soft":
             active, stops = with_soft_stops(model, q)
@@ -405,7 +422,7 @@ class Simulation:
             "integrator": self.integrator,
             "dt": self._at.dt,
             "steps between samples": self._every,
-        }
+        } | ({} if self._constraints is None else {"joint laws": self._constraints.words})
 
     # Reading -------------------------------------------------------------------------------------------------------
 
@@ -436,11 +453,14 @@ class Simulation:
         if last and drive.wrench_of_state:
             wrenches = np.concatenate((wrenches, drive.pushed[None]))
         forces = () if wrenches is None else (wrenches,)
+        acting = TAU
+        if self._constraints is not None:
+            acting = TAU + self._constraints.reactions(self.model, T, Q, V, TAU, wrenches)
         return Trajectory(
             time=T,
             q=Q,
             v=V,
-            a=system.function("forward_dynamics")(Q, V, TAU, *now, *forces),
+            a=system.function("forward_dynamics")(Q, V, acting, *now, *forces),
             tau=TAU,
             kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
             potential_energy=system.function("potential_energy")(Q, *now),

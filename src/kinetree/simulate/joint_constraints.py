@@ -1,0 +1,270 @@
+"""Exact dry friction, hard stops, locked and prescribed joints, as an element of a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, SimulationError
+from kinetree.integrate.joint_complementarity import JointComplementarity
+from kinetree.integrate.joint_laws import KINDS, JointLaws
+from kinetree.integrate.system import System, clock
+from kinetree.joints import Prescribed
+from kinetree.simulate.elements import Channel, Element
+from kinetree.simulate.limits import bounded_coordinates
+from kinetree.simulate.setup import one_of
+
+ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
+NEAR = 1e-9  # [rad, m, per second] a start that is so close to the prescribed motion is meant to be on it
+
+
+class JointConstraints(Element):
+    """What holds joints exactly, solved together in every step.
+
+    Parameters
+    ----------
+    friction : bool
+        Dry friction of the model holds joints below tau_c, without rounding.
+    stops : bool
+        Position limits are hard stops.
+    restitution : float or mapping of joint name to float
+        Of the stops: 0 comes to rest, 1 keeps the energy.
+    locked : sequence of str
+        Joints that stay where they start.
+    prescribed : mapping of joint name to a function of time
+        Joints that move as told; several coordinates as in `kinetree.joints.Prescribed`.
+
+    Notes
+    -----
+    See `kinetree.integrate.joint_complementarity.JointComplementarity` for the laws. Rows of the ledger: power and work
+    of "dry friction", "stops", "prescribed motions", and the forces of each kind at the samples.
+    """
+
+    name = "joints"
+
+    def __init__(self, friction=False, stops=False, restitution=0.0, locked=(), prescribed=None) -> None:
+        self.friction, self.stops, self.restitution = bool(friction), bool(stops), restitution
+        self.locked = (locked,) if isinstance(locked, str) else tuple(locked)
+        self.prescribed = dict(prescribed or {})
+        self.laws, self._dt = None, 1.0
+        self._log: list[tuple] = []  # (time, kind, independent velocities, energies)
+
+    @property
+    def words(self) -> str:
+        """What is asked for, in short."""
+        parts = ["friction='exact'"] * self.friction + ["limits='hard'"] * self.stops
+        parts += ["locked"] * bool(self.locked) + ["prescribed"] * bool(self.prescribed)
+        return ", ".join(parts)
+
+    def prepare(self, model):
+        """The model without the friction that is solved for here."""
+        self.laws = joint_laws(model, self)
+        if not self.friction or not any(model.has_friction(k) for k in range(model.nv)):
+            return model
+        return model.replace(dry_friction=0.0)
+
+    def start(self, model, q, v) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The initial state as the laws want it, with notes on what was changed."""
+        laws, notes = self.laws, []
+        q_new, v_new = q.copy(), v.copy()
+        laws.put(0.0, q_new, v_new)
+        if max(np.abs(q_new - q).max(initial=0.0), np.abs(v_new - v).max(initial=0.0)) > NEAR:
+            notes.append("joints with a prescribed motion start where it does, at its speed")
+        moved = v_new.copy()
+        moved[laws.master[laws.locked]] = 0.0
+        moved = moved if laws.G is None else laws.G @ moved[laws.master]
+        if not np.array_equal(moved, v_new):
+            notes.append("locked joints start at rest")
+        return q_new, moved, notes
+
+    def wrap(self, stepper, system):
+        """The step that solves for all of it, instead of semi-implicit Euler's."""
+        refuse_methods(self.words, stepper.name)
+        return JointComplementarity(system, self.laws, self._account)
+
+    def reset(self, simulation) -> None:
+        """Before the first step."""
+        self._dt, self._log = simulation.dt, []
+
+    def get_state(self):
+        """The work so far."""
+        return list(self._log)
+
+    def set_state(self, state) -> None:
+        """Take up what `get_state` gave."""
+        self._log = list(state)
+
+    def _account(self, t, kind, work) -> None:
+        which = np.flatnonzero(work)
+        self._log.append((t, kind, tuple(which.tolist()), tuple(work[which].tolist())))
+
+    # The ledger ----------------------------------------------------------------------------------------------------
+
+    def reactions(self, model, time, q, v, tau, wrenches) -> np.ndarray:
+        """All forces of these laws at the samples, (T, nv) [N m or N]."""
+        forces = self._forces(model, time, q, v, tau, wrenches)
+        return sum(forces.values(), np.zeros(v.shape))
+
+    def channels(self, run) -> dict[str, Channel]:
+        """Power and work by kind, and the forces of each kind."""
+        forces = self._forces(run.model, run.time, run.q, run.v, run.tau, run.book.wrenches)
+        works, found = self._works(run.time, run.v.shape), {}
+        for kind, row in ROWS.items():
+            if kind not in works and not np.any(forces[kind]):
+                continue
+            if kind != "locks":
+                work = works.get(kind, np.zeros(run.v.shape))
+                found[row] = Channel("power", forces[kind] * run.v, work=work)
+            found[f"force.{row}"] = Channel("other", forces[kind], "N m or N")
+        return found
+
+    def _works(self, time, shape) -> dict[str, np.ndarray]:
+        """Work by kind until each sample, (T, nv)."""
+        laws, found = self.laws, {}
+        sliver = 1e-6 * self._dt  # the end of a step is its sample, whatever rounding says
+        for kind in KINDS:
+            rows = [(t, which, work) for t, name, which, work in self._log if name == kind]
+            if not rows:
+                continue
+            gains = np.zeros((len(time) + 1, len(laws.master)))
+            samples = np.searchsorted(time, [t - sliver for t, *_ in rows])
+            for n, (_, which, work) in zip(samples.tolist(), rows, strict=True):
+                gains[n, list(which)] += work
+            total = np.zeros(shape)
+            total[:, laws.master] = np.cumsum(gains, axis=0)[:-1]
+            found[kind] = total
+        return found
+
+    def _forces(self, model, time, q, v, tau, wrenches) -> dict[str, np.ndarray]:
+        """Forces by kind during the step that begins at each sample, (T, nv)."""
+        found = {kind: np.zeros(v.shape) for kind in KINDS}
+        step = JointComplementarity(System(model, wrenches is not None), self.laws, self._account)
+        q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
+        for n, t in enumerate(time.tolist()):
+            pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
+            arrays = (*clock(model, t), *pushed)
+            for kind, force in step.forces(t, self._dt, q[n], v[n], tau[n], arrays).items():
+                found[kind][n, self.laws.master] = force
+        return found
+
+
+def requested(model, friction, limits, restitution, locked, prescribed) -> JointConstraints | None:
+    """The element for the settings of a simulation; None if they ask for nothing of it."""
+    one_of("friction", friction, ("smooth", "exact"))
+    found = JointConstraints(friction == "exact", limits == "hard", restitution, locked, prescribed)
+    if not found.stops and np.any(np.asarray(restitution if not isinstance(restitution, Mapping) else 1.0)):
+        raise SimulationError(f"simulate: restitution is that of hard stops; limits is {limits!r}, expected 'hard'.")
+    return found if found.words else None
+
+
+def refuse_methods(words: str, integrator: str) -> None:
+    """Refuse what has no velocity-level step."""
+    if integrator != "semi_implicit":
+        raise SimulationError(
+            f"simulate: {words} is solved at velocity level in every step, which integrator {integrator!r} has not; "
+            "use integrator='semi_implicit'. For others: friction='smooth', limits='soft', kinetree.surgery.lock, a "
+            "model with kinetree.joints.Prescribed, or an Event.",
+            integrator=integrator,
+        )
+
+
+def joint_laws(model, asked: JointConstraints) -> JointLaws:
+    """The laws of a model's independent velocities.
+
+    Raises
+    ------
+    SimulationError
+        A joint is both locked and prescribed, follows another, or its motion cannot be given; the restitution is not
+        between 0 and 1.
+    """
+    follower = {c.joint: c for c in model.couplings}
+    entries = [k for i in model.outward() if i not in follower
+               for k in range(model.v_slice[i].start, model.v_slice[i].stop)]  # fmt: skip
+    number = {k: m for m, k in enumerate(entries)}
+    ny = len(entries)
+    position = np.full(ny, -1)
+    for i in model.outward():
+        if i not in follower and model.joints[i].nq == model.joints[i].nv:
+            for n, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
+                position[number[k]] = model.q_slice[i].start + n
+    friction, lower, upper, e = np.zeros(ny), np.full(ny, -np.inf), np.full(ny, np.inf), np.zeros(ny)
+    if asked.friction:
+        friction[:] = np.asarray(model.dry_friction, dtype=float)[entries]
+    if asked.stops:
+        restitution = _restitution(model, asked.restitution)
+        for i, _, k in bounded_coordinates(model):
+            if i not in follower:
+                m = number[k]
+                lower[m], upper[m], e[m] = float(model.lower[k]), float(model.upper[k]), restitution[k]
+    rows = []
+    for c in model.couplings:
+        k, m = model.v_slice[c.joint].start, number[model.v_slice[c.master].start]
+        if asked.friction:  # of the same sign as the motion of the master, times the way
+            friction[m] += abs(c.ratio) * float(model.dry_friction[k])
+        if asked.stops and model.has_limit(k) and c.ratio:
+            ends = sorted((float(b) - c.offset) / c.ratio for b in (model.lower[k], model.upper[k]))
+            lower[m], upper[m] = max(lower[m], ends[0]), min(upper[m], ends[1])
+        rows.append((model.q_slice[c.joint].start, model.q_slice[c.master].start, k, m, c.ratio, c.offset))
+    locked, motion = np.zeros(ny, dtype=bool), [None] * ny
+    for name in asked.locked:
+        i = _own(model, name, follower, "locked")
+        for k in range(model.v_slice[i].start, model.v_slice[i].stop):
+            locked[number[k]] = True
+    for name, f in asked.prescribed.items():
+        i = _own(model, name, follower, "prescribed")
+        for n, f_n in enumerate(_motion(model, i, f)):
+            m = number[model.v_slice[i].start + n]
+            motion[m] = f_n
+            if f_n is not None and locked[m]:
+                raise SimulationError(f"simulate: joint {name!r} is both locked and prescribed.", joint=name)
+    G = None
+    if model.couplings:
+        G = np.zeros((model.nv, ny))
+        G[entries, np.arange(ny)] = 1.0
+        for _, _, k, m, ratio, _ in rows:
+            G[k, m] = ratio
+    return JointLaws(G, np.array(entries, dtype=int), position, friction, lower, upper, e, locked, tuple(motion),
+                     tuple(rows))  # fmt: skip
+
+
+def _own(model, name: str, follower, what: str) -> int:
+    i = model.joint(name)
+    if i in follower:
+        master = model.joint_names[follower[i].master]
+        raise SimulationError(
+            f"simulate: joint {name!r} follows joint {master!r}, so it cannot be {what} itself; name {master!r}.",
+            joint=name,
+        )
+    return i
+
+
+def _motion(model, i: int, f) -> tuple:
+    """Functions of time for the coordinates of a joint, None where it is free."""
+    joint, name = model.joints[i], model.joint_names[i]
+    try:
+        whole = Prescribed(joint, f)
+    except KinetreeError as error:
+        raise SimulationError(f"simulate: prescribed[{name!r}]: {error}", joint=name) from error
+    if not whole._is_plain:
+        raise SimulationError(
+            f"simulate: prescribed[{name!r}]: the velocities of {joint!r} are not the rates of its positions; build "
+            "the model with kinetree.joints.Prescribed instead.",
+            joint=name,
+        )
+    return whole.motion
+
+
+def _restitution(model, e) -> np.ndarray:
+    found = np.zeros(model.nv)
+    if isinstance(e, Mapping):
+        for name, value in e.items():
+            found[model.v_slice[model.joint(name)]] = float(value)
+    else:
+        found[:] = float(e)
+    if not ((found >= 0.0) & (found <= 1.0)).all():
+        raise SimulationError(
+            f"simulate: restitution is {e!r}, expected numbers from 0 (comes to rest) to 1 (keeps the energy).",
+            found=e,
+        )
+    return found
