@@ -139,7 +139,7 @@ def simulate(
     robot: Robot,
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
-    integrator: Annotated[str, _option("semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "semi_implicit",
+    integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
     method: Annotated[str, _option("Method of adaptive: dp54, DOP853, Radau, ...", default=True)] = "DOP853",
     rtol: Annotated[float, _option("Relative tolerance of adaptive.", default=True)] = 1e-10,
     atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,

@@ -209,7 +209,7 @@ def test_explicit_methods_warn_of_dry_friction(settings, remedy):
     "wrong, message",
     [
         ({"integrator": "rk45"}, "no integrator 'rk45'. Did you mean 'rk4'"),
-        ({"limits": "hard"}, "no limits 'hard'"),
+        ({"limits": "rigid"}, "no limits 'rigid'"),
         ({"dt": 0.0}, "dt is 0.0, expected a positive time"),
         ({"duration": np.inf}, "duration is inf"),
         ({"record_every": 0}, "record_every is 0"),

@@ -239,12 +239,12 @@ def test_every_and_out():
 @pytest.mark.parametrize("n", [1, 9, 100])
 def test_the_number_of_threads_changes_no_bit(n, dtype, monkeypatch):
     """Tiles are shared by any number of threads; each state is computed by the same code."""
-    monkeypatch.setattr(kernel_module, "WORTH", 0.0)
-    used, together = [], drivers.threads.together
-    monkeypatch.setattr(drivers.threads, "together", lambda work, k: used.append(k) or together(work, k))
     model = walker()
     arrays = [x.astype(dtype) for x in inputs(model, n, 20)]
     arrays[0] = kt.normalize(model, arrays[0])
+    monkeypatch.setattr(kernel_module, "WORTH", 0.0)
+    used, together = [], drivers.threads.together
+    monkeypatch.setattr(drivers.threads, "together", lambda work, k: used.append(k) or together(work, k))
     expected = kt.rollout(model, *arrays, DT, threads=1)
     for count in (2, 3, 8):
         same(kt.rollout(model, *arrays, DT, threads=count), expected)

@@ -131,11 +131,22 @@ def test_snapshots_are_files(tmp_path):
         other.restore(path)
 
 
+def test_the_automatic_integrator_asks_what_is_stiff():
+    """Order 4 where no joint has passive forces or stops; else the method that none of them makes unstable."""
+    assert kt.Simulation(pendulum()).integrator == "rk4"
+    for what in ("damping", "dry_friction", "stiffness"):
+        assert kt.Simulation(pendulum().replace(**{what: 0.1})).integrator == "semi_implicit"
+    limited = pendulum().replace(lower=-1.0, upper=1.0)
+    assert kt.Simulation(limited).integrator == "semi_implicit"
+    assert kt.Simulation(limited, limits="ignore").integrator == "rk4"
+    assert kt.Simulation(limited, limits="hard").integrator == "semi_implicit"
+
+
 def test_a_snapshot_of_another_run_is_refused_by_what_differs():
     """Other numbers of the model, another integrator, another step."""
     snapshot = kt.Simulation(pendulum(), [1.0]).save()
-    with pytest.raises(SimulationError, match="integrator 'semi_implicit' there, 'rk4' here; dt 0.001 there, 0.01"):
-        kt.Simulation(pendulum(), [1.0], integrator="rk4", dt=0.01).restore(snapshot)
+    with pytest.raises(SimulationError, match="integrator 'rk4' there, 'semi_implicit' here; dt 0.001 there, 0.01"):
+        kt.Simulation(pendulum(), [1.0], integrator="semi_implicit", dt=0.01).restore(snapshot)
     with pytest.raises(SimulationError, match="numbers of the model"):
         kt.Simulation(pendulum(mass=2.0), [1.0]).restore(snapshot)
 

@@ -16,7 +16,7 @@ def simulate(
     *,
     duration: float,
     dt: float = 1e-3,
-    integrator: str = "semi_implicit",
+    integrator: str = "auto",
     controller=None,
     tau=None,
     f_ext=None,
@@ -59,9 +59,10 @@ def simulate(
         the run ends at ``duration``.
     integrator : str
         A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
-        stable for any joint damping, stiffness and friction, the fastest. "rk4": order 4, for smooth motions. All
-        others are listed in the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and
-        energy-keeping ones. See the notes.
+        stable for any joint damping, stiffness and friction, the fastest. "rk4": order 4, for smooth motions. "auto":
+        "rk4" where no joint has damping, friction, a spring or a stop, else "semi_implicit". All others are listed in
+        the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and energy-keeping ones. See
+        the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as

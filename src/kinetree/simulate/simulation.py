@@ -26,7 +26,14 @@ from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Wat
 from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.recorder import Recorder
-from kinetree.simulate.setup import contact_notes, one_of, positive_time, steps_between_samples, stiffness_notes
+from kinetree.simulate.setup import (
+    automatic,
+    contact_notes,
+    one_of,
+    positive_time,
+    steps_between_samples,
+    stiffness_notes,
+)
 from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulate.trajectory import Trajectory
 
@@ -91,7 +98,7 @@ class Simulation:
         v0=None,
         *,
         dt: float = 1e-3,
-        integrator: str = "semi_implicit",
+        integrator: str = "auto",
         controller=None,
         tau=None,
         f_ext=None,
@@ -118,15 +125,10 @@ class Simulation:
         dt = positive_time("dt", dt)
         self._every = steps_between_samples(dt, record_every, sample_period)
         if isinstance(integrator, str):
-            one_of("integrator", integrator, (*FIXED_STEP, "adaptive"))
-            make = FIXED_STEP.get(integrator)
-        else:
-            make, integrator = integrator, integrator.name
+            one_of("integrator", integrator, (*FIXED_STEP, "adaptive", "auto"))
         one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
         one_of("method", method, ADAPTIVE)
         constraints = requested(model, friction, limits, restitution, locked, prescribed)
-        if constraints is not None:
-            refuse_methods(constraints.words, integrator)
         self._constraints, own = constraints, () if constraints is None else (constraints,)
         own += checked_motors(model, motors)
         self._elements = Elements((*Elements(elements).all, *own, *checked_events(events)))
@@ -141,6 +143,13 @@ class Simulation:
             notes += stops
         else:
             active = model.without_limits()
+        if isinstance(integrator, str):
+            integrator = automatic(active, constraints is not None) if integrator == "auto" else integrator
+            make = FIXED_STEP.get(integrator)
+        else:
+            make, integrator = integrator, integrator.name
+        if constraints is not None:
+            refuse_methods(constraints.words, integrator)
         notes += stiffness_notes(active, integrator, method, dt)
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = tuple(notes)
