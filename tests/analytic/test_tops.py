@@ -37,6 +37,15 @@ def test_asymmetric_top_keeps_energy_and_angular_momentum():
     assert np.all(np.array(errors[1])[:2] < np.array(errors[0])[:2] / 12.0)
 
 
+def test_a_tumbling_top_at_the_defaults():
+    """The same top with nothing but a step of 2 ms said: energy to 1e-9 and omega to 1e-6 after 10 s."""
+    model, start = rigid_body([0.01, 0.02, 0.03]), free_start([0.01, 10.0, 0.01])
+    run = kt.simulate(model, v0=start, duration=10.0, dt=2e-3)
+    exact = kt.simulate(model, v0=start, duration=10.0, dt=0.1, integrator="adaptive", rtol=3e-14, atol=3e-14)
+    assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-9
+    assert np.max(np.abs(run.v[-1] - exact.v[-1])) < 1e-6
+
+
 @pytest.mark.parametrize("integrator, tolerance", [("rk4", 1e-9), ("adaptive", 1e-8)])
 @pytest.mark.parametrize("joint", ["free", "spherical"])
 def test_symmetric_top_in_closed_form(joint, integrator, tolerance):
