@@ -50,7 +50,13 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
     ([-2.0, -3.0], [0, -1])
     """
     n = len(u)
+    if n == 1:
+        return _single(float(W[0, 0]), float(u[0]), float(lower[0]), float(upper[0]))
     where = np.zeros(n, dtype=int) if guess is None else np.array(guess, dtype=int)
+    if not where.any():  # all at rest, as most of the time: one solve
+        x = -np.linalg.solve(W, u)
+        if (x >= lower).all() and (x <= upper).all():
+            return x, where
     where[((where == LOWER) & np.isinf(lower)) | ((where == UPPER) & np.isinf(upper))] = HELD
     fewest, patience = n + 1, PATIENCE
     for _ in range(50 * (n + 2)):
@@ -82,7 +88,13 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
     )
 
 
+def _single(W, u, lower, upper):
+    x = -u / W
+    if not W > 0.0 or x != x:
+        raise SimulationError(f"the impulse of a joint was not found: velocity by impulse is {W}, the velocity {u}.")
+    where = LOWER if x < lower * (1.0 + ROUNDING) else UPPER if x > upper * (1.0 + ROUNDING) else HELD
+    return np.array([min(max(x, lower), upper)]), np.array([where])
+
+
 def _solved(A, b):
-    if len(b) == 1:
-        return b / A[0]
-    return np.linalg.solve(A, b)
+    return b / A[0] if len(b) == 1 else np.linalg.solve(A, b)

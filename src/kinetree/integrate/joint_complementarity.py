@@ -113,6 +113,8 @@ class JointComplementarity:
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
         laws, arrays = self.laws, f_ext(t)
+        if len(laws.bounded) and (hit := self._running_in(q, v)):
+            v = self._impact(t + h, h, q, v, np.zeros_like(v), hit, True)
         v_next, impulses, _ = self._solved(t, h, q, v, tau(t), arrays)
         q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
         if len(laws.bounded) and self._beyond(q_next).any():
@@ -193,13 +195,13 @@ class JointComplementarity:
         }
 
     def _book(self, t, impulses, v_next, h, way) -> None:
-        """Account for the work of impulses that act over h along a way."""
-        if not impulses.any() or not way.any():
+        """Account for the work of impulses over h along a way; the work of drives is the integral of their power."""
+        if not (way.any() and (impulses.any() or self.laws.moving)):
             return
         y = way[self.laws.master]
         for kind, impulse in self._split(impulses, v_next, h).items():
             work = impulse * y / h
-            if work.any():
+            if kind != "motions" and work.any():
                 self._account(t, kind, work)
 
     # Positions -----------------------------------------------------------------------------------------------------
@@ -223,6 +225,13 @@ class JointComplementarity:
         return (x < laws.lower[bounded]) | (x > laws.upper[bounded])
 
     # Impacts -------------------------------------------------------------------------------------------------------
+
+    def _running_in(self, q, v) -> tuple[int, ...]:
+        """Joints that are on their stop at a step's beginning and move into it: as a run or an event may begin."""
+        laws, bounded = self.laws, self.laws.bounded
+        x, y = q[laws.position[bounded]], v[laws.master[bounded]]
+        into = ((x <= laws.lower[bounded]) & (y < 0.0)) | ((x >= laws.upper[bounded]) & (y > 0.0))
+        return tuple(bounded[into].tolist()) if into.any() else ()
 
     def _with_impacts(self, t, h, q, v, v_next, impulses, tau, arrays):
         """A step cut at the impacts in it; w is the velocity now, v that of semi-implicit Euler, half a step before."""

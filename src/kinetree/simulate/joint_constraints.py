@@ -13,6 +13,7 @@ from kinetree.integrate.system import System, clock
 from kinetree.joints import Prescribed
 from kinetree.simulate.elements import Channel, Element
 from kinetree.simulate.limits import bounded_coordinates
+from kinetree.simulate.quadrature import accumulated
 from kinetree.simulate.setup import one_of
 
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
@@ -114,8 +115,10 @@ class JointConstraints(Element):
             if kind not in works and not np.any(forces[kind]):
                 continue
             if kind != "locks":
-                work = works.get(kind, np.zeros(run.v.shape))
-                found[row] = Channel("power", forces[kind] * run.v, work=work)
+                power, work = forces[kind] * run.v, works.get(kind, np.zeros(run.v.shape))
+                if kind == "motions":  # what is booked are impacts
+                    work = work + accumulated(run.time, power)
+                found[row] = Channel("power", power, work=work)
             found[f"force.{row}"] = Channel("other", forces[kind], "N m or N")
         return found
 

@@ -1,0 +1,142 @@
+"""Hard stops: impacts with restitution against closed forms, rest without chatter, nothing penetrates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import LimitError, SimulationError
+from kinetree.joints import Prismatic
+from tests.analytic.mechanisms import G, pendulum, slider
+
+
+def ball(**passive):
+    """A mass that falls on a stop at height zero."""
+    return slider(2.0, axis=(0, 0, 1), **{"lower": 0.0, "upper": 50.0} | passive)
+
+
+def bouncing(t, height, e):
+    """Height at times t of a ball dropped at rest, restitution e; and when it comes to rest."""
+    t1, v = np.sqrt(2 * height / G), e * np.sqrt(2 * G * height)
+    x = np.where(t < t1, height - 0.5 * G * t**2, 0.0)
+    while v > 1e-12:
+        s = t - t1
+        x = np.where((s >= 0.0) & (s < 2 * v / G), v * s - 0.5 * G * s**2, x)
+        t1, v = t1 + 2 * v / G, e * v
+    return x, t1
+
+
+@pytest.mark.parametrize("e", [0.9, 0.5, 0.2])
+def test_a_bouncing_ball_is_exact_until_it_rests(e):
+    """Started half a step before, as semi-implicit Euler has its velocities, every height is that of the closed form to
+    rounding, whatever h, until flights are shorter than two steps; then the ball lies there."""
+    h = 2e-3
+    run = kt.simulate(ball(), [1.0], [-0.5 * h * -G], duration=12.0, dt=h, limits="hard", restitution=e)
+    x, end = bouncing(run.time, 1.0, e)
+    flown = run.time < end - 2 * h * 2 / (1 - e)
+    assert flown.sum() > 300 and np.abs(run.q[:, 0] - x)[flown].max() < 1e-9
+    assert np.abs(run.q[:, 0] - x).max() < G * (2 * h) ** 2
+    rest = run.time > end
+    assert rest.any() and (run.q[rest] == 0.0).all() and (run.v[rest] == 0.0).all() and run.q.min() == 0.0
+
+
+def test_full_restitution_keeps_the_height():
+    """300 bounces later the ball is where the closed form says, to the rounding of as many impacts."""
+    h, height = 1e-3, 0.01
+    flight = 2 * np.sqrt(2 * height / G)
+    run = kt.simulate(ball(), [height], [0.5 * h * G], duration=300 * flight, dt=h, limits="hard", restitution=1.0)
+    s = np.mod(run.time + 0.5 * flight, flight)
+    x = np.sqrt(2 * G * height) * s - 0.5 * G * s**2
+    assert np.abs(run.q[:, 0] - x)[:-1].max() < 1e-10  # the last step is a shorter one
+
+
+def test_resting_contact_carries_the_load_and_lets_go():
+    """The stop's force is the weight, to the bit at rest; a pull beyond the weight lifts at once."""
+    pull = lambda t: [15.0 if t < 0.1 else 25.0]  # noqa: E731
+    run = kt.simulate(ball(), [0.0], duration=0.2, tau=pull, limits="hard")
+    force = run.ledger.others["force.stops"][:, 0]
+    assert force[:99] == pytest.approx(2.0 * G - 15.0, rel=1e-13) and (run.q[:100] == 0.0).all()
+    assert run.q[-1, 0] == pytest.approx(0.5 * (12.5 - G) * 0.1**2, rel=0.02)
+    assert np.abs(run.a[:99]).max() < 1e-13 and run.ledger.work("stops") == 0.0
+
+
+def test_both_stops_and_no_gravity():
+    """Between walls without loss: the reflections of a straight line."""
+    model = slider(1.0, lower=-0.3, upper=0.7)
+    run = kt.simulate(model, [0.1], [3.7], duration=5.0, limits="hard", restitution=1.0)
+    s = np.mod(0.4 + 3.7 * run.time, 2.0)
+    assert run.q[:, 0] == pytest.approx(np.minimum(s, 2.0 - s) - 0.3, abs=1e-10)
+    assert np.abs(run.v) == pytest.approx(3.7, rel=1e-13)
+
+
+def test_impacts_of_a_chain_are_those_of_momentum():
+    """The upper of two sliding blocks hits the lower one's end: relative speed times -e, momentum as before."""
+    b = kt.ModelBuilder("blocks")
+    b.add_body("lower", joint=Prismatic((1, 0, 0)), joint_name="floor", mass=2.0, inertia=np.eye(3))
+    b.add_body("upper", parent="lower", joint=Prismatic((1, 0, 0)), joint_name="back", mass=1.0, inertia=np.eye(3),
+               lower=-1.0, upper=0.5)  # fmt: skip
+    run = kt.simulate(b.build(), [0.0, 0.0], [0.3, 2.0], duration=0.5, limits="hard", restitution=0.6)
+    p = 3.0 * run.v[:, 0] + run.v[:, 1]
+    assert p == pytest.approx(2.9, rel=1e-12)
+    assert run.v[-1, 1] == pytest.approx(-1.2, rel=1e-12) and run.q[:, 1].max() <= 0.5
+    loss = 0.5 * (2.0 * 1.0 / 3.0) * 2.0**2 * (1.0 - 0.36)
+    assert run.ledger.work("stops") == pytest.approx(-loss, rel=1e-12)
+    assert np.abs(run.ledger.remainder).max() < 1e-12
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+def test_impacts_of_an_arm_give_no_energy(e):
+    """Random motions into stops, on one of them from the start: no impact gives energy, and q stays inside."""
+    rng = np.random.default_rng(1)
+    arm = kt.load("arm7").replace(gravity=(0, 0, 0), damping=0.0, dry_friction=0.0)
+    _, v = arm.random_state(rng)
+    v[8] = v[7]
+    run = kt.simulate(arm, v0=3 * v, duration=1.0, limits="hard", restitution=e)
+    work = run.ledger.works["stops"].sum(axis=1)
+    assert np.diff(work).max() < 1e-12 * run.kinetic_energy[0]
+    assert work[-1] == pytest.approx(0.0, abs=1e-9) if e == 1.0 else work[-1] < -0.01 * run.kinetic_energy[0]
+    assert np.abs(run.ledger.remainder).max() < 2e-3 * run.kinetic_energy[0]  # of order h
+    assert (run.q >= np.asarray(arm.lower)).all() and (run.q <= np.asarray(arm.upper)).all()
+
+
+def test_a_pendulum_comes_to_rest_on_its_stop():
+    """Falling onto a stop at 0.3 rad: finitely many rebounds, then the stop carries m g l sin 0.3."""
+    run = kt.simulate(pendulum(lower=0.3, upper=2.0), [1.2], duration=4.0, limits="hard", restitution=0.4)
+    assert run.q.min() == 0.3 == run.q[-1, 0] and (run.v[-1000:] == 0.0).all()
+    assert run.ledger.others["force.stops"][-1, 0] == pytest.approx(G * np.sin(0.3), rel=1e-12)
+    assert run.ledger.work("stops") == pytest.approx(-G * (np.cos(0.3) - np.cos(1.2)), rel=2e-2)
+
+
+def test_friction_and_stop_act_together():
+    """On the stop, a joint with friction gives the stop only what friction does not hold."""
+    run = kt.simulate(ball(dry_friction=5.0), [0.0], duration=0.05, limits="hard", friction="exact")
+    others = run.ledger.others
+    assert (others["force.stops"] + others["force.dry friction"])[:, 0] == pytest.approx(2.0 * G, rel=1e-13)
+    assert (others["force.dry friction"] == 5.0).all()
+
+
+def test_restitution_by_joint_and_what_is_refused():
+    """Numbers by name; outside of [0, 1], without hard stops, starts beyond a stop, other integrators."""
+    run = kt.simulate(ball(), [0.1], duration=1.0, limits="hard", restitution={"rail": 0.5})
+    assert run.q.min() == 0.0
+    with pytest.raises(SimulationError, match="restitution is 1.5, expected"):
+        kt.simulate(ball(), duration=0.1, limits="hard", restitution=1.5)
+    with pytest.raises(SimulationError, match="limits is 'soft', expected 'hard'"):
+        kt.simulate(ball(), duration=0.1, restitution=0.5)
+    with pytest.raises(SimulationError, match="limits='hard'.*rk4.*semi_implicit"):
+        kt.simulate(ball(), duration=0.1, limits="hard", integrator="rk4")
+    with pytest.raises(LimitError, match="rail"):
+        kt.simulate(ball(), [-0.1], duration=0.1, limits="hard")
+
+
+def test_restored_in_the_middle():
+    """Bounces, saved in flight: the same bits."""
+    sim = kt.Simulation(ball(), [0.3], limits="hard", restitution=0.7)
+    sim.advance(0.6)
+    saved = sim.save()
+    sim.advance(1.5)
+    once = sim.trajectory()
+    sim.restore(saved)
+    sim.advance(1.5)
+    assert np.array_equal(sim.trajectory().q, once.q)

@@ -1,0 +1,131 @@
+"""Locked and prescribed joints: against models that lack these freedoms, and against hybrid dynamics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import SimulationError, UnknownNameError
+from kinetree.joints import Polynomial, Prescribed, Prismatic, Revolute, Sinusoid
+from kinetree.surgery.states import StateMap
+
+START = np.array([0.2, 0.6, -0.1, 1.2, 0.3, 0.5, 0.1, 0.0, 0.0])
+SWING = Sinusoid(amplitude=0.4, omega=5.0, offset=0.3)
+
+
+def arm():
+    """arm7 without limits and friction."""
+    return kt.load("arm7").without_limits().replace(dry_friction=0.0)
+
+
+def cart_pole(joint=None, damping=0.0):
+    """A cart on a rail, and a pole that swings on it."""
+    b = kt.ModelBuilder("cart")
+    b.add_body("cart", joint=joint or Prismatic((1, 0, 0)), joint_name="rail", mass=3.0, inertia=np.eye(3))
+    b.add_body("pole", parent="cart", joint=Revolute((0, 1, 0)), joint_name="pole", mass=1.0, com=(0, 0, 0.5),
+               inertia=0.1 * np.eye(3), damping=damping)  # fmt: skip
+    return b.build()
+
+
+def test_a_locked_joint_is_at_rest_and_the_others_are_those_of_surgery():
+    """The same motion as of the model whose bodies are one; not one bit of the locked joints changes."""
+    whole, locked = arm(), ("elbow_pitch", "shoulder_yaw")
+    q = START.copy()
+    names = [whole.joint_names[i] for i in whole.outward()]
+    locked = tuple(name for name in names if "elbow" in name)[:1] + (names[0],)
+    entries = [whole.v_slice[whole.joint(name)].start for name in locked]
+    v = np.array([0.0, 0.3, 0.5, 0.0, -0.4, 1.0, 0.2, 0.0, 0.0])
+    v[entries] = 0.0
+    run = kt.simulate(whole, q, v, duration=0.5, locked=locked)
+    held = kt.surgery.lock(whole, {name: q[k] for name, k in zip(locked, entries, strict=True)})
+    to_held = StateMap(whole, held)
+    other = kt.simulate(held, to_held.q(q), to_held.v(q, v), duration=0.5)
+    assert (run.q[:, entries] == q[entries]).all() and (run.v[:, entries] == 0.0).all()
+    assert np.ptp(run.q, axis=0).max() > 0.3
+    assert to_held.q(run.q[-1]) == pytest.approx(other.q[-1], abs=1e-11)
+    assert to_held.v(run.q[-1], run.v[-1]) == pytest.approx(other.v[-1], abs=1e-10)
+
+
+def test_the_lock_carries_what_inverse_dynamics_asks():
+    """The force of the lock is that of the hybrid dynamics with acceleration zero there."""
+    model = cart_pole()
+    run = kt.simulate(model, [0.0, 1.0], duration=0.4, locked="rail")
+    force = run.ledger.others["force.locked joints"]
+    for n in (0, 150, 400):
+        a, tau = kt.hybrid_dynamics(model, run.q[n], run.v[n], np.zeros(2), np.zeros(2), forward=("pole",))
+        assert force[n, 0] == pytest.approx(tau[0], rel=1e-11) and run.a[n] == pytest.approx(a, abs=1e-11)
+
+
+def test_quaternions_stay_to_the_bit():
+    """A locked spherical joint under load: the same four numbers."""
+    b = kt.ModelBuilder("ball")
+    b.add_body("a", joint=kt.joints.Spherical(), joint_name="ball", mass=1.0, com=(0.3, 0, 0), inertia=np.eye(3))
+    b.add_body("b", parent="a", joint=Revolute((0, 1, 0)), joint_name="hinge", mass=1.0, com=(0.3, 0, 0.2),
+               inertia=np.eye(3))  # fmt: skip
+    quaternion = np.array([0.3, -0.7, 0.2, 0.5])
+    q = np.append(quaternion / np.linalg.norm(quaternion), 0.4)
+    run = kt.simulate(b.build(), q, duration=0.3, locked=("ball",))
+    assert (run.q[:, :4] == q[:4]).all() and np.ptp(run.q[:, 4]) > 0.001
+
+
+@pytest.mark.parametrize("motion", [SWING, Polynomial((0.1, 0.5, -0.8, 0.3)), lambda t: 0.2 * t * t])
+def test_a_prescribed_joint_is_the_time_dependent_model(motion):
+    """The other joints move as in the model whose joint depends on time, step by step to rounding; the prescribed
+    coordinate has the motion's own value and rate, to the bit."""
+    model, given = cart_pole(damping=0.2), cart_pole(Prescribed(Prismatic((1, 0, 0)), motion), damping=0.2)
+    run = kt.simulate(model, [0.0, 1.0], duration=1.0, prescribed={"rail": motion})
+    other = kt.simulate(given, [1.0], duration=1.0)
+    assert run.q[:, 1] == pytest.approx(other.q[:, 0], abs=1e-11) and run.v[:, 1] == pytest.approx(
+        other.v[:, 0], abs=1e-10
+    )
+    assert [float(motion(t)) for t in run.time[1:].tolist()] == pytest.approx(run.q[1:, 0].tolist(), abs=1e-14)
+    work, theirs = run.ledger.work("prescribed motions"), other.ledger.work("prescribed motions")
+    assert work == pytest.approx(theirs, rel=1e-3, abs=1e-3)
+
+
+def test_the_force_of_a_prescribed_motion_is_that_of_hybrid_dynamics():
+    """At every sample the recorded force and the acceleration of the pole are those of hybrid_aba."""
+    model = cart_pole()
+    run = kt.simulate(model, [0.3, 1.0], duration=0.5, prescribed={"rail": SWING})
+    for n in (1, 200, 499):
+        rate = -0.4 * 25.0 * np.sin(5.0 * run.time[n])
+        a, tau = kt.hybrid_aba(model, run.q[n], run.v[n], np.zeros(2), [rate, 0.0], forward=("pole",))
+        assert run.ledger.others["force.prescribed motions"][n, 0] == pytest.approx(tau[0], rel=1e-10)
+        assert run.a[n] == pytest.approx(a, rel=1e-9)
+
+
+def test_the_drive_of_a_prescribed_joint_overcomes_friction():
+    """A mass pushed at 0.5 m/s against 3 N of friction: the drive gives 3 N, friction takes 1.5 W."""
+    b = kt.ModelBuilder("mass")
+    b.add_body("mass", joint=Prismatic((1, 0, 0)), joint_name="rail", mass=2.0, inertia=np.eye(3), dry_friction=3.0)
+    run = kt.simulate(b.build(), duration=0.5, prescribed={"rail": Polynomial((0.0, 0.5))}, friction="exact")
+    book = run.ledger
+    assert book.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
+    assert book.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
+    assert book.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
+
+
+def test_starts_are_put_right_and_said():
+    """A start that is not on the motion, a locked joint that moves: a note each."""
+    run = kt.simulate(cart_pole(), [0.5, 0.0], duration=0.01, prescribed={"rail": SWING})
+    assert run.q[0, 0] == pytest.approx(0.3) and any("start where it does" in note for note in run.notes)
+    run = kt.simulate(cart_pole(), v0=[1.0, 0.0], duration=0.01, locked=("rail",))
+    assert (run.v[:, 0] == 0.0).all() and any("start at rest" in note for note in run.notes)
+
+
+def test_what_cannot_be_is_refused():
+    """Unknown joints, both at once, followers, quaternions, other integrators."""
+    model, whole = cart_pole(), arm()
+    with pytest.raises(UnknownNameError, match="rial"):
+        kt.simulate(model, duration=0.1, locked=("rial",))
+    with pytest.raises(SimulationError, match="both locked and prescribed"):
+        kt.simulate(model, duration=0.1, locked=("rail",), prescribed={"rail": SWING})
+    with pytest.raises(SimulationError, match="follows joint"):
+        kt.simulate(whole, duration=0.1, locked=(whole.joint_names[whole.couplings[0].joint],))
+    with pytest.raises(SimulationError, match=r"prescribed\['joint'\]"):
+        top = kt.ModelBuilder("top")
+        top.add_body("body", joint=kt.joints.Spherical(), joint_name="joint", mass=1.0, inertia=np.eye(3))
+        kt.simulate(top.build(), duration=0.1, prescribed={"joint": 0.0})
+    with pytest.raises(SimulationError, match="locked.*rk4.*semi_implicit"):
+        kt.simulate(model, duration=0.1, locked=("rail",), integrator="rk4")
