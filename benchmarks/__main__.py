@@ -22,10 +22,11 @@ SUITE = {
     "derivatives": "derivatives by several routes",
     "fused": "several quantities in one function",
     "rollout": "whole steps and rollouts",
+    "work_precision": "error against time of every integrator, SciPy's and MuJoCo's too",
     "big_models": "chains of thousands of bodies",
     "gpu": "kernels on a CUDA device, where there is one",
 }
-QUICK = ("throughput", "rivals")  # those that can check their harness without measuring
+QUICK = ("throughput", "rivals", "work_precision")  # those that can check their harness without measuring
 LOGS = pathlib.Path(__file__).parent.parent / "build" / "benchmarks"
 
 
