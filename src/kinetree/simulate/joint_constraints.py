@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.errors import KinetreeError, SimulationError
+from kinetree.integrate.given_joints import GivenJoints, given_forces
 from kinetree.integrate.joint_complementarity import JointComplementarity
 from kinetree.integrate.joint_laws import KINDS, JointLaws
 from kinetree.integrate.system import System, clock
@@ -48,7 +49,7 @@ class JointConstraints(Element):
         self.friction, self.stops, self.restitution = bool(friction), bool(stops), restitution
         self.locked = (locked,) if isinstance(locked, str) else tuple(locked)
         self.prescribed = dict(prescribed or {})
-        self.laws, self._dt = None, 1.0
+        self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
         self._log: list[tuple] = []  # (time, kind, independent velocities, energies)
 
     @property
@@ -58,9 +59,16 @@ class JointConstraints(Element):
         parts += ["locked"] * bool(self.locked) + ["prescribed"] * bool(self.prescribed)
         return ", ".join(parts)
 
+    @property
+    def settings(self) -> str:
+        """What a snapshot must have in common: where joints are locked is part of a reduced model."""
+        return f"{self.words} {self._start[self._locked_entries].tolist()}" if self._reduced else self.words
+
     def prepare(self, model):
         """The model without the friction that is solved for here."""
         self.laws = joint_laws(model, self)
+        slices = (model.q_slice[model.joint(name)] for name in self.locked)
+        self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
         if not self.friction or not any(model.has_friction(k) for k in range(model.nv)):
             return model
         return model.replace(dry_friction=0.0)
@@ -77,11 +85,14 @@ class JointConstraints(Element):
         moved = moved if laws.G is None else laws.G @ moved[laws.master]
         if not np.array_equal(moved, v_new):
             notes.append("locked joints start at rest")
+        self._start = q_new
         return q_new, moved, notes
 
     def wrap(self, stepper, system):
-        """The step that solves for all of it, instead of semi-implicit Euler's."""
-        refuse_methods(self.words, stepper.name)
+        """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""
+        self._reduced = stepper.name != "semi_implicit"
+        if self._reduced:
+            return GivenJoints(type(stepper), system, self.laws, self._start)
         return JointComplementarity(system, self.laws, self._account)
 
     def reset(self, simulation) -> None:
@@ -147,6 +158,11 @@ class JointConstraints(Element):
         for n, t in enumerate(time.tolist()):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
             arrays = (*clock(model, t), *pushed)
+            if self._reduced:
+                force = given_forces(step.system, self.laws, t, q[n], v[n], tau[n], arrays)
+                for kind, which in (("locks", self.laws.locked), ("motions", self.laws.given & ~self.laws.locked)):
+                    found[kind][n, self.laws.master] = force * which
+                continue
             for kind, force in step.forces(t, self._dt, q[n], v[n], tau[n], arrays).items():
                 found[kind][n, self.laws.master] = force
         return found
@@ -161,15 +177,16 @@ def requested(model, friction, limits, restitution, locked, prescribed) -> Joint
     return found if found.words else None
 
 
-def refuse_methods(words: str, integrator: str) -> None:
-    """Refuse what has no velocity-level step."""
-    if integrator != "semi_implicit":
-        raise SimulationError(
-            f"simulate: {words} is solved at velocity level in every step, which integrator {integrator!r} has not; "
-            "use integrator='semi_implicit'. For others: friction='smooth', limits='soft', kinetree.surgery.lock, a "
-            "model with kinetree.joints.Prescribed, or an Event.",
-            integrator=integrator,
-        )
+def refuse_methods(asked: JointConstraints, integrator: str) -> None:
+    """Refuse what an integrator cannot do: friction and stops but for semi-implicit Euler, given motions adaptively."""
+    if integrator == "semi_implicit" or (integrator != "adaptive" and not (asked.friction or asked.stops)):
+        return
+    raise SimulationError(
+        f"simulate: {asked.words} is part of fixed steps, friction and stops of integrator 'semi_implicit' alone; "
+        f"integrator {integrator!r} has no such step. Use integrator='semi_implicit'; or friction='smooth', "
+        "limits='soft', kinetree.surgery.lock, a model with kinetree.joints.Prescribed, or an Event.",
+        integrator=integrator,
+    )
 
 
 def joint_laws(model, asked: JointConstraints) -> JointLaws:

@@ -149,7 +149,7 @@ class Simulation:
         else:
             make, integrator = integrator, integrator.name
         if constraints is not None:
-            refuse_methods(constraints.words, integrator)
+            refuse_methods(constraints, integrator)
         notes += stiffness_notes(active, integrator, method, dt)
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = tuple(notes)
@@ -431,7 +431,7 @@ class Simulation:
             "integrator": self.integrator,
             "dt": self._at.dt,
             "steps between samples": self._every,
-        } | ({} if self._constraints is None else {"joint laws": self._constraints.words})
+        } | ({} if self._constraints is None else {"joint laws": self._constraints.settings})
 
     # Reading -------------------------------------------------------------------------------------------------------
 
