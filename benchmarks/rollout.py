@@ -297,7 +297,7 @@ def table(result: dict[str, object]) -> str:
         cells += [f"{row['states x steps per second'][name]:.2g}" for name in ("rollout", "rollout, rk4")]
         lines.append(f"| {row['robot']} ({row['nv']}), {row['states']} | " + " | ".join(cells) + " |")
     load = result["machine"]["load_average"][0]
-    busy = " **Measured on a busy machine.**" if load > 1.5 else ""
+    busy = " **Measured on a busy machine.**" if load > 2.0 else ""
     foot = (
         f"{machine_line(result)} Medians of {result['method']['repeats']} interleaved repeats. Load {load:.1f} on "
         f"{result['machine']['cores']} cores.{busy}"

@@ -69,3 +69,12 @@ def test_costs_are_read_off_between_the_points():
     assert work_precision_page.cost(curve, 1e-3) == pytest.approx(10.0)
     assert work_precision_page.cost(curve, 1e-5) is None
     assert work_precision_page.cost(curve, 0.1) == 1.0
+
+
+def test_rollouts_end_where_mujocos_do():
+    """Panda: every road of the rollout benchmark against MuJoCo's Euler and RK4 after ten steps; rounding, 1e-12."""
+    import kinetree as kt
+    from benchmarks.rollout import Task
+
+    errors = Task(kt, "panda", 8, 10).verify()
+    assert max(errors[name] for name in ("rollout", "rollout, rk4", "step in batches", "step by calls")) < 1e-12
