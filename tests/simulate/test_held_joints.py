@@ -136,6 +136,20 @@ def test_locked_under_runge_kutta():
     assert np.any(run.ledger.others["force.locked joints"][:, k]) and np.abs(run.ledger.remainder).max() < 1e-4
 
 
+def test_reduced_steps_say_what_they_do_not_take():
+    """Couplings to the joint and planar models, for others than semi-implicit Euler, which takes both."""
+    whole, model = arm(), cart_pole()
+    master = whole.joint_names[whole.couplings[0].master]
+    flat = kt.models.double_pendulum().planar()
+    for robot, name, what in ((whole, master, "couplings"), (flat, "elbow", "planar")):
+        with pytest.raises(SimulationError, match=what):
+            kt.simulate(robot, duration=0.01, locked=name, integrator="rk4")
+        assert len(kt.simulate(robot, duration=0.01, locked=name, integrator="semi_implicit")) == 11
+    kick = kt.Event(lambda t, q, v: t - 0.0105, action=lambda t, q, v: (q, v + 1.0), name="kick")
+    run = kt.simulate(model, duration=0.02, locked="rail", integrator="rk4", events=kick)
+    assert run.v[-1, 0] == 0.0 == run.q[-1, 0]  # a lock takes what an event gives
+
+
 def test_starts_are_put_right_and_said():
     """A start that is not on the motion, a locked joint that moves: a note each."""
     run = kt.simulate(cart_pole(), [0.5, 0.0], duration=0.01, prescribed={"rail": SWING})

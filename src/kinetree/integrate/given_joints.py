@@ -9,6 +9,7 @@ from kinetree.integrate.dense import hermite
 from kinetree.integrate.system import System, clock
 from kinetree.joints import Fixed, Prescribed
 from kinetree.model import Model
+from kinetree.model.planar import PlanarModel
 
 PER_VELOCITY = (
     "armature", "damping", "dry_friction", "stiffness", "lower", "upper", "velocity_limit", "effort_limit",
@@ -36,8 +37,13 @@ def reduced_model(model, laws, q):
     Raises
     ------
     SimulationError
-        The model has geared rotors, or a given joint leads another.
+        The model is planar, has geared rotors, or a given joint leads another.
     """
+    if isinstance(model, PlanarModel):
+        raise SimulationError(
+            f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes locked and prescribed "
+            "joints; or simulate model.spatial."
+        )
     given = {int(laws.master[m]): m for m in np.flatnonzero(laws.given)}
     joints, X_T, no_q, no_v = list(model.joints), list(model.X_T), [], []
     for i in model.outward():
@@ -90,6 +96,7 @@ class GivenJoints:
         model, self._position, self._velocity = reduced_model(system.model, laws, q)
         self._reduced = System(model, system.wrenches)
         self._inner, self._moves = method(self._reduced), bool(len(self._velocity))
+        self._locked = laws.master[laws.locked]
         self._skip = int(system.model.time_dependent)
         self.name, self.order = method.name, method.order
         for what in ("reset", "get_state", "set_state"):
@@ -105,6 +112,7 @@ class GivenJoints:
                 t, h, *self._own(q, v), lambda s: np.ascontiguousarray(tau(s)[self._velocity]),
                 lambda s: self._arrays(s, f_ext),
             )  # fmt: skip
+        v_next[self._locked] = 0.0
         self.laws.put(t + h, q_next, v_next)
         self._last = (t, q, v), (t + h, q_next, v_next), tau, f_ext
         return q_next, v_next
