@@ -201,6 +201,7 @@ def test_loops_are_shown_and_left_out_on_request(tmp_path):
 
 def test_simulate_reports_what_is_off():
     """--report prints the findings and the balance, also beside --quiet."""
-    result = run("simulate", "double_pendulum", "--q0", "1 0.5", "--dt", "0.03", "--report", "--quiet", "--integrator", "euler")
+    options = ("--q0", "1 0.5", "--dt", "0.03", "--integrator", "euler")
+    result = run("simulate", "double_pendulum", *options, "--report", "--quiet")
     assert result.exit_code == 0 and result.stdout.startswith("double_pendulum: 5 s with euler")
     assert "Energy is not accounted for" in result.stdout and "remainder" in result.stdout

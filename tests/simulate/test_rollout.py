@@ -91,9 +91,10 @@ def test_a_rollout_is_the_motion_of_simulate_on_random_trees(seed):
     """Trees with joints of all kinds, of which some float."""
     model = kt.models.random_tree(6 + seed, seed=seed, floating=seed % 2 == 0)
     q, v, tau = inputs(model, 2, 30)
-    Q, V = kt.rollout(model, q, v, tau, DT)
-    for k in range(2):
-        close((Q[k], V[k]), simulated(model, q[k], v[k], tau[k], "semi_implicit", limits="ignore"))
+    for integrator in ("auto", "semi_implicit"):
+        Q, V = kt.rollout(model, q, v, tau, DT, integrator=integrator)
+        for k in range(2):
+            close((Q[k], V[k]), simulated(model, q[k], v[k], tau[k], integrator, limits="ignore"))
 
 
 @both

@@ -41,8 +41,8 @@ def reduced_model(model, laws, q):
     """
     if isinstance(model, PlanarModel):
         raise SimulationError(
-            f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes locked and prescribed "
-            "joints; or simulate model.spatial."
+            f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes locked and "
+            "prescribed joints; or simulate model.spatial."
         )
     given = {int(laws.master[m]): m for m in np.flatnonzero(laws.given)}
     joints, X_T, no_q, no_v = list(model.joints), list(model.X_T), [], []

@@ -21,6 +21,7 @@ from kinetree.integrate.coordinates import Coordinates
 from kinetree.model import Model
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import bounded_coordinates, with_soft_stops
+from kinetree.simulate.setup import automatic
 
 LIMITS = ("soft", "ignore", "raise")
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
@@ -53,8 +54,8 @@ class Rollout:
     model : Model
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
     integrator : str
-        A fixed-step method of `simulate`: the kernel is one whole step, as `semi_implicit_step` or `rk4_step`. Methods
-        with many stages take their time to compile: one forward dynamics for each.
+        A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
+        `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error.
         "ignore" and "raise" apply to the model's own stops too. The soft stops are those that `simulate` adds when it
@@ -93,7 +94,7 @@ class Rollout:
     def __init__(
         self,
         model,
-        integrator: str = "semi_implicit",
+        integrator: str = "auto",
         *,
         limits: str = "soft",
         checks: bool = True,
@@ -101,6 +102,11 @@ class Rollout:
     ) -> None:
         if not isinstance(model, Model):
             raise not_a_model(model)
+        if limits not in LIMITS:
+            raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
+        self.model = self._base = _with_limits(model, limits)
+        if integrator == "auto":
+            integrator = automatic(self.model, False)
         if integrator not in FIXED_STEP:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
         if FIXED_STEP[integrator].algorithm is None:
@@ -110,11 +116,8 @@ class Rollout:
                 f"simulate, or one of {known}.",
                 integrator=integrator,
             )
-        if limits not in LIMITS:
-            raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
         self.integrator, self.limits, self.checks = integrator, limits, bool(checks)
         self.threads = checked_threads(threads)
-        self.model = self._base = _with_limits(model, limits)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
 
@@ -338,7 +341,7 @@ def rollout(
     dt: float,
     *,
     steps: int | None = None,
-    integrator: str = "semi_implicit",
+    integrator: str = "auto",
     f_ext=None,
     every: int = 1,
     t0=None,
@@ -367,7 +370,7 @@ def rollout(
     steps : int, optional
         T, if no input varies with time.
     integrator : str
-        A fixed-step method of `simulate`.
+        A fixed-step method of `simulate`, or "auto" as there.
     f_ext : (..., T, nb, 6) array or mapping of body name to (..., T, 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
     every : int
