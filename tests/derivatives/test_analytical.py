@@ -40,8 +40,10 @@ def test_aba_derivatives_are_finite_differences(model):
     q, v, _, tau, f_ext = state(model, 2, LONG)
     found = kt.aba_derivatives(model, q, v, tau, f_ext)
     expected = differences(lambda *y: kt.aba(model, *y, f_ext), model, q, v, tau)
+    # The rounding of extended precision, 5e-20, times the condition of M, over steps of 5e-5.
+    lost = 1e-15 * np.linalg.cond(np.asarray(kt.crba(model, q), float))
     for name, columns in zip(found._fields, expected, strict=True):
-        close(getattr(found, name), columns, DIFFERENCES)
+        close(getattr(found, name), columns, max(DIFFERENCES, lost))
 
 
 @pytest.mark.parametrize("model", [BALL, tree(0), pytest.param(tree(1), marks=pytest.mark.sweep)], ids=lambda m: m.name)
