@@ -7,6 +7,7 @@ import pickle
 import signal
 import subprocess
 import sys
+from pathlib import Path
 import time
 
 import numpy as np
@@ -218,7 +219,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(integrator, method, tmp_path):
 
     The controller has a memory; with adaptive methods it is sampled, because a continuous one may have none.
     """
-    root = str(kt.__path__[0].rsplit("src", 1)[0])
+    root = str(Path(__file__).parents[2])
 
     def script(name, slow, checkpoint):
         path = tmp_path / f"{name}.py"
