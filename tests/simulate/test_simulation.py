@@ -7,8 +7,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from pathlib import Path
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
