@@ -233,9 +233,9 @@ def _speed(run, ledger):
     n, k = (int(x) for x in np.argwhere(over)[0])
     joint = run.coordinates.velocity_labels[k]
     fast = int(over.any(axis=0).sum())
-    others = f" and {fast - 1} other{'s' if fast > 2 else ''}" if fast > 1 else ""
+    who = f"{joint!r} and {fast - 1} other{'s' if fast > 2 else ''} move" if fast > 1 else f"{joint!r} moves"
     text = (
-        f"Joint {joint!r}{others} moves faster than the model's velocity_limit ({limits[k]:g}), from "
+        f"Joint {who} faster than the model's velocity_limit ({limits[k]:g}), from "
         f"t = {run.time[n]:.6g} s on. The dynamics do not use it."
     )
     return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
