@@ -26,10 +26,10 @@ FORMS = ("scalar", "batch")
 
 _SOURCES = (
     *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py"),
-    *("llvm_registers.py", "llvm_state.py", "outline.py", "outline_llvm.py"),
+    *("llvm_registers.py", "llvm_rows.py", "llvm_state.py", "llvm_stream.py", "outline.py", "outline_llvm.py"),
 )
 _P, _I32, _I64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-_ARGUMENTS = {"scalar": (_P,) * 4, "batch": (_P, _P, _P, _I64, _P, _P)}
+_ARGUMENTS = {"scalar": (_P,) * 4, "batch": (_P, _P, _P, _I64, _P, _P, _I64)}
 
 
 class Form:

@@ -307,7 +307,7 @@ class Kernel:
                 status = form.run(inputs, outputs, self._pointers, place)
             else:
                 steps = (ctypes.c_int64 * len(strides))(*strides)
-                status = form.run(inputs, steps, outputs, n, self._pointers, place)
+                status = form.run(inputs, steps, outputs, n, self._pointers, place, n)
         for array, copy in copies:
             array.reshape(-1)[: copy.size] = copy
         return status

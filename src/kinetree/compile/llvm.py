@@ -11,7 +11,8 @@ Each form is a module of its own, compiled when it is first needed. The function
 
 That of the SIMD form:
 
-* ``kinetree_batch(inputs, strides, outputs, n, params, heap) -> i32`` evaluates n states (`llvm_batch`).
+* ``kinetree_batch(inputs, strides, outputs, n, params, heap, whole) -> i32`` evaluates n states of a batch of `whole`
+  (`llvm_batch`).
 
 ``kinetree_layout`` is an array of one 64-bit integer: the bytes that the form wants at ``heap``.
 
@@ -117,6 +118,13 @@ class Module:
             f"  {result} = call {lanes.type} {name}(ptr {address}, i32 {bytes_}, "
             f"{lanes.boolean} <{mask}>, {lanes.type} {lanes.number(0.0)})"
         )
+
+    def masked_store(self, text: str, address: str, mask: str) -> str:
+        """IR line that stores the lanes of a vector where the mask holds."""
+        lanes = self.vector
+        name = f"@llvm.masked.store.{lanes.suffix}.p0"
+        self._declared.add(f"declare void {name}({lanes.type}, ptr, i32, {lanes.boolean})")
+        return f"  call void {name}({lanes.type} {text}, ptr {address}, i32 {self.scalar.size}, {lanes.boolean} {mask})"
 
     def text(self) -> str:
         """The whole module."""

@@ -256,7 +256,7 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
         c.store(c.load(c.at(what, fields["data"], "i8")), data, place)
     c.say("br label %run", "run:")
     params, results = c.pointer(table, ROWS, "params"), c.at(data, inputs)
-    call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr null)"
+    call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr null, i64 {n})"
     status_at = c.room("i32")
     c.say(f"br i1 {alone}, label %one, label %many", "one:")
     single = c.do(f"call i32 {scalar}(ptr {data}, ptr {results}, ptr {params}, ptr null)")
@@ -303,7 +303,8 @@ def _share() -> str:
         entry = c.at(arrays, c.do(f"mul i64 {k}, 3"))
         c.store(c.do(f"add i64 {c.load(entry)}, {c.do(f'mul i64 {first}, {c.load(entry, 1)}')}"), data, k)
         c.store(c.load(entry, 2), stride, k)
-    one = c.do(f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {count}, ptr {params}, ptr %heap)")
+    given = f"ptr {data}, ptr {stride}, ptr {results}, i64 {count}, ptr {params}, ptr %heap, i64 {n}"
+    one = c.do(f"call i32 {batch}({given})")
     c.store(c.do(f"or i32 {c.load(status, 0, 'i32')}, {one}"), status, 0, "i32")
     c.say("br label %claim", "none:")
     c.say(f"ret i32 {c.load(status, 0, 'i32')}")
@@ -388,7 +389,8 @@ def _rollout() -> str:
     c.store(every, wait)
     c.store(1, row)
     with c.loop(steps):
-        status = c.do(f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {after}, i64 {count}, ptr {params}, ptr %heap)")
+        given = f"ptr {data}, ptr {stride}, ptr {after}, i64 {count}, ptr {params}, ptr %heap, i64 {count}"
+        status = c.do(f"call i32 {batch}({given})")
         c.require(c.do(f"icmp eq i32 {status}, 0"), "broken")
         broken = status
         with c.loop(states) as s:

@@ -3,6 +3,9 @@
 Derivatives and inertia matrices of trees are sparse: two joints of which neither carries the other do not meet in them,
 and M is symmetric. On large batches the stores of whole matrices take longer than the arithmetic; a program knows which
 of its results are the constant zero and which are one value, so it can leave the others out.
+
+The entries stand in the order in which the program computes them, and long vectors end with zeros, up to the end of a
+cache line: so they can leave while the rest is computed (`llvm_stream`).
 """
 
 from __future__ import annotations
@@ -20,9 +23,17 @@ from kinetree.errors import ShapeError
 
 ZERO = ("const", 0.0)
 
+LINE = 16
+"""Entries of a cache line, of the smaller type."""
+
+LONG = 128
+"""Entries from which a vector ends where a line ends."""
+
 
 def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
     """For each output the values that are not the constant zero, once each, and where every entry finds its own.
+
+    The values come in the order of the code.
 
     Examples
     --------
@@ -34,20 +45,28 @@ def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
     """
     values, places = [], []
     for (_, shape), result in zip(program.outputs, program.results, strict=True):
-        numbered: dict[int, int] = {}
-        found = [-1 if program.code[value] == ZERO else numbered.setdefault(value, len(numbered)) for value in result]
-        values.append(list(numbered))
-        places.append(np.array(found, dtype=np.intp).reshape(shape))
+        made = sorted({value for value in result if program.code[value] != ZERO})
+        numbered = {value: k for k, value in enumerate(made)}
+        values.append(made)
+        places.append(np.array([numbered.get(value, -1) for value in result], dtype=np.intp).reshape(shape))
     return values, places
 
 
+def length(count: int) -> int:
+    """How long the vector of so many distinct entries is."""
+    return count if count < LONG else -(-count // LINE) * LINE
+
+
 def packed_program(program: Program) -> Program:
-    """The same code; each output is the vector of its distinct values."""
+    """The same code; each output is the vector of its distinct values, long ones with zeros at the end."""
     values, _ = distinct(program)
+    code, zero = (*program.code, ZERO), len(program.code)
+    rows = [(*part, *[zero] * (length(len(part)) - len(part))) for part in values]
     return dataclasses.replace(
         program,
-        outputs=tuple((name, (len(part),)) for (name, _), part in zip(program.outputs, values, strict=True)),
-        results=tuple(map(tuple, values)),
+        code=code,
+        outputs=tuple((name, (len(row),)) for (name, _), row in zip(program.outputs, rows, strict=True)),
+        results=tuple(rows),
     )
 
 
@@ -59,7 +78,8 @@ class PackedFunction(Function):
     whole : Function
         What gives the whole arrays.
     places : dict of str to array of int
-        For each output an array of its shape: the entry's place in the vector, -1 for a structural zero.
+        For each output an array of its shape: the entry's place in the vector, -1 for a structural zero. In vectors
+        of 128 entries and more, some places at the end hold zeros that stand for no entry.
     """
 
     def __init__(self, whole: Function) -> None:
@@ -79,7 +99,7 @@ class PackedFunction(Function):
             inputs=MappingProxyType({**whole.spec.inputs, **optional}),
             optional=MappingProxyType({}),
             outputs=MappingProxyType(
-                {name: (len(part),) for name, part in zip(whole.output_names, values, strict=True)}
+                {name: (length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
             ),
             function=self._interpreted,
         )
@@ -104,15 +124,15 @@ class PackedFunction(Function):
         if len(vectors) != len(self.places):
             raise TypeError(f"{self.name}: unpack takes {len(self.places)} vectors, {len(vectors)} were given")
         found = []
-        for (name, places), (length,), x in zip(
+        for (name, places), (size,), x in zip(
             self.places.items(), self._out_shapes, map(np.asarray, vectors), strict=True
         ):
-            if x.shape[-1:] != (length,):
+            if x.shape[-1:] != (size,):
                 raise ShapeError(
-                    f"{self.name}: the vector of {name} has shape {x.shape}, expected (..., {length}).",
+                    f"{self.name}: the vector of {name} has shape {x.shape}, expected (..., {size}).",
                     name=name,
                     found=x.shape,
-                    expected=(length,),
+                    expected=(size,),
                 )
             found.append(np.zeros((*x.shape[:-1], *places.shape), x.dtype))
             here = places >= 0
@@ -127,7 +147,8 @@ class PackedFunction(Function):
         results = self.whole.spec.function(model, *arrays, **named)
         results = results if len(self.places) > 1 else (results,)
         vectors = [
-            [_entry(result, index) for index in first] for result, first in zip(results, self._first, strict=True)
+            [_entry(result, index) for index in first] + [0.0] * (length(len(first)) - len(first))
+            for result, first in zip(results, self._first, strict=True)
         ]
         return vectors if len(vectors) > 1 else vectors[0]
 
@@ -171,13 +192,15 @@ def packed(function: Function) -> PackedFunction:
     -------
     PackedFunction
         Called like the function; every result is a vector (..., n) of the entries that are neither structural zeros nor
-        equal by structure to one before. ``f.places[name]`` says where each entry of the whole array is in it, -1 for
-        a zero; ``f.unpack(*results)`` gives the whole arrays.
+        equal by structure to one before, in the order in which they are computed; long vectors end with zeros.
+        ``f.places[name]`` says where each entry of the whole array is in it, -1 for a zero; ``f.unpack(*results)``
+        gives the whole arrays.
 
     Notes
     -----
     The values are the same bits. Worth it for large batches of matrices, which are limited by the memory's speed: of
-    the derivatives of a humanoid's inverse dynamics a third of the entries is left.
+    the derivatives of a humanoid's inverse dynamics a third of the entries is left, and they are written while the
+    rest is computed.
 
     Examples
     --------
