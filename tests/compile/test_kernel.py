@@ -382,6 +382,42 @@ def test_frames_too_large_for_the_stack():
     assert np.abs(results[0] - program.interpret([x])[0]).max() < 1e-14
 
 
+def test_the_builtin_for_batches_finds_memory_for_large_frames(monkeypatch):
+    """It asks for memory for each call and gives it back, also where the checks refuse: no bytes are left behind."""
+    from kinetree.compile import llvm, llvm_batch, llvm_state
+
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+    for module in (llvm, llvm_batch, llvm_state):
+        monkeypatch.setattr(module, "STACK", 0)
+    width = 5003
+    code = [("input", 0, k) for k in range(20)]
+    code += [("fma", k % 20, (k * 7) % 20, (k * 3) % 20) for k in range(width)]
+    code += [("lt", 0, 1)]
+    results, checks = (tuple(range(20, 20 + width)),), (("disorder", 20 + width),)
+    kernel = Kernel(Program((("x", (20,)),), (("y", (width,)),), tuple(code), results, checks))
+    x = np.sort(np.random.default_rng(3).normal(size=(19, 20)))[:, ::-1].copy()
+    expected = np.full((19, width), np.nan)
+    assert kernel.batch([x], [expected], 19) == 0
+    assert min(kernel.forms.scalar.heap_bytes, kernel.forms.batch.heap_bytes) > 0
+    kernel.scalar(x[0], out=np.empty(width))  # from now on batches of one state take the scalar form
+    np.testing.assert_array_equal(kernel.rows(x), expected)
+    np.testing.assert_array_equal(kernel.rows(x[:1]), expected[:1])
+    before = _resident()
+    for _ in range(300):
+        kernel.rows(x[:3], expected[:3])
+        assert kernel.rows(x[:3, ::-1].copy()) is NotImplemented
+    assert _resident() - before < 100 * kernel.heap_bytes
+
+
+def _resident() -> int:
+    """Bytes of memory that this process holds; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
 def test_no_frame_on_the_stack(case, monkeypatch):
     """On platforms where frames must not be on the stack all calls work in given memory, with the same bits."""
     from kinetree.compile import llvm, llvm_batch, llvm_state

@@ -80,7 +80,7 @@ def make_rows(kernel, release: int, most: int):
     values = dict(llvm_builtin.interpreter_pointers(kernel.dtype))
     values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
-    values |= {"item": kernel.dtype.itemsize, "release": release, "most": most}
+    values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
     table = [values[name] for name in ROWS]
     for _, shape in (*inputs, *outputs):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
@@ -88,7 +88,7 @@ def make_rows(kernel, release: int, most: int):
     return llvm_builtin.make_method(_drivers().rows, table, owners, b"Evaluate a batch.")
 
 
-def connect(rows, form: str, address: int) -> None:
+def connect(rows, form: str, address: int, heap_bytes: int) -> None:
     """Give a form's code to a builtin made by `make_rows`.
 
     Parameters
@@ -97,8 +97,11 @@ def connect(rows, form: str, address: int) -> None:
     form : str
         ``"batch"``, or ``"scalar"``, which does batches of one state.
     address : int
-        Of ``kinetree_batch`` or ``kinetree_scalar``; no memory beside the stack may be needed.
+        Of ``kinetree_batch`` or ``kinetree_scalar``.
+    heap_bytes : int
+        Memory that it needs beside its stack.
     """
+    rows.__self__[ROWS.index(f"{form}_heap")] = heap_bytes
     rows.__self__[ROWS.index(form)] = address
 
 

@@ -210,8 +210,8 @@ class Kernel:
             return
         for name in FORMS:
             form = self.forms.made(name)
-            if form is not None and not form.heap_bytes:  # the builtin has no memory for large frames
-                drivers.connect(self._rows, name, form.address)
+            if form is not None:
+                drivers.connect(self._rows, name, form.address, form.heap_bytes)
 
     def threads(self, n: int, most: int | None = None) -> int:
         """How many threads a batch of n states gets: one, or as many as may be used where the work is worth it."""

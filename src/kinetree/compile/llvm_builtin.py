@@ -385,4 +385,6 @@ def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
         "tuple_set": function("PyTuple_SetItem"),
         "save_thread": function("PyEval_SaveThread"),
         "restore_thread": function("PyEval_RestoreThread"),
+        "allocate": function("PyMem_RawMalloc"),
+        "free": function("PyMem_RawFree"),
     }

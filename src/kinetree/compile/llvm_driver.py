@@ -23,12 +23,13 @@ MAX_AXES = 4
 
 ROWS = (
     *("batch", "scalar", "params", "array_type", "descr", "not_implemented", "new_array", "incref", "decref"),
-    *("tuple_new", "tuple_set", "save_thread", "restore_thread"),
-    *("inputs", "outputs", "item", "release", "most"),
+    *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
+    *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
 )
 """Head of the table of ``kinetree_rows``: pointers, then numbers. From ``release`` states on the GIL is let go; more
-than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that is not 0. Every
-array follows, as its number of axes, its size and its axes."""
+than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that is not 0. The
+heaps are the bytes that these two want beside their stack. Every array follows, as its number of axes, its size and its
+axes."""
 
 ROWS_ARRAY = 2 + MAX_AXES
 
@@ -256,10 +257,21 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
         c.store(c.load(c.at(what, fields["data"], "i8")), data, place)
     c.say("br label %run", "run:")
     params, results = c.pointer(table, ROWS, "params"), c.at(data, inputs)
-    call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr null, i64 {n})"
-    status_at = c.room("i32")
+    status_at, heap_at = c.room("i32"), c.room("ptr")
+    c.store("null", heap_at, 0, "ptr")
+    wanted = [c.field(table, ROWS, name) for name in ("scalar_heap", "batch_heap")]
+    bytes_ = c.do(f"select i1 {alone}, i64 {wanted[0]}, i64 {wanted[1]}")
+    c.say(f"br i1 {c.do(f'icmp eq i64 {bytes_}, 0')}, label %ready, label %allocate", "allocate:")
+    memory = c.do(f"call ptr {c.pointer(table, ROWS, 'allocate')}(i64 {c.do(f'add i64 {bytes_}, 63')})")
+    c.store(memory, heap_at, 0, "ptr")
+    c.require(c.do(f"icmp ne ptr {memory}, null"), "bad")
+    c.say("br label %ready", "ready:")
+    address = c.do(f"ptrtoint ptr {c.load(heap_at, 0, 'ptr')} to i64")
+    line = c.do(f"and i64 {c.do(f'add i64 {address}, 63')}, -64")
+    heap = c.do(f"inttoptr i64 {line} to ptr")
+    call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr {heap}, i64 {n})"
     c.say(f"br i1 {alone}, label %one, label %many", "one:")
-    single = c.do(f"call i32 {scalar}(ptr {data}, ptr {results}, ptr {params}, ptr null)")
+    single = c.do(f"call i32 {scalar}(ptr {data}, ptr {results}, ptr {params}, ptr {heap})")
     c.store(single, status_at, 0, "i32")
     c.say("br label %finished", "many:")
     many = c.do(f"icmp sge i64 {n}, {c.field(table, ROWS, 'release')}")
@@ -269,6 +281,7 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
     c.say(f"call void {c.pointer(table, ROWS, 'restore_thread')}(ptr {state})", "br label %finished", "held:")
     c.store(c.do(call), status_at, 0, "i32")
     c.say("br label %finished", "finished:")
+    c.say(f"call void {c.pointer(table, ROWS, 'free')}(ptr {c.load(heap_at, 0, 'ptr')})")
     fine = c.do(f"icmp eq i32 {c.load(status_at, 0, 'i32')}, 0")
     c.say(f"br i1 {fine}, label %good, label %bad", "bad:")
     with c.loop(outputs) as j:

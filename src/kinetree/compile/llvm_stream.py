@@ -13,7 +13,7 @@ the same place of a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .llvm import Module
@@ -95,12 +95,9 @@ def _spans(plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, chunk in enumerate(plan.chunks):
+        made.update(dict.fromkeys(_made_by(plan, chunk), number))
         for value in chunk:
             last.update(dict.fromkeys(plan.operands[value], number))
-            if plan.program.code[value][0] in ("sin", "cos"):
-                made.update((twin, number) for twin, _ in plan.pairs[plan.program.code[value][1]])
-            else:
-                made[value] = number
     return made, last
 
 
@@ -137,7 +134,7 @@ def take_places(plan: Plan, needed: dict[int, int], offset: int, size: int) -> t
     return places, offset
 
 
-def _made_by(plan: Plan, chunk: tuple[int, ...]):
+def _made_by(plan: Plan, chunk: tuple[int, ...]) -> Iterator[int]:
     for value in chunk:
         if plan.program.code[value][0] in ("sin", "cos"):
             yield from (twin for twin, _ in plan.pairs[plan.program.code[value][1]])
