@@ -94,6 +94,16 @@ def test_names_and_units_cover_the_variables(joint):
     assert all(f"{name} [{unit}]" in joint.describe() for name, unit in labels)
 
 
+def test_a_joint_at_a_time_keeps_its_labels():
+    """The joint of an instant has the coordinates of the joint, so it has their names and units, too."""
+    from kinetree.joints import Cylindrical, Prescribed, Reversed, Sinusoid
+
+    moved = Prescribed(Cylindrical(), (None, Sinusoid(0.4, 3.0)))
+    for now in (moved.at(0.3), Reversed(moved).at(0.3)):
+        assert (now.position_names, now.position_units) == (("angle",), ("rad",))
+        assert (now.velocity_names, now.velocity_units) == (moved.velocity_names, moved.velocity_units)
+
+
 def test_joints_survive_pickling(timeless):
     """A copy from a pickle is equal, with the same hash."""
     twin = pickle.loads(pickle.dumps(timeless))

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
+from kinetree.joints.same_coordinates import SameCoordinates
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reversed(Joint):
+class Reversed(SameCoordinates, Joint):
     """The same mechanism, seen from the other side: its variables and rates stay what they are.
 
     Parameters
@@ -34,21 +35,9 @@ class Reversed(Joint):
     kind = "reversed"
 
     @property
-    def nq(self) -> int:
-        return self.joint.nq
-
-    @property
-    def nv(self) -> int:
-        return self.joint.nv
-
-    @property
     def constant_subspace(self) -> bool:
         # S'-ring = -X^-1 (S-ring + v_J x S), and v_J x S = 0 if S has one column.
         return self.joint.constant_subspace and self.joint.nv <= 1
-
-    @property
-    def several_charts(self) -> bool:
-        return self.joint.several_charts
 
     @property
     def unfelt(self) -> tuple[str, ...]:
@@ -84,33 +73,6 @@ class Reversed(Joint):
         columns, rates = self.joint.motion_subspace(q), self.joint.subspace_rate(q, v)
         return tuple(-X.inverse_apply(rate + v_J.cross(s)) for rate, s in zip(rates, columns, strict=True))
 
-    def q_dot(self, q, v):
-        return self.joint.q_dot(q, v)
-
-    def integrate(self, q, dv):
-        return self.joint.integrate(q, dv)
-
-    def difference(self, q0, q1):
-        return self.joint.difference(q0, q1)
-
-    def tangent_rate(self, xi, v):
-        return self.joint.tangent_rate(xi, v)
-
-    def neutral(self):
-        return self.joint.neutral()
-
-    def random(self, rng):
-        return self.joint.random(rng)
-
-    def normalize(self, q):
-        return self.joint.normalize(q)
-
-    def defect(self, q):
-        return self.joint.defect(q)
-
-    def reparameterize(self, q, v):
-        return self.joint.reparameterize(q, v)
-
     def implicit(self, X):
         delta, T = self.joint.implicit(X.inverse())
         return delta, tuple(-(X @ force) for force in T)
@@ -118,22 +80,6 @@ class Reversed(Joint):
     def canonical(self):
         R, joint = self.joint.canonical()
         return R, self if joint is self.joint else Reversed(joint)
-
-    @property
-    def position_names(self):
-        return self.joint.position_names
-
-    @property
-    def velocity_names(self):
-        return self.joint.velocity_names
-
-    @property
-    def position_units(self):
-        return self.joint.position_units
-
-    @property
-    def velocity_units(self):
-        return self.joint.velocity_units
 
     @classmethod
     def examples(cls, rng):

@@ -12,6 +12,7 @@ from kinetree.errors import JointError
 from kinetree.joints.contract import Joint, combination
 from kinetree.joints.dual import Dual, rate_of, value_of
 from kinetree.joints.fixed import Fixed
+from kinetree.joints.same_coordinates import SameCoordinates
 from kinetree.spatial import Matrix3, Motion, Transform, Vector3
 
 
@@ -128,7 +129,7 @@ class Instant(Joint):
         return Fixed().implicit(X @ self.X.inverse())
 
 
-class AtTime(Joint):
+class AtTime(SameCoordinates, Joint):
     """A rheonomic joint at a time: every quantity from its transform, by differentiation.
 
     Parameters
@@ -140,11 +141,9 @@ class AtTime(Joint):
 
     kind = "at a time"
     driven = True
-    nq = nv = 0
 
     def __init__(self, joint: Rheonomic, t) -> None:
         self.joint, self.t = joint, t
-        self.nq, self.nv = joint.nq, joint.nv
 
     def transform(self, q):
         return self.joint.transform_at(self.t, q)
@@ -171,37 +170,6 @@ class AtTime(Joint):
         return AtTime(self.joint, Dual(self.t, 1.0)), [
             Dual(x, rate) for x, rate in zip(q, self.q_dot(q, v), strict=True)
         ]
-
-    def q_dot(self, q, v):
-        return self.joint.q_dot(q, v)
-
-    def integrate(self, q, dv):
-        return self.joint.integrate(q, dv)
-
-    def difference(self, q0, q1):
-        return self.joint.difference(q0, q1)
-
-    def tangent_rate(self, xi, v):
-        return self.joint.tangent_rate(xi, v)
-
-    def neutral(self):
-        return self.joint.neutral()
-
-    def random(self, rng):
-        return self.joint.random(rng)
-
-    def normalize(self, q):
-        return self.joint.normalize(q)
-
-    def defect(self, q):
-        return self.joint.defect(q)
-
-    @property
-    def several_charts(self) -> bool:
-        return self.joint.several_charts
-
-    def reparameterize(self, q, v):
-        return self.joint.reparameterize(q, v)
 
 
 def twist_of(X: Transform) -> Motion:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.joints.contract import Joint
+from kinetree.joints.same_coordinates import SameCoordinates
 from kinetree.model.model import Model
 from kinetree.model.parts import read_only
 from kinetree.model.plane import axes_across, plane_of, refuse_planar
@@ -158,7 +159,7 @@ class PlanarModel(Model):
 PlanarTree = PlanarModel  # its name when it was interpreted only
 
 
-class PlanarJoint(Joint):
+class PlanarJoint(SameCoordinates, Joint):
     """A joint seen in the plane: planar transform and motions; q and v are those of the joint.
 
     Parameters
@@ -227,11 +228,7 @@ def _of_the_joint(name: str) -> property:
     return property(lambda self: getattr(self.joint, name), doc=f"``{name}`` of the joint.")
 
 
-for _name in (
-    "kind", "nq", "nv", "constant_subspace", "several_charts", "time_dependent", "driven", "position_names",
-    "velocity_names", "position_units", "velocity_units", "q_dot", "integrate", "difference", "tangent_rate", "neutral",
-    "random", "normalize", "defect", "reparameterize",
-):  # fmt: skip
+for _name in ("kind", "constant_subspace", "time_dependent", "driven"):
     setattr(PlanarJoint, _name, _of_the_joint(_name))
 
 

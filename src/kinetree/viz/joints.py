@@ -134,7 +134,6 @@ def courses(joint: Joint) -> tuple[np.ndarray, np.ndarray, list[Course]]:
     """
     now = joint.at(0.0) if joint.time_dependent else joint
     middle, reach = _range(now)
-    named = joint if joint.nq == now.nq else now  # the joint of an instant may have lost the names
     found = []
     if joint.time_dependent:
         times = np.linspace(0.0, SECONDS, STEPS)
@@ -143,7 +142,7 @@ def courses(joint: Joint) -> tuple[np.ndarray, np.ndarray, list[Course]]:
         steps = np.linspace(-reach[k], reach[k], STEPS)
         poses = [_pose(now, now.integrate(middle, [float(s) * (k == m) for m in range(now.nv)])) for s in steps]
         if now.nq == now.nv:
-            name, unit = named.position_names[k], named.position_units[k]
+            name, unit = now.position_names[k], now.position_units[k]
         found.append(Course(f"{name} [{unit}]", *_stack(poses)))
     return *_pose(now, middle), found
 
