@@ -21,7 +21,7 @@ from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.rotors import refuse_rotors
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.arrays import as_arrays, explain
-from kinetree.compile.interpret import _nested
+from kinetree.compile.interpret import nested
 from kinetree.errors import InertiaError, ModelError, TopologyError, unknown_name
 from kinetree.model.plane import refuse_planar
 from kinetree.spatial.vectors import assemble
@@ -129,7 +129,7 @@ class _Pieces:
 
     def __init__(self, model, arrays, batch):
         refuse_planar(model, "the articulated body of any handles")
-        given = {name: _nested(x, len(ALGORITHMS["aba"].shape(name, model))) for name, x in arrays.items()}
+        given = {name: nested(x, len(ALGORITHMS["aba"].shape(name, model))) for name, x in arrays.items()}
         q, v, tau, f_ext = given["q"], given["v"], given["tau"], given.get("f_ext")
         self.model, self.batch, nb = model, batch, model.nb
         for name in ("X", "S", "c", "P", "E", "active", "I", "p"):

@@ -45,7 +45,7 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
     """Evaluate an algorithm over NumPy arrays; one array of shape ``(*batch, *shape)`` for each output."""
     if checks and (error := explain(spec, model, arrays, batch)):
         raise error
-    scalars = {name: _nested(x.astype(dtype, copy=False), len(spec.shape(name, model))) for name, x in arrays.items()}
+    scalars = {name: nested(x.astype(dtype, copy=False), len(spec.shape(name, model))) for name, x in arrays.items()}
     numbers = model if dtype == np.float64 else _in_precision(model, dtype)
     with np.errstate(all="ignore"):
         results = spec.function(numbers, **scalars, **static)
@@ -63,12 +63,15 @@ def _in_precision(model, dtype):
     return model.with_numbers([number(x) if free else x for free, x in model.number_pattern()])
 
 
-def _nested(x: np.ndarray, depth: int) -> list:
-    """Nested lists over the last ``depth`` axes; scalars are floats without a batch, arrays over the batch with one."""
+def nested(x: np.ndarray, depth: int) -> list:
+    """An array as algorithms read it: nested lists over its last ``depth`` axes.
+
+    Their entries are floats without a batch, arrays over the batch with one.
+    """
     if depth == 0:
         return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
     axis = x.ndim - depth
-    return [_nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]
+    return [nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]
 
 
 def _assembled(result, shape, batch, dtype) -> np.ndarray:
