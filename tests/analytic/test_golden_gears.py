@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.complete import _projected, _ratios
+from kinetree.algorithms.couplings import coupling_columns, projected
 from kinetree.joints import Revolute
 from tests.identities.systems import close
 
@@ -103,14 +103,14 @@ def test_sparse_product_costs_5m_3a_and_dense_44m_33a():
     """The operations of G^T H G with and without its zeros, upper triangle of the result."""
     model = arm("bodies")
     H = kt.crba(model, state()[0])
-    ratios = _ratios(model)
+    ratios = coupling_columns(model)
 
     def counted(rows):
         return [(k, r if r == 1.0 else Counted(r)) for k, r in rows]
 
     sparse_H = [[0.0 if x == 0.0 else Counted(x) for x in row] for row in H.tolist()]
     columns = [counted(rows) for rows in ratios]
-    sparse = [_projected(sparse_H, columns[m], columns[n]) for m, n in ((0, 0), (1, 0), (1, 1))]
+    sparse = [projected(sparse_H, columns[m], columns[n]) for m, n in ((0, 0), (1, 0), (1, 1))]
     assert operations(sparse) == {"m": 5, "a": 3}
 
     G = [[Counted(x) for x in row] for row in state()[2].tolist()]

@@ -7,7 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import sparse
-from kinetree.algorithms.complete import _coupled_rows, _ratios, matrix_pays
+from kinetree.algorithms.complete import matrix_pays
+from kinetree.algorithms.couplings import coupled_rows, coupling_columns
 from kinetree.joints import Revolute
 from kinetree.model.sparsity import ancestors_of, branching_of, filled_rows, sparsity_pattern
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
@@ -281,7 +282,7 @@ def test_coupled_systems_keep_the_zeros_of_the_tree():
     model = hand()
     with kt.interpreted():
         M = kt.crba(model, np.full(model.nv, 0.3)).tolist()
-    above = _coupled_rows(M, sorted(_ratios(model), key=lambda rows: min(k for k, _ in rows)))
+    above = coupled_rows(M, sorted(coupling_columns(model), key=lambda rows: min(k for k, _ in rows)))
     assert [len(row) for row in above] == [0] + [1, 2] * 4
     assert sum(map(len, above)) == 12 < 9 * 8 // 2
 

@@ -8,6 +8,7 @@ of motion of the tree is projected on the independent velocities: ``G^T M G ydd 
 from __future__ import annotations
 
 from kinetree.algorithms.aba import articulated_accelerations
+from kinetree.algorithms.couplings import at_masters, coupled_rows, coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
@@ -15,9 +16,7 @@ from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
-from kinetree.model.sparsity import filled_rows
 from kinetree.spatial import IdentityRotation
-from kinetree.spatial.scalar import is_zero
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
 
@@ -67,10 +66,10 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
     --------
     rnea, forward_dynamics
     """
-    _refuse_held(model, "rnea")
+    refuse_held(model, "rnea")
     tau = rnea(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
-    return _at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
+    return at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
 
 
 @algorithm(
@@ -117,7 +116,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     --------
     aba, inverse_dynamics
     """
-    _refuse_held(model, "aba")
+    refuse_held(model, "aba")
     passive = passive_joint_forces(model, q, v)
     return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
 
@@ -156,7 +155,7 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     with the diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|,
     v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints.
     """
-    _refuse_held(model, "aba")
+    refuse_held(model, "aba")
     elastic, damping, stiffness = passive_terms(model, q, v)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
@@ -164,8 +163,11 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     return _solve(model, q, v, force, f_ext, diagonal)
 
 
-def _refuse_held(model, bare):
-    """Physics that the model holds and that is not computed here is refused, not left out."""
+def refuse_held(model, bare):
+    """Physics that the model holds and that is not computed here is refused, not left out.
+
+    ``bare`` names the algorithm that computes the same of the tree alone.
+    """
     if not model.held:
         return
     shown = "; ".join(model.held[:4]) + (f"; ... ({len(model.held)} in all)" if len(model.held) > 4 else "")
@@ -185,19 +187,15 @@ def _solve(model, q, v, tau, f_ext, diagonal):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
     # Row k of the independent system: a joint and all joints that turn with it, weighted by their ratios. Rows stand
     # where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
-    ratios = sorted(_ratios(model), key=lambda rows: min(k for k, _ in rows))
-    above = _coupled_rows(M, ratios)
+    columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))
+    above = coupled_rows(M, columns)
     force = [t - c_k for t, c_k in zip(tau, c, strict=True)]
-    H = [[0.0] * len(ratios) for _ in ratios]
-    for m, rows in enumerate(ratios):
+    H = [[0.0] * len(columns) for _ in columns]
+    for m, column in enumerate(columns):
         for n in (m, *above[m]):
-            H[m][n] = _projected(M, rows, ratios[n])
-    ydd = solve_ltdl(*ltdl_factors(H, above), [_weighted(force, rows) for rows in ratios], above)
-    a = [0.0] * model.nv
-    for rows, acceleration in zip(ratios, ydd, strict=True):
-        for k, ratio in rows:
-            a[k] = acceleration * ratio
-    return a
+            H[m][n] = projected(M, column, columns[n])
+    ydd = solve_ltdl(*ltdl_factors(H, above), [weighted(force, column) for column in columns], above)
+    return expanded(model, columns, ydd)
 
 
 def matrix_pays(model) -> bool:
@@ -229,49 +227,3 @@ def _turns_about_several_axes(model) -> bool:
             if first is not None and max(map(abs, first.cross(axis))) > 1e-9:
                 return True
     return False
-
-
-def _ratios(model):
-    """Columns of G: for each independent velocity the (coordinate, ratio) pairs that move with it."""
-    follower = {model.v_slice[c.joint].start: c for c in model.couplings}
-    columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in follower}
-    for k, c in follower.items():
-        columns[model.v_slice[c.master].start].append((k, c.ratio))
-    return list(columns.values())
-
-
-def _coupled_rows(M, ratios):
-    """Which entries of the independent system's lower triangle are not zero, those filled by elimination included."""
-    place = {k: m for m, rows in enumerate(ratios) for k, _ in rows}
-    found = [set() for _ in ratios]
-    for k, row in enumerate(M):
-        for i, entry in enumerate(row[:k]):
-            n, m = sorted((place[k], place[i]))
-            if m != n and not is_zero(entry):
-                found[m].add(n)
-    return filled_rows(found)
-
-
-def _projected(M, rows, columns):
-    total = 0.0
-    for m, r in rows:
-        for n, s in columns:
-            total = total + M[m][n] * (r * s)
-    return total
-
-
-def _weighted(x, rows):
-    total = 0.0
-    for k, ratio in rows:
-        total = total + x[k] * ratio
-    return total
-
-
-def _at_masters(model, tau):
-    """``G^T tau`` written at the independent coordinates, zero at the coupled ones."""
-    if not model.couplings:
-        return tau
-    result = [0.0] * model.nv
-    for rows in _ratios(model):
-        result[rows[0][0]] = _weighted(tau, rows)
-    return result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, _projected, _ratios, _refuse_held, _weighted
+from kinetree.algorithms.complete import COMPLETE, refuse_held
+from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.passive import passive_joint_forces
@@ -82,7 +83,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """
-    _refuse_held(model, "hybrid_aba")
+    refuse_held(model, "hybrid_aba")
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v)
     if model.couplings:
@@ -105,28 +106,25 @@ def _coupled(model, q, v, tau, a, f_ext, fd, passive):
     """The four steps of eq. 9.3 on the independent velocities."""
     _refuse_divided(model, fd)
     free = {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
-    ratios = _ratios(model)
-    forward = [rows for rows in ratios if rows[0][0] in free]
+    columns = coupling_columns(model)
+    forward = [column for column in columns if column[0][0] in free]
     a_all = [0.0] * model.nv
-    for rows in ratios:
-        for k, ratio in rows:
-            a_all[k] = 0.0 if k in free else a[rows[0][0]] * ratio
+    for column in columns:
+        for k, ratio in column:
+            a_all[k] = 0.0 if k in free else a[column[0][0]] * ratio
     c = rnea(model, q, v, a_all, f_ext)
     rest = [t + p - c_k for t, p, c_k in zip(entries_of(model, tau, fd), passive, c, strict=True)]
 
     M = restricted_inertia(model, q, fd)
     above = [tuple(reversed(range(m))) for m in range(len(forward))]
-    H = [[_projected(M, rows, columns) for columns in forward] for rows in forward]
-    ydd = solve_ltdl(*ltdl_factors(H, above), [_weighted(rest, rows) for rows in forward], above)
-    for rows, acceleration in zip(forward, ydd, strict=True):
-        for k, ratio in rows:
+    H = [[projected(M, left, right) for right in forward] for left in forward]
+    ydd = solve_ltdl(*ltdl_factors(H, above), [weighted(rest, column) for column in forward], above)
+    for column, acceleration in zip(forward, ydd, strict=True):
+        for k, ratio in column:
             a_all[k] = acceleration * ratio
 
     needed = [t - p for t, p in zip(rnea(model, q, v, a_all, f_ext), passive, strict=True)]
-    tau_all = [0.0] * model.nv
-    for rows in ratios:
-        tau_all[rows[0][0]] = _weighted(needed, rows)
-    return a_all, _given(model, tau_all, tau, fd)
+    return a_all, _given(model, at_masters(model, needed), tau, fd)
 
 
 def _refuse_divided(model, fd):

@@ -16,7 +16,8 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 from __future__ import annotations
 
 from kinetree.algorithms.companions import joint_forces
-from kinetree.algorithms.complete import _ratios, _refuse_held, _weighted
+from kinetree.algorithms.complete import refuse_held
+from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize
@@ -171,32 +172,20 @@ class Elimination:
 class Reduced:
     """A linear system of the tree on its independent velocities: ``G^T A G y = G^T b``, and ``x = G y``."""
 
-    __slots__ = ("_factors", "_ratios")
+    __slots__ = ("_columns", "_factors", "_model")
 
     def __init__(self, model, A) -> None:
-        self._ratios = _ratios(model) if model.couplings else None
-        if self._ratios:
-            A = [[_product(A, rows, columns) for columns in self._ratios] for rows in self._ratios]
+        self._model, self._columns = model, coupling_columns(model) if model.couplings else None
+        if self._columns:
+            A = [[projected(A, left, right) for right in self._columns] for left in self._columns]
         self._factors = Elimination(A)
 
     def solve(self, b) -> list:
         """The x of all velocities."""
-        if not self._ratios:
+        if not self._columns:
             return self._factors.solve(b)
-        y = self._factors.solve([_weighted(b, rows) for rows in self._ratios])
-        x = [0.0] * len(b)
-        for rows, value in zip(self._ratios, y, strict=True):
-            for k, ratio in rows:
-                x[k] = value * ratio
-        return x
-
-
-def _product(A, rows, columns):
-    total = 0.0
-    for m, r in rows:
-        for n, s in columns:
-            total = total + A[m][n] * (r * s)
-    return total
+        y = self._factors.solve([weighted(b, column) for column in self._columns])
+        return expanded(self._model, self._columns, y)
 
 
 # One iteration --------------------------------------------------------------------------------------------------------
@@ -275,7 +264,7 @@ def _sum(*terms):
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
-    _refuse_held(model, "aba")
+    refuse_held(model, "aba")
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
     stuck = reversals(before, w)
     matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)

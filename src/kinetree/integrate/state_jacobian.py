@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import _ratios
+from kinetree.algorithms.couplings import coupling_columns
 from kinetree.compile.derivative_functions import differentiate
 from kinetree.integrate.implicit import FORCE_SLOPES
 
@@ -40,10 +40,10 @@ class StateJacobian:
         )
         self._G = None
         if model.couplings:
-            columns = _ratios(model)
+            columns = coupling_columns(model)
             self._G = np.zeros((model.nv, len(columns)))
-            for n, rows in enumerate(columns):
-                for k, ratio in rows:
+            for n, column in enumerate(columns):
+                for k, ratio in column:
                     self._G[k, n] = ratio
 
     def rates(self, q, v):

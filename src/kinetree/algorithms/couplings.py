@@ -1,0 +1,71 @@
+"""What couplings do to vectors and matrices: ``v = G y`` makes ``G^T f`` of forces and ``G^T A G`` of matrices.
+
+y are the independent velocities: each coupled joint turns with its master, at a constant ratio (Featherstone, eq.
+3.20-3.21). G is kept as its columns, each a list of ``(coordinate, ratio)`` pairs of which the first is the master with
+ratio 1; without couplings every column is such a pair alone.
+"""
+
+from __future__ import annotations
+
+from kinetree.model.sparsity import filled_rows
+from kinetree.spatial.scalar import is_zero
+
+
+def coupling_columns(model) -> list[list[tuple[int, float]]]:
+    """The columns of G: for each independent velocity the ``(coordinate, ratio)`` pairs that move with it."""
+    follower = {model.v_slice[c.joint].start: c for c in model.couplings}
+    columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in follower}
+    for k, c in follower.items():
+        columns[model.v_slice[c.master].start].append((k, c.ratio))
+    return list(columns.values())
+
+
+def weighted(x, column):
+    """The entry of ``G^T x`` that belongs to a column of G."""
+    total = 0.0
+    for k, ratio in column:
+        total = total + x[k] * ratio
+    return total
+
+
+def projected(A, left, right):
+    """The entry of ``G^T A G`` that belongs to two columns of G."""
+    total = 0.0
+    for m, r in left:
+        for n, s in right:
+            total = total + A[m][n] * (r * s)
+    return total
+
+
+def expanded(model, columns, y) -> list:
+    """``G y`` of the given columns: every velocity, zero where none of them reaches."""
+    x = [0.0] * model.nv
+    for column, y_k in zip(columns, y, strict=True):
+        for k, ratio in column:
+            x[k] = y_k * ratio
+    return x
+
+
+def at_masters(model, tau) -> list:
+    """``G^T tau`` written at the independent coordinates, zero at the coupled ones."""
+    if not model.couplings:
+        return tau
+    result = [0.0] * model.nv
+    for column in coupling_columns(model):
+        result[column[0][0]] = weighted(tau, column)
+    return result
+
+
+def coupled_rows(A, columns) -> list:
+    """Which entries of the lower triangle of ``G^T A G`` are not zero, those filled by elimination included.
+
+    A is symmetric and has its structural zeros, as `crba` gives them.
+    """
+    place = {k: m for m, column in enumerate(columns) for k, _ in column}
+    found = [set() for _ in columns]
+    for k, row in enumerate(A):
+        for i, entry in enumerate(row[:k]):
+            n, m = sorted((place[k], place[i]))
+            if m != n and not is_zero(entry):
+                found[m].add(n)
+    return filled_rows(found)
