@@ -155,7 +155,9 @@ def differentiate(
         raise TypeError(f"the derivatives of {base.name!r} need a variable and an output, found wrt={wrt!r}, of={of!r}")
     chosen = _chosen(model, numbers) if NUMBERS in wrt else ()
     present = tuple(x for x in base.optional if x in optional or x in wrt)
-    spec = _derived(_Base(base), mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
+    spec = derivative_spec(
+        base, mode, wrt, of, present, chosen, total=len(model.numbers()), tangent=tangent, method=method
+    )
     request = {
         "name": name, "mode": mode, "wrt": wrt, "of": of, "optional": present, "numbers": tuple(numbers),
         "tangent": tangent, "method": method,
@@ -181,6 +183,25 @@ def _chosen(model, patterns: Sequence[str]) -> tuple[int, ...]:
     return tuple(j for j, name in enumerate(names) if any(fnmatchcase(name, p) for p in _names(patterns)))
 
 
+def derivative_spec(
+    base: Spec, mode: str, wrt: tuple[str, ...], of: tuple[str, ...], present: tuple[str, ...] = (),
+    chosen: tuple[int, ...] = (), *, total: int = 0, tangent: bool = True, method: str = "auto",
+) -> Spec:  # fmt: skip
+    """The Spec of a derivative; the same object for the same request, so that machine code is shared.
+
+    Parameters
+    ----------
+    base : Spec
+    mode, wrt, of, tangent, method
+        As for `differentiate`.
+    present : tuple of str
+        Optional inputs that are given.
+    chosen : tuple of int
+        Places of the model's numbers that are variables, among ``total``.
+    """
+    return _derived(_Base(base), mode, wrt, of, present, chosen, total, tangent, method)
+
+
 class _Base:
     """The Spec that is differentiated, as a key: equal for the same name and function."""
 
@@ -198,7 +219,6 @@ class _Base:
 
 @functools.lru_cache(maxsize=256)
 def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, method) -> Spec:
-    """The Spec of a derivative; the same object for the same request, so that machine code is shared."""
     base = of_spec.spec
     shapes = dict(base.inputs) | {x: base.optional[x] for x in present}
     variables = {x: _variable_shape(shapes[x], tangent) if x != NUMBERS else (len(chosen),) for x in wrt}

@@ -14,7 +14,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import Spec
 from kinetree.integrate.explicit import STEP_INPUTS, STEP_OUTPUTS, combined
-from kinetree.integrate.kernels import _moved, _settled
+from kinetree.integrate.kernels import moved, settled
 from kinetree.integrate.tableaus import CG2, CG3, CG4, Tableau, weights
 
 
@@ -35,9 +35,9 @@ def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         q_stage = _composed(model, q, row, w, dt)
-        w.append(_moved(v, combined(row, a), dt))
+        w.append(moved(v, combined(row, a), dt))
         a.append(forward_dynamics(at, q_stage, w[i], tau, f_ext))
-    return _settled(model, _composed(model, q, tableau.b, w, dt), _moved(v, combined(tableau.b, a), dt))
+    return settled(model, _composed(model, q, tableau.b, w, dt), moved(v, combined(tableau.b, a), dt))
 
 
 def _composed(model, q, row, w, h):
@@ -68,7 +68,7 @@ def _end_spec(stages: int) -> Spec:
     """The end of a step."""
 
     def end(model, q, W, row, v_end, h):
-        return _settled(model, _flown(model, q, row, W, h), v_end)
+        return settled(model, _flown(model, q, row, W, h), v_end)
 
     inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "v_end": ("nv",), "h": ()}
     return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),

@@ -17,7 +17,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.integrate.charts import APART, EXACT, TRUNCATED, Chart
 from kinetree.integrate.dense import Interpolant
-from kinetree.integrate.kernels import RUNGE_KUTTA_STAGE, _moved, _settled
+from kinetree.integrate.kernels import RUNGE_KUTTA_STAGE, moved, settled
 from kinetree.integrate.tableau_dop853 import DOP853
 from kinetree.integrate.tableaus import (
     BS32,
@@ -70,21 +70,21 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext
 
 def _stage(chart: Chart, model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
-    xi, w = [h * x for x in xi_dot], _moved(v, a, h)
+    xi, w = [h * x for x in xi_dot], moved(v, a, h)
     q_stage = chart.move(model, q, xi)
     return chart.rate(model, q_stage, xi, w), forward_dynamics(model, q_stage, w, tau, f_ext)
 
 
 def _point(chart: Chart, model, q, v, xi_dot, a, h):
     """The stage point itself, and the rate of xi there: for forces that depend on it."""
-    xi, w = [h * x for x in xi_dot], _moved(v, a, h)
+    xi, w = [h * x for x in xi_dot], moved(v, a, h)
     q_stage = chart.move(model, q, xi)
     return q_stage, w, chart.rate(model, q_stage, xi, w)
 
 
 def _end(chart: Chart, model, q, v, h, x, a):
     """The end of a step: q (+) h x, v + h a."""
-    return _settled(model, chart.move(model, q, [h * x_k for x_k in x]), _moved(v, a, h))
+    return settled(model, chart.move(model, q, [h * x_k for x_k in x]), moved(v, a, h))
 
 
 # Machine code is found by the function's identity, so each is made once.

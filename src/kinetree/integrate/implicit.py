@@ -20,9 +20,10 @@ from kinetree.algorithms.complete import refuse_held
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize
+from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import FRICTION_VELOCITY, limit_excess, passive_joint_forces, spring_deflection
 from kinetree.algorithms.spec import Spec
+from kinetree.integrate.kernels import settled
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
 REST = 1e-3  # [rad/s or m/s] changes of velocity are judged against this speed where everything stands still
@@ -251,12 +252,6 @@ def largest(values):
     for x in values:
         total = maximum(total, absolute(x)) if not is_zero(total) else absolute(x)
     return total
-
-
-def settled(model, q, v):
-    """The end of a step: joints far from the ends of their charts, coupled ones where their masters say."""
-    q, v = reparameterize(model, q, v)
-    return apply_couplings(model, q, v) if model.couplings else (q, v)
 
 
 def _sum(*terms):

@@ -7,7 +7,8 @@ import numpy as np
 from kinetree.algorithms.complete import COMPLETE, refuse_held
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import algorithm
-from kinetree.integrate.implicit import Linearization, corrected, has_kinks, reversals, settled, stage
+from kinetree.integrate.implicit import Linearization, corrected, has_kinks, reversals, stage
+from kinetree.integrate.kernels import settled
 from kinetree.integrate.newton import Newton
 from kinetree.spatial.scalar import where
 

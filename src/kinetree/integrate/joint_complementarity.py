@@ -14,7 +14,7 @@ from kinetree.algorithms.passive import passive_terms
 from kinetree.algorithms.spec import Spec
 from kinetree.integrate.complementarity import HELD, boxed_impulses
 from kinetree.integrate.dense import hermite
-from kinetree.integrate.kernels import _settled
+from kinetree.integrate.kernels import settled
 
 MOST_IMPACTS = 64  # within one step; later ones do not rebound
 TOGETHER = 1e-9  # of the step: impacts that are closer together are one
@@ -46,7 +46,7 @@ def inertia(model, q):
 
 def drift(model, q, rate, v, dt):
     """Positions after a time at constant rates, and velocities v as they are then read."""
-    return _settled(model, integrate(model, q, [dt * x for x in rate]), v)
+    return settled(model, integrate(model, q, [dt * x for x in rate]), v)
 
 
 _STATE = {"q": ("nq",), "v": ("nv",)}

@@ -10,7 +10,8 @@ from kinetree.algorithms.complete import COMPLETE, refuse_held
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
-from kinetree.integrate.implicit import Reduced, force_slopes, passive_slopes, residual, settled
+from kinetree.integrate.implicit import Reduced, force_slopes, passive_slopes, residual
+from kinetree.integrate.kernels import settled
 
 FORCES = ("all", "joints")
 SLOPES = ("exact", "symmetric")

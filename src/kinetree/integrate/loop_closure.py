@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.algorithms.spec import Spec
-from kinetree.compile.derivative_functions import _Base, _derived
+from kinetree.compile.derivative_functions import derivative_spec
 from kinetree.compile.function import Function
 from kinetree.errors import UnsupportedError
 from kinetree.integrate.implicit import force_slopes, residual, stage, times_tangent
@@ -88,7 +88,7 @@ class LoopClosure:
 
 
 def _derivative(spec: Spec, mode: str, of: str) -> Spec:
-    return _derived(_Base(spec), mode, ("q",), (of,), (), (), 0, True, "auto")
+    return derivative_spec(spec, mode, ("q",), (of,))
 
 
 def _refuse(model, loops) -> None:

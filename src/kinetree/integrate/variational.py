@@ -33,11 +33,11 @@ from kinetree.integrate.implicit import (
     passive_slopes,
     relative_change,
     reversals,
-    settled,
     sticking,
     tangent_inverse,
 )
 from kinetree.integrate.implicit_midpoint import KINKED, UNSOLVED
+from kinetree.integrate.kernels import settled
 from kinetree.integrate.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import combination
 from kinetree.spatial.scalar import is_zero, where
