@@ -12,7 +12,7 @@ from math import copysign
 
 import numpy as np
 
-from .llvm_math import _COS, _HALF_PI, _ROUNDER, _SIN, LIMIT
+from .llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
 from .llvm_plan import Plan, plan
 from .program import Program
 
@@ -368,8 +368,8 @@ def sincos_text(name: str, real: str) -> str:
             text = f"KT_FMA(z, {text}, {number(coefficient)})"
         return text
 
-    high, low = _HALF_PI[real]
-    rounder, whole = number(_ROUNDER[real]), "long long" if real == "double" else "long"
+    high, low = HALF_PI[real]
+    rounder, whole = number(ROUNDER[real]), "long long" if real == "double" else "long"
     return f"""\
 /* Sine and cosine: x = r + n pi/2, fdlibm's polynomials of r; NaN where |x| is too large for the reduction. */
 static void {name}({real} x, {real} *sine, {real} *cosine)
@@ -383,8 +383,8 @@ static void {name}({real} x, {real} *sine, {real} *cosine)
     r = {fma}(-k, {number(high)}, x); /* rounded once everywhere: the reduction rests on it */
     r = {fma}(-k, {number(low)}, r);
     z = r * r;
-    pair[0] = KT_FMA(r * z, {horner(_SIN[real])}, r);
-    pair[1] = KT_FMA(z * z, {horner(_COS[real])}, KT_FMA(z, {number(-0.5)}, {number(1.0)}));
+    pair[0] = KT_FMA(r * z, {horner(SIN[real])}, r);
+    pair[1] = KT_FMA(z * z, {horner(COS[real])}, KT_FMA(z, {number(-0.5)}, {number(1.0)}));
     *sine = pair[n & 1] * ({real})(1 - (n & 2));
     *cosine = pair[(n + 1) & 1] * ({real})(1 - ((n + 1) & 2));
 }}

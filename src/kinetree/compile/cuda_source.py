@@ -30,7 +30,7 @@ from math import gcd, isinf, prod
 import numpy as np
 
 from ..errors import CompilationError
-from .llvm_math import _COS, _HALF_PI, _OVERFLOW, _ROUNDER, _SIN, LIMIT
+from .llvm_math import COS, HALF_PI, LIMIT, OVERFLOW, ROUNDER, SIN
 from .program import SIGNATURES, Program
 
 ROW = 40
@@ -251,7 +251,7 @@ class _Writer:
     def _sincos(self) -> None:
         """The sine and cosine of llvm_math.py."""
         element, number = self.element, self._number
-        high, low = _HALF_PI[element]
+        high, low = HALF_PI[element]
         integer, shift = ("long long", 62) if self.size == 8 else ("int", 30)
         bits, real = ("__double_as_longlong", "__longlong_as_double") if self.size == 8 else (
             "__float_as_int", "__int_as_float")
@@ -265,13 +265,13 @@ class _Writer:
         self.lines.append(f"""\
 // The angle less k quarter turns, by fused multiply-adds; NaN beyond {LIMIT[element]:g}.
 static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
-  const Real shifted = fma{self.suffix}(x, {number(2.0 / 3.141592653589793)}, {number(_ROUNDER[element])});
-  const Real k = shifted - {number(_ROUNDER[element])};
+  const Real shifted = fma{self.suffix}(x, {number(2.0 / 3.141592653589793)}, {number(ROUNDER[element])});
+  const Real k = shifted - {number(ROUNDER[element])};
   const Real near = fma{self.suffix}(-k, {number(low)}, fma{self.suffix}(-k, {number(high)}, x));
-  const Real r = fma{self.suffix}(x * {number(_OVERFLOW[element])}, {number(0.0)}, near);
+  const Real r = fma{self.suffix}(x * {number(OVERFLOW[element])}, {number(0.0)}, near);
   const Real z = r * r;
-  const Real sine = fma{self.suffix}(r * z, {horner(_SIN[element])}, r);
-  const Real cosine = fma{self.suffix}(z * z, {horner(_COS[element])}, fma{self.suffix}(z, {number(-0.5)}, \
+  const Real sine = fma{self.suffix}(r * z, {horner(SIN[element])}, r);
+  const Real cosine = fma{self.suffix}(z * z, {horner(COS[element])}, fma{self.suffix}(z, {number(-0.5)}, \
 {number(1.0)}));
   const unsigned {integer} quadrant = (unsigned {integer}){bits}(shifted);
   const bool odd = quadrant & 1;

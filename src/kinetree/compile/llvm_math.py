@@ -20,7 +20,7 @@ from dataclasses import dataclass
 LIMIT = {"double": 2.0**40, "float": 2.0**17}
 """Angles beyond this give NaN."""
 
-_SIN = {
+SIN = {
     "double": (
         1.58969099521155010221e-10,
         -2.50507602534068634195e-08,
@@ -31,7 +31,9 @@ _SIN = {
     ),
     "float": (-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1),
 }
-_COS = {
+"""Of sin(r) = r + r^3 P(r^2), |r| <= pi/4: the coefficients of P, the highest first."""
+
+COS = {
     "double": (
         -1.13596475577881948265e-11,
         2.08757232129817482790e-09,
@@ -42,12 +44,19 @@ _COS = {
     ),
     "float": (2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2),
 }
-_HALF_PI = {
+"""Of cos(r) = 1 - r^2/2 + r^4 P(r^2)."""
+
+HALF_PI = {
     "double": (1.5707963267948966, 6.123233995736766e-17),
     "float": (1.57079637050628662109375, -4.37113900018624283e-8),
 }
-_ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
-_OVERFLOW = {"double": 2.0**984, "float": 2.0**111}  # times LIMIT: just beyond the largest number
+"""Half of pi as a sum of two numbers."""
+
+ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
+"""What rounds a number to an integer when it is added and taken away again."""
+
+OVERFLOW = {"double": 2.0**984, "float": 2.0**111}
+"""Times `LIMIT`, just beyond the largest number."""
 
 
 @dataclass(frozen=True)
@@ -132,21 +141,21 @@ def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
             value = f"%{prefix}{k}"
         return value
 
-    high, low = _HALF_PI[element]
-    multiply_add("%shifted", "%x", lanes.number(2.0 / 3.141592653589793), lanes.number(_ROUNDER[element]))
-    emit(f"  %k = fsub {kind} %shifted, {lanes.number(_ROUNDER[element])}")
+    high, low = HALF_PI[element]
+    multiply_add("%shifted", "%x", lanes.number(2.0 / 3.141592653589793), lanes.number(ROUNDER[element]))
+    emit(f"  %k = fsub {kind} %shifted, {lanes.number(ROUNDER[element])}")
     emit(f"  %minus = fneg {kind} %k")
     fma("%r0", "%minus", lanes.number(high), "%x")
     fma("%r1", "%minus", lanes.number(low), "%r0")
     # x times a huge power of two is infinite beyond the limit, and infinity (or NaN) times zero is NaN.
-    emit(f"  %huge = fmul {kind} %x, {lanes.number(_OVERFLOW[element])}")
+    emit(f"  %huge = fmul {kind} %x, {lanes.number(OVERFLOW[element])}")
     multiply_add("%r", "%huge", lanes.number(0.0), "%r1")
     emit(f"  %z = fmul {kind} %r, %r")
     emit(f"  %rz = fmul {kind} %r, %z")
     emit(f"  %zz = fmul {kind} %z, %z")
-    multiply_add("%sine", "%rz", horner("s", _SIN[element]), "%r")
+    multiply_add("%sine", "%rz", horner("s", SIN[element]), "%r")
     multiply_add("%near1", "%z", lanes.number(-0.5), lanes.number(1.0))
-    multiply_add("%cosine", "%zz", horner("c", _COS[element]), "%near1")
+    multiply_add("%cosine", "%zz", horner("c", COS[element]), "%near1")
     top = lanes.whole(lanes.bits - 2)
     for line in (
         f"%quadrant = bitcast {kind} %shifted to {whole}",

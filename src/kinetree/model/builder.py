@@ -20,7 +20,7 @@ from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler
 
 WORLD = "world"
-_JOINT_DATA = (
+JOINT_DATA = (
     "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
     "effort_limit", "limit_stiffness", "limit_damping",
 )  # fmt: skip
@@ -84,7 +84,7 @@ def rotation_of_quaternion(q) -> np.ndarray:
 
 
 @dataclass(slots=True)
-class _Body:
+class AddedBody:
     """A body as it was added."""
 
     name: str
@@ -140,7 +140,7 @@ class ModelBuilder:
         self.source: str | None = None
         self.equipment = Equipment()
         self.accept_impossible_inertia = accept_impossible_inertia
-        self._bodies: dict[str, _Body] = {}
+        self._bodies: dict[str, AddedBody] = {}
         self._joint_names: dict[str, str] = {}  # joint to body
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._couplings: list[tuple[str, str, float, float]] = []
@@ -180,12 +180,12 @@ class ModelBuilder:
             name, joint_name = model.body_names[i], model.joint_names[i]
             data = {
                 what: np.array(getattr(model, what)[slot])
-                for what in _JOINT_DATA
+                for what in JOINT_DATA
                 for slot in [(model.q_slice if what == "spring_reference" else model.v_slice)[i]]
                 if slot.stop > slot.start
             }
             parent = model.body_names[model.parent[i]]
-            builder._bodies[name] = _Body(
+            builder._bodies[name] = AddedBody(
                 name, parent, model.joints[i], joint_name, model.X_T[i], model.I[i], data, list(model.geometry[i])
             )
             builder._joint_names[joint_name] = name
@@ -286,10 +286,11 @@ class ModelBuilder:
         )  # fmt: skip
         data = {
             what: check.of_joint(joint_name, what, value, joint.nq if what == "spring_reference" else joint.nv)
-            for what, value in zip(_JOINT_DATA, values, strict=True)
+            for what, value in zip(JOINT_DATA, values, strict=True)
             if value is not None
         }
-        body = _Body(name, parent, joint, joint_name, X, self._inertia(name, mass, com, inertia), data, list(geometry))
+        I = self._inertia(name, mass, com, inertia)
+        body = AddedBody(name, parent, joint, joint_name, X, I, data, list(geometry))
         self._bodies[name] = body
         self._joint_names[joint_name] = name
 
@@ -455,7 +456,7 @@ class ModelBuilder:
         assembly = _Assembly(self, merge_fixed)
         return assembly.model()
 
-    def _known(self, body: str, where: str) -> _Body:
+    def _known(self, body: str, where: str) -> AddedBody:
         if body not in self._bodies:
             raise unknown_name("body", body, [WORLD, *self._bodies], f"model {self.name!r} ({where})")
         return self._bodies[body]
@@ -545,10 +546,10 @@ class _Assembly:
             source=builder.source,
             welded={**builder._welded, **self.welded},
             accept_impossible_inertia=builder.accept_impossible_inertia,
-            **{what: self._gathered(what, kept) for what in _JOINT_DATA},
+            **{what: self._gathered(what, kept) for what in JOINT_DATA},
         )
 
-    def _gathered(self, what: str, kept: Sequence[_Body]) -> Mapping[str, np.ndarray]:
+    def _gathered(self, what: str, kept: Sequence[AddedBody]) -> Mapping[str, np.ndarray]:
         return {body.joint_name: body.data[what] for body in kept if what in body.data}
 
     def _rotors(self):
@@ -577,7 +578,7 @@ class _Assembly:
         return check.resolve_couplings(numbered, joints, joint_names)
 
 
-def _unknown_parent(builder: ModelBuilder, body: _Body) -> TopologyError:
+def _unknown_parent(builder: ModelBuilder, body: AddedBody) -> TopologyError:
     known = [WORLD, *builder._bodies]
     hint = unknown_name("body", body.parent, known, f"model {builder.name!r}")
     return TopologyError(f"body {body.name!r} hangs on an unknown parent: {hint}", body=body.name, parent=body.parent)

@@ -9,7 +9,7 @@ from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unkno
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import validation as check
-from kinetree.model.builder import _JOINT_DATA, WORLD, ModelBuilder, _Body, as_transform
+from kinetree.model.builder import JOINT_DATA, WORLD, AddedBody, ModelBuilder, as_transform
 from kinetree.model.equipment import Equipment, LoopJoint
 from kinetree.model.graph import Arc, MechanismGraph
 from kinetree.model.model import GRAVITY, Model
@@ -256,8 +256,8 @@ class MechanismBuilder:
             raise DuplicateNameError(f"model {self.name!r}: two joints are named {name!r}", kind="joint", name=name)
         check.check_joint(f"joint {name!r}", joint)
         for what in data:
-            if what not in _JOINT_DATA:
-                raise unknown_name("joint data", what, _JOINT_DATA, f"add_joint ({name!r})")
+            if what not in JOINT_DATA:
+                raise unknown_name("joint data", what, JOINT_DATA, f"add_joint ({name!r})")
         sizes = {what: joint.nq if what == "spring_reference" else joint.nv for what in data}
         self._links[name] = Link(
             name, joint, predecessor, successor,
@@ -351,7 +351,7 @@ class MechanismBuilder:
             inertia, geometry = self._bodies[hung.body]
             Y[hung.body], back = hung.Y, hung.Y.inverse()
             same = is_identity(hung.Y)
-            builder._bodies[hung.body] = _Body(
+            builder._bodies[hung.body] = AddedBody(
                 hung.body, hung.parent, hung.joint, hung.joint_name, hung.X_T, hung.Y @ inertia,
                 dict(self._links[hung.joint_name].data),
                 geometry if same else [shape.seen_from(back) for shape in geometry],

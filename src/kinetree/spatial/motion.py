@@ -17,7 +17,7 @@ def refuse(left, operation: str, right, allowed: str) -> TypeError:
     return TypeError(f"{names[0]} {operation} {names[1]} has no meaning. Allowed: {allowed}.")
 
 
-class _SpatialVector(Quantity):
+class SpatialVector(Quantity):
     """What motions and forces have in common: two three-dimensional parts, about the origin of one frame."""
 
     __slots__ = ("angular", "linear")
@@ -74,7 +74,7 @@ class _SpatialVector(Quantity):
         return assemble(list(self))
 
 
-class Motion(_SpatialVector):
+class Motion(SpatialVector):
     """A spatial motion vector: velocity, acceleration, or a direction of motion.
 
     Parameters
@@ -124,7 +124,7 @@ class Motion(_SpatialVector):
         return self.linear + self.angular.cross(point)
 
 
-class Force(_SpatialVector):
+class Force(SpatialVector):
     """A spatial force vector: force, momentum, impulse, or a direction of force.
 
     Parameters

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, _SpatialVector, refuse
+from kinetree.spatial.motion import Force, Motion, SpatialVector, refuse
 from kinetree.spatial.rotation import AxialRotation
 from kinetree.spatial.scalar import is_zero, sincos
 from kinetree.spatial.transform import Transform
@@ -131,7 +131,7 @@ class PlanarRotation(Quantity):
         return f"PlanarRotation({self.c!r}, {self.s!r})"
 
 
-class _PlanarVector(_SpatialVector):
+class _PlanarVector(SpatialVector):
     """A scalar angular part and a Vector2; sums and multiples are those of the spatial vectors."""
 
     __slots__ = ()
