@@ -3,6 +3,9 @@
 SDF describes graphs. Joints become edges of a tree in the order of the file, in two passes: first those whose child no
 joint carries yet, then those that connect what would fall apart otherwise. What is left closes loops. A joint that the
 tree meets from its child's side is reversed: it keeps its name, its variables and their signs.
+
+A `MechanismGraph` would not do: parts of a file may hang on nothing, and which link a joint calls its child decides
+whether the joint carries it.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from kinetree.model.groups import Groups
 
 WORLD = "world"
 
@@ -53,7 +58,7 @@ def spanning_tree(links: Sequence[str], connections: Iterable[Connection], canon
         Links that are taken as roots where nothing else speaks for another.
     """
     connections = tuple(connections)
-    group = _Groups([WORLD, *links])
+    group = Groups([WORLD, *links])
     tree, waiting, carried = set(), [], set()
     for k, c in enumerate(connections):
         if not c.cut and c.child not in carried and group.join(c.parent, c.child):
@@ -94,22 +99,3 @@ def _roots(links: Sequence[str], has_parent: set[str], canonical: Sequence[str])
     """Links from which to start, best first: those that no joint carries, canonical ones before others."""
     chosen = set(canonical)
     return sorted(links, key=lambda link: (link in has_parent, link not in chosen))
-
-
-class _Groups:
-    """Sets of connected names."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._above = {name: name for name in names}
-
-    def join(self, a: str, b: str) -> bool:
-        """Make two groups one; False if they are one already."""
-        a, b = self._top(a), self._top(b)
-        self._above[b] = a
-        return a != b
-
-    def _top(self, name: str) -> str:
-        while self._above[name] != name:
-            self._above[name] = self._above[self._above[name]]
-            name = self._above[name]
-        return name

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from kinetree.errors import TopologyError, UnsupportedError, unknown_name
+from kinetree.model.groups import Groups
 from kinetree.model.numbering import Numbering
 from kinetree.model.spanning import SpanningTree
 
@@ -210,7 +211,7 @@ class MechanismGraph:
         if order not in ORDERS:
             raise UnsupportedError(f"spanning_tree: order {order!r}; known: {', '.join(ORDERS)}", order=order)
         out, kept = self._wishes(chords, keep)
-        groups = _Groups(self.bodies)
+        groups = Groups(self.bodies)
         for name in kept:
             groups.join(*self._arcs[name][1:])
         taken = set(kept)
@@ -320,7 +321,7 @@ class MechanismGraph:
         kept = dict.fromkeys(self.joint(name).joint for name in _names(keep, "keep"))
         if both := [name for name in kept if name in out]:
             raise TopologyError(f"joint {both[0]!r} cannot be a chord and be kept in the tree", joint=both[0])
-        groups = _Groups(self.bodies)
+        groups = Groups(self.bodies)
         for name in kept:
             if not groups.join(*self._arcs[name][1:]):
                 before = [other for other in kept if other != name]
@@ -371,8 +372,8 @@ class MechanismGraph:
                     yield arc, body
                     queue.append(body)
 
-    def _groups(self, joints: Iterable[str]) -> _Groups:
-        groups = _Groups(self.bodies)
+    def _groups(self, joints: Iterable[str]) -> Groups:
+        groups = Groups(self.bodies)
         for name in joints:
             groups.join(*self._arcs[name][1:])
         return groups
@@ -411,7 +412,7 @@ def violations(
     known = dict.fromkeys([base, *named])
     found = [f"two bodies are named {name!r}" for name in _twice(named)]
     found += [f"two joints are named {name!r}" for name in _twice([arc.joint for arc in arcs])]
-    groups = _Groups([*known])
+    groups = Groups([*known])
     for arc in arcs:
         if unknown := [end for end in arc[1:] if end not in known]:
             close = difflib.get_close_matches(str(unknown[0]), list(map(str, known)), n=1)
@@ -441,32 +442,6 @@ def named_loops(model) -> dict[str, object]:
             clash = not loop.name or loop.name in model.joint_names[1:]
             names[f"loop {k}" if clash else loop.name] = loop
     return names
-
-
-class _Groups:
-    """Sets of connected bodies."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._above = {name: name for name in names}
-        self.count = len(self._above)
-
-    def top(self, name: str) -> str:
-        while self._above[name] != name:
-            self._above[name] = self._above[self._above[name]]
-            name = self._above[name]
-        return name
-
-    def same(self, a: str, b: str) -> bool:
-        return self.top(a) == self.top(b)
-
-    def join(self, a: str, b: str) -> bool:
-        """Make two groups one; False if they are one already."""
-        a, b = self.top(a), self.top(b)
-        if a == b:
-            return False
-        self._above[b] = a
-        self.count -= 1
-        return True
 
 
 def _arc(entry) -> Arc:
