@@ -209,7 +209,7 @@ def packed(function: Function) -> PackedFunction:
     >>> f = kt.compile(model, "crba")
     >>> g = kt.packed(f)
     >>> g([0.1, 0.2]).shape, g.places["M"].tolist()
-    ((3,), [[0, 1], [1, 2]])
+    ((3,), [[2, 1], [1, 0]])
     >>> bool(np.array_equal(g.unpack(g([0.1, 0.2])), f([0.1, 0.2])))
     True
     """
