@@ -24,7 +24,7 @@ from kinetree.algorithms.aba import aba
 from kinetree.algorithms.answers import Answers, Articulated, Change, identity
 from kinetree.algorithms.derivatives import (
     accelerations,
-    body_maps,
+    body_map,
     external_wrenches,
     joint_columns,
     joint_motions,
@@ -94,27 +94,25 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     if model.rotors:
         return _by_inverse_dynamics(model, q, v, tau, f_ext)
     motions = joint_motions(model, q, v)
-    I, B = body_maps(model, motions)
     W = external_wrenches(model, q, f_ext) if f_ext is not None else None
-    mechanism = Articulated(model, motions.S, I)
-
-    def forces(A):
-        """``f = I a + v x* I v`` of every body."""
-        return [None] + [I[i] @ A[i] + B[i] @ motions.V[i] for i in model.outward()]
-
-    f = forces(accelerations(model, motions, None))
-    _, x = mechanism.biased(f if W is None else _minus(f, W), tau)
-    columns = joint_columns(model, q, v, mechanism.outward(x), motions)
-    F = summed(model, forces(columns.A))
-    F = F if W is None else _minus(F, summed(model, W))
-
-    # Patterns of forces on a subtree: 2 B e for each axis e; and e x* w for wrenches w that stay fixed in the world.
-    algebra = model.algebra
+    algebra, A = model.algebra, accelerations(model, motions, None)
     units = [algebra.Motion.of(row) for row in identity(algebra.dimension)]
-    patterns = [[None] + [B[i] @ (e * 2.0) for i in model.outward()] for e in units[: algebra.turns]]
-    if W is not None:
-        patterns += [[None] + [e.cross(W[i]) for i in model.outward()] for e in units]
-    answers = Answers(mechanism, patterns)
+    # Patterns of forces on a subtree: 2 B e for each axis e; and e x* w for wrenches w that stay fixed in the world.
+    I, turning, f, patterns = ([None] * model.nb for _ in range(4))
+    for i in model.outward():
+        I[i], B = body_map(model, motions, i)
+        turning[i] = B @ motions.V[i]  # f = I a + v x* I v
+        f[i] = I[i] @ A[i] + turning[i]
+        patterns[i] = [B @ (e * 2.0) for e in units[: algebra.turns]]
+        if W is not None:
+            f[i] = f[i] - W[i]
+            patterns[i] += [e.cross(W[i]) for e in units]
+    loads = [(f, tau), *[([None, *pattern], None) for pattern in zip(*patterns[1:], strict=True)]]
+    mechanism = Articulated(model, motions.S, I, loads=loads)
+    columns = joint_columns(model, q, v, mechanism.outward(), motions)
+    F = summed(model, [None] + [I[i] @ columns.A[i] + turning[i] for i in model.outward()])
+    F = F if W is None else _minus(F, summed(model, W))
+    answers = Answers(mechanism)
 
     da_dq, da_dv = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for i in model.outward():

@@ -81,6 +81,4 @@ def aba_world(model, q, v, tau, f_ext=None):
         if f_ext is not None:
             f[i] = f[i] - model.algebra.external(f_ext[i])
 
-    mechanism = Articulated(model, S, I)
-    _, x = mechanism.biased(f, tau)
-    return mechanism.outward(x)
+    return Articulated(model, S, I, loads=[(f, tau)]).outward()

@@ -24,6 +24,9 @@ class Articulated:
         Of the bodies, in the same coordinates.
     diagonal : sequence, optional
         What is added to the diagonal of M; default the armature.
+    loads : sequence of (list of Force, sequence or None), optional
+        Forces on the bodies, and joint forces if there are any, whose effect is found in the same pass, while the parts
+        of a body are at hand.
 
     Attributes
     ----------
@@ -33,15 +36,20 @@ class Articulated:
     D : list of LDL
     R : list of list of Force
         Answer of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
+    bias : list of list of Force
+        ``bias[i][b]``: articulated bias force of body i under load b,
+    x : list of list of list
+        ``x[i][b]``: and the answer of its joint to that load while its parent stands still.
     free : list of bool
         Whether the body floats: on a joint from the world that resists no motion, whose columns are the unit motions.
     """
 
-    def __init__(self, model, S, I, diagonal=None):
+    def __init__(self, model, S, I, diagonal=None, loads=()):
         self.model, self.S = model, S
         diagonal = model.armature if diagonal is None else diagonal
         self.IA = [None] + [model.algebra.ArticulatedInertia.of(I[i]) for i in model.outward()]
-        self.U, self.D, self.R = ([None] * model.nb for _ in range(3))
+        self.U, self.D, self.R, self.x = ([None] * model.nb for _ in range(4))
+        self.bias = [[f[i] for f, _ in loads] for i in range(model.nb)]
         self.free = [False] + [_floats(model, i, S[i], diagonal) for i in model.outward()]
         for i in model.inward():
             U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
@@ -53,30 +61,29 @@ class Articulated:
             if p:
                 Ia = self.IA[i].minus_product(U, [-R_n for R_n in self.R[i]]) if U else self.IA[i]
                 self.IA[p] = self.IA[p] + Ia
+            self.x[i] = [self._give_way(i, b, tau) for b, (_, tau) in enumerate(loads)]
 
-    def biased(self, f, tau=None):
-        """Articulated bias forces of the forces f, and the joints' answers while their parents stand still."""
-        model = self.model
-        pA, x = list(f), [None] * model.nb
-        for i in model.inward():
-            u = [-S_k.dot(pA[i]) for S_k in self.S[i]]
-            if tau is not None:
-                u = [t + u_k for t, u_k in zip(model.v_of(i, tau), u, strict=True)]
-            x[i] = self.D[i].solve(u)
-            p = model.parent[i]
-            if p:
-                pA[p] = pA[p] + pA[i]
-                for U_k, x_k in zip(self.U[i], x[i], strict=True):
-                    pA[p] = pA[p] + U_k * x_k
-        return pA, x
+    def _give_way(self, i, b, tau):
+        """What joint i answers to load b while its parent stands still; its parent gets the rest of the force."""
+        force, p = self.bias[i][b], self.model.parent[i]
+        u = [-S_k.dot(force) for S_k in self.S[i]]
+        if tau is not None:
+            u = [t + u_k for t, u_k in zip(self.model.v_of(i, tau), u, strict=True)]
+        x = self.D[i].solve(u)
+        if p:
+            onward = self.bias[p][b] + force
+            for U_k, x_k in zip(self.U[i], x, strict=True):
+                onward = onward + U_k * x_k
+            self.bias[p][b] = onward
+        return x
 
-    def outward(self, x):
-        """Joint accelerations, from the joints' answers while their parents stood still."""
+    def outward(self, b=0):
+        """Joint accelerations under load b."""
         model = self.model
         a, A = [0.0] * model.nv, [None] * model.nb
         for i in model.outward():
-            p = model.parent[i]
-            a_i = [x_n + R_n.dot(A[p]) for x_n, R_n in zip(x[i], self.R[i], strict=True)] if p else x[i]
+            p, x = model.parent[i], self.x[i][b]
+            a_i = [x_n + R_n.dot(A[p]) for x_n, R_n in zip(x, self.R[i], strict=True)] if p else x
             a[model.v_slice[i]] = a_i
             step = self.motion(self.S[i], a_i)
             A[i] = A[p] + step if p else step
@@ -111,8 +118,8 @@ class Answers:
     Parameters
     ----------
     mechanism : Articulated
-    patterns : list of list of Force
-        Forces on the bodies, of which every column takes a combination on its own subtree.
+        Its loads from the second on are *patterns*: forces on the bodies, of which every column takes a combination on
+        its own subtree.
 
     Attributes
     ----------
@@ -129,26 +136,25 @@ class Answers:
         ``beyond[c][k]``: the same for the velocities k of the joint of c and of those that carry c.
     """
 
-    def __init__(self, mechanism: Articulated, patterns):
+    def __init__(self, mechanism: Articulated):
         self.mechanism, self.model, self.S = mechanism, mechanism.model, mechanism.S
         model = self.model
-        answers = [mechanism.biased(pattern) for pattern in patterns]
-        self.bias = [[pA[i] for pA, _ in answers] for i in range(model.nb)]
+        self.bias = [loads[1:] for loads in mechanism.bias]
         self.own = [range(slot.start, slot.stop) for slot in model.v_slice]
         # Bodies on other branches, with the outermost body that carries both; without one there is no answer.
         self.others = [
             [(l, c) for l in model.outward() if (c := model.common_ancestor(i, l)) not in (0, i, l)]
             for i in range(model.nb)
         ]
-        self._extend([x for _, x in answers])
+        self._extend()
         self.inverse, self.above, self.beyond = identity(model.nv), [None] * model.nv, [None] * model.nb
 
-    def _extend(self, x):
+    def _extend(self):
         model = self.model
         self.R, self.Q = [None] * model.nb, [None] * model.nb
         for i in model.outward():
             c, R = model.parent[i], self.mechanism.R[i]
-            Q = [[x_b[i][n] for x_b in x] for n in range(len(R))]
+            Q = [[x_b[n] for x_b in self.mechanism.x[i][1:]] for n in range(len(R))]
             self.R[i], self.Q[i] = {c: R}, {c: Q}
             while c and model.parent[c]:
                 p = model.parent[c]

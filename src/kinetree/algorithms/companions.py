@@ -64,9 +64,7 @@ def joint_accelerations(model, arrays: Mapping, derivatives: Sequence):
     if f_ext is not None:
         W = external_wrenches(model, q, f_ext)
         f = [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]
-    mechanism = Articulated(model, motions.S, I)
-    _, x = mechanism.biased(f, tau)
-    return mechanism.outward(x)
+    return Articulated(model, motions.S, I, loads=[(f, tau)]).outward()
 
 
 COMPANIONS = {

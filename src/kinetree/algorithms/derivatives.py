@@ -150,11 +150,14 @@ def accelerations(model, motions, a) -> list:
     """The gravity-offset acceleration of every body; ``a`` may be None for zero joint accelerations."""
     A = [None] * model.nb
     for i in model.outward():
-        p = model.parent[i]
-        A[i] = (A[p] if p else motions.gravity[i]) + motions.drift[i]
-        if a is not None:
-            A[i] = A[i] + combination(motions.S[i], model.v_of(i, a), model.algebra.Motion)
+        A[i] = _acceleration(model, motions, A, a, i)
     return A
+
+
+def _acceleration(model, motions, A, a, i):
+    p = model.parent[i]
+    A_i = (A[p] if p else motions.gravity[i]) + motions.drift[i]
+    return A_i if a is None else A_i + combination(motions.S[i], model.v_of(i, a), model.algebra.Motion)
 
 
 class Columns:
@@ -172,15 +175,16 @@ class Columns:
 
     __slots__ = ("A", "psi_ddot", "psi_dot", "ring", "sweep")
 
-    def __init__(self, model, A):
-        self.A = A
-        self.psi_dot, self.psi_ddot, self.sweep, self.ring = ([None] * model.nb for _ in range(4))
+    def __init__(self, model):
+        for name in self.__slots__:
+            setattr(self, name, [None] * model.nb)
 
 
 def joint_columns(model, q, v, a, motions) -> Columns:
     """The outward pass over accelerations."""
-    c = Columns(model, accelerations(model, motions, a))
+    c = Columns(model)
     for i in model.outward():
+        c.A[i] = _acceleration(model, motions, c.A, a, i)
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
         V_p, A_p = (V[p], c.A[p]) if p else (model.algebra.Motion.zero(), motions.gravity[i])
         c.psi_dot[i] = motions.carried[i]
@@ -266,16 +270,27 @@ def body_maps(model, motions):
     """Inertia and Coriolis map of every body, in the coordinates of its root."""
     I, B = [None] * model.nb, [None] * model.nb
     for i in model.outward():
-        I[i] = motions.X[i].inverse_apply(model.I[i])
-        B[i] = model.algebra.Coriolis.of(I[i], motions.V[i])
+        I[i], B[i] = body_map(model, motions, i)
     return I, B
+
+
+def body_map(model, motions, i):
+    """Inertia and Coriolis map of one body, in the coordinates of its root."""
+    I = motions.X[i].inverse_apply(model.I[i])
+    return I, model.algebra.Coriolis.of(I, motions.V[i])
 
 
 def composites(model, motions, A):
     """Inertia, Coriolis map and force of every subtree, in the coordinates of its root."""
-    Ic, Bc = body_maps(model, motions)
-    Fc = [None] + [Ic[i] @ A[i] + Bc[i] @ motions.V[i] for i in model.outward()]  # f = I a + v x* I v
-    return summed(model, Ic), summed(model, Bc), summed(model, Fc)
+    I, B, F = ([None] * model.nb for _ in range(3))
+    for i in model.outward():
+        I[i], B[i] = body_map(model, motions, i)
+        F[i] = I[i] @ A[i] + B[i] @ motions.V[i]  # f = I a + v x* I v
+    for i in model.inward():
+        p = model.parent[i]
+        if p:
+            I[p], B[p], F[p] = I[p] + I[i], B[p] + B[i], F[p] + F[i]
+    return I, B, F
 
 
 def summed(model, parts):

@@ -186,7 +186,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
         X[i] = link_transform(model, i, q).collapse() @ X[p] if p else model.algebra.Transform.identity()
         S[i] = [X[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
         I[i] = X[i].inverse_apply(model.I[i])
-    answers = Answers(Articulated(model, S, I, added(model, diagonal)), [])
+    answers = Answers(Articulated(model, S, I, added(model, diagonal)))
     for i in model.outward():
         answers.invert(i)
     return answers.inverse
