@@ -48,8 +48,8 @@ def headline(result: dict) -> str:
     """The few lines of the README."""
     lines = [
         "| robot (nv) | algorithm | one call, us | Pinocchio's Python call | ratio | batch, ns per state "
-        "| Pinocchio's C++ | ratio |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| Pinocchio's C++ | ratio | packed, ns | ratio |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for row in result["rows"]:
         cells = [f"{row['robot']} ({row['nv']})", row["algorithm"]]
@@ -60,6 +60,7 @@ def headline(result: dict) -> str:
             digits = 2 if kind == "call" else 0
             cells += [f"{each['median'] * scale:.{digits}f}" for each in (ours, theirs)]
             cells.append(f"**{part['ratios'][road]['median']:.1f}x**")
+        cells += _packed(row["batch"])
         lines.append("| " + " | ".join(cells) + " |")
     method = result["method"]
     error = max(max(each["errors"].values()) for each in result["verification"])
@@ -68,8 +69,9 @@ def headline(result: dict) -> str:
             *lines,
             "",
             f"{machine_line(result)} CPU time, medians of {method['repeats']} interleaved repeats; batches of "
-            f"{method['batch_states']} states in ordinary float64 arrays. The answers agree: the largest relative "
-            f"difference is {error:.0e}. Float32, threads, compile times and other engines: "
+            f"{method['batch_states']} states in ordinary float64 arrays; packed: `kt.packed`, each distinct entry of "
+            f"the matrices once. The answers agree: the largest relative difference is {error:.0e}. Float32, threads, "
+            "compile times and other engines: "
             "[benchmarks](docs/benchmarks.md).",
         ]
     )
@@ -91,18 +93,24 @@ def throughput(result: dict) -> str:
         ratio, target = part["ratios"]["kinetree out="], TARGETS.get(row["algorithm"], {}).get(row["robot"])
         large = scale["large_batch"]
         packed = part["ratios"].get("kinetree packed out=")
-        small = "" if packed is None else f"{1e9 * seconds['kinetree packed out=']['median']:.0f}"
-        packed_ratio = "" if packed is None else f"**{packed['median']:.1f}x**"
         best_ratio = max(ratio["median"], packed["median"] if packed else 0.0)
         lines.append(
             f"| {row['robot']} ({row['nv']}) | {row['algorithm']} | {1e9 * seconds[part['rival']]['median']:.0f}"
             f" | {1e9 * ours:.0f} | **{ratio['median']:.1f}x** ({ratio['lowest']:.1f} to {ratio['highest']:.1f})"
-            f" | {small} | {packed_ratio}"
+            f" | {' | '.join(_packed(part))}"
             f" | {_target(best_ratio, target)} | {1e9 * seconds['kinetree']['median']:.0f}"
             f" | {1e9 * single:.0f} ({ours / single:.2f}x) | {1e9 * large['median']:.0f} ({large['states']})"
             f" | {scale['speedup']['median']:.2f}x |"
         )
     return "\n".join([*lines, "", machine_line(result)])
+
+
+def _packed(batch: dict) -> list[str]:
+    """Time and ratio of packed results, where there are matrices to pack."""
+    ratio = batch["ratios"].get("kinetree packed out=")
+    if ratio is None:
+        return ["", ""]
+    return [f"{1e9 * batch['seconds']['kinetree packed out=']['median']:.0f}", f"**{ratio['median']:.1f}x**"]
 
 
 def calls(result: dict) -> str:
