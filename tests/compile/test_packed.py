@@ -37,6 +37,23 @@ def test_unpacked_results_are_the_whole_arrays(name, dtype, batch):
         assert vector.shape[-1] < x.shape[-1] * x.shape[-2]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.longdouble])
+def test_long_vectors_end_with_the_line(dtype):
+    """From 128 entries on vectors are whole cache lines of either type; what stands for no entry is zero."""
+    tree = kt.models.random_tree(14, seed=3, joints=[Revolute()], floating=True)
+    f = kt.compile(tree, "rnea_derivatives")
+    g, rng = kt.packed(f), np.random.default_rng(2)
+    q = np.stack([tree.random_q(rng) for _ in range(3)])
+    arrays = [x.astype(dtype) for x in (q, *rng.standard_normal((2, 3, tree.nv)))]
+    vectors = g(*arrays)
+    for vector, places in zip(vectors, g.places.values(), strict=True):
+        used = places.max() + 1
+        assert 128 <= used <= vector.shape[-1] < used + 16 and vector.shape[-1] % 16 == 0
+        assert not vector[:, used:].any() and vector[:, :used].any(axis=0).all()
+    for x, y in zip(g.unpack(*vectors), f(*arrays), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
 def test_what_is_left():
     """Of M: the pairs of velocities of which one carries the other, each once."""
     g = kt.packed(kt.compile(TREE, "crba"))
