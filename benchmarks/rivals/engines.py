@@ -19,7 +19,7 @@ def mujoco_model(robot: Robot):
 
     root = ET.fromstring(robot.urdf)
     extension = ET.SubElement(root, "mujoco")
-    ET.SubElement(extension, "compiler", fusestatic="false", balanceinertia="false", autolimits="true")
+    ET.SubElement(extension, "compiler", fusestatic="true", balanceinertia="false", autolimits="true")
     if robot.floating:
         children = {joint.find("child").get("link") for joint in root.iter("joint")}
         (base,) = [link.get("name") for link in root.findall("link") if link.get("name") not in children]

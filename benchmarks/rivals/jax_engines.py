@@ -105,9 +105,7 @@ def mjx(robot: Robot, batch: int) -> Iterator[Offer]:
         blank = package.make_data(on_device)
     except Exception as error:
         raise Absent(f"{type(error).__name__}: {str(error)[:120]}") from None
-    # Kinematics of a serial chain takes exponential time in its depth (XLA computes parents anew): a small batch.
-    few = min(batch, SLOW)
-    q, v, a, tau = (robot.states[name][:few] for name in ("q", "v", "a", "tau"))
+    q, v, a, tau = (robot.states[name][:batch] for name in ("q", "v", "a", "tau"))
     q_there, v_there, a_there, tau_there = there.q(q), there.v(q, v), there.a(q, v, a), there.v(q, tau)
 
     def positions(x):
