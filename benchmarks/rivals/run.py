@@ -29,6 +29,7 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "KINETREE_NUM_THREADS": "1",
+    "KINETREE_CACHE": "0",  # the time until the first result includes compiling, for all alike
     "JAX_PLATFORMS": "cpu",
     "JAX_ENABLE_X64": "1",
     # What frax's own pages recommend for one core; and without the newer code generator of XLA's CPU back end, which
