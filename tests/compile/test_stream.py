@@ -101,18 +101,18 @@ def test_which_rows_are_streamed():
     """Rows of at least `LEAST` entries, whole vectors long. Without vectors, and where segments repeat, none."""
     program, *_ = programs()
     plan = Module(program, "double", targets()[0], True, CHUNK).plan
-    assert llvm_stream.streams(plan, 8).outputs == (0, 2, 3)
-    assert llvm_stream.streams(plan, 32).outputs == (0, 3)
-    assert llvm_stream.streams(plan, 1).outputs == ()
+    assert llvm_stream.plan_streams(plan, 8).outputs == (0, 2, 3)
+    assert llvm_stream.plan_streams(plan, 32).outputs == (0, 3)
+    assert llvm_stream.plan_streams(plan, 1).outputs == ()
     cut = dataclasses.replace(plan, program=dataclasses.replace(program, cuts=(200,)))
-    assert llvm_stream.streams(cut, 8).outputs == ()
+    assert llvm_stream.plan_streams(cut, 8).outputs == ()
 
 
 def test_every_block_leaves_once_when_it_is_complete():
     """The blocks of a row leave in order, each after the chunk that makes its last entry and not before."""
     program, *_ = programs()
     plan = Module(program, "double", targets()[0], True, CHUNK).plan
-    streams = llvm_stream.streams(plan, 8)
+    streams = llvm_stream.plan_streams(plan, 8)
     made = {value: number for number, chunk in enumerate(plan.chunks) for value in chunk}
     for output in streams.outputs:
         row, reached = program.results[output], 0

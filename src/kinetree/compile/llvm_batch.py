@@ -20,7 +20,7 @@ from .llvm import HEAD, STACK, Block, Module, frame_line
 from .llvm_math import hexadecimal
 from .llvm_rows import reader, slot_table, spreader, ways, writer
 from .llvm_state import load_pointers
-from .llvm_stream import Streams, calls_after, flusher, shift_lines, streams, take_places
+from .llvm_stream import Streams, flusher, plan_streams, shift_lines, take_places
 
 
 class TileBlock(Block):
@@ -54,7 +54,7 @@ class TileMemory:
         for count in module.input_sizes:
             self.inputs.append(offset)
             offset += count * size
-        self.streams: Streams = streams(plan_, module.vector.count)
+        self.streams: Streams = plan_streams(plan_, module.vector.count)
         self.places, offset = take_places(plan_, self.streams.needed, offset, size)
         self.preset: list[int] = []
         constants: dict[str, int] = {}
@@ -106,7 +106,7 @@ def emit_batch(module: Module) -> None:
             f"{lines}\n  ret void\n}}"
         )
         calls.append(f"  call fastcc void @tile{number}(ptr %frame, ptr %params)")
-        calls += calls_after(number, memory.streams)
+        calls += memory.streams.calls(number)
     for size in sorted({size for size in module.input_sizes if size}):
         module.parts += (reader(module, size, few) for few in ways(module))
     if any(module.input_sizes):

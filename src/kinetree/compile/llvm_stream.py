@@ -53,8 +53,15 @@ class Streams:
     flushes: tuple[dict[int, tuple[int, int]], ...]
     needed: dict[int, int]
 
+    def calls(self, chunk: int) -> list[str]:
+        """IR lines that let the blocks leave that are complete after a chunk."""
+        return [
+            f"  call fastcc void @flush{k}(ptr %frame, ptr %to{k}, i64 {a}, i64 {b}, i64 %shift{k}, i64 %last{k})"
+            for k, (a, b) in self.flushes[chunk].items()
+        ]
 
-def streams(plan: Plan, lanes: int) -> Streams:
+
+def plan_streams(plan: Plan, lanes: int) -> Streams:
     """Which outputs of a plan are streamed, and when.
 
     Parameters
@@ -140,14 +147,6 @@ def _made_by(plan: Plan, chunk: tuple[int, ...]) -> Iterator[int]:
             yield from (twin for twin, _ in plan.pairs[plan.program.code[value][1]])
         else:
             yield value
-
-
-def calls_after(chunk: int, streams_: Streams) -> list[str]:
-    """IR lines that let the blocks leave that are complete after a chunk."""
-    return [
-        f"  call fastcc void @flush{k}(ptr %frame, ptr %to{k}, i64 {start}, i64 {stop}, i64 %shift{k}, i64 %last{k})"
-        for k, (start, stop) in streams_.flushes[chunk].items()
-    ]
 
 
 def shift_lines(module: Module, outputs: tuple[int, ...]) -> list[str]:

@@ -27,7 +27,7 @@ LINE = 16
 """Entries of a cache line, of the smaller type."""
 
 LONG = 128
-"""Entries from which a vector ends where a line ends."""
+"""Entries from which a vector ends where a line ends; shorter ones do not leave early (`llvm_stream.LEAST`)."""
 
 
 def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
@@ -52,8 +52,8 @@ def distinct(program: Program) -> tuple[list[list[int]], list[np.ndarray]]:
     return values, places
 
 
-def length(count: int) -> int:
-    """How long the vector of so many distinct entries is."""
+def padded_length(count: int) -> int:
+    """How long the vector of so many distinct entries is, zeros at its end included."""
     return count if count < LONG else -(-count // LINE) * LINE
 
 
@@ -61,7 +61,7 @@ def packed_program(program: Program) -> Program:
     """The same code; each output is the vector of its distinct values, long ones with zeros at the end."""
     values, _ = distinct(program)
     code, zero = (*program.code, ZERO), len(program.code)
-    rows = [(*part, *[zero] * (length(len(part)) - len(part))) for part in values]
+    rows = [(*part, *[zero] * (padded_length(len(part)) - len(part))) for part in values]
     return dataclasses.replace(
         program,
         code=code,
@@ -99,7 +99,7 @@ class PackedFunction(Function):
             inputs=MappingProxyType({**whole.spec.inputs, **optional}),
             optional=MappingProxyType({}),
             outputs=MappingProxyType(
-                {name: (length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
+                {name: (padded_length(len(part)),) for name, part in zip(whole.output_names, values, strict=True)}
             ),
             function=self._interpreted,
         )
@@ -147,7 +147,7 @@ class PackedFunction(Function):
         results = self.whole.spec.function(model, *arrays, **named)
         results = results if len(self.places) > 1 else (results,)
         vectors = [
-            [_entry(result, index) for index in first] + [0.0] * (length(len(first)) - len(first))
+            [_entry(result, index) for index in first] + [0.0] * (padded_length(len(first)) - len(first))
             for result, first in zip(results, self._first, strict=True)
         ]
         return vectors if len(vectors) > 1 else vectors[0]

@@ -9,12 +9,10 @@ from kinetree.integrate.dense import hermite
 from kinetree.integrate.system import System, clock
 from kinetree.joints import Fixed, Prescribed
 from kinetree.model import Model
+from kinetree.model.builder import JOINT_DATA
 from kinetree.model.planar import PlanarModel
 
-PER_VELOCITY = (
-    "armature", "damping", "dry_friction", "stiffness", "lower", "upper", "velocity_limit", "effort_limit",
-    "limit_stiffness", "limit_damping",
-)  # fmt: skip
+PER_VELOCITY = tuple(what for what in JOINT_DATA if what != "spring_reference")
 
 
 def reduced_model(model, laws, q):
