@@ -54,6 +54,15 @@ def test_readme_first_installs_and_then_tests():
     assert "pytest" in test
 
 
+def test_readme_installs_into_a_virtual_environment():
+    """Debian's pip refuses to install outside one: each of the two commands makes and activates it first."""
+    for block in blocks((ROOT / "README.md").read_text(), "bash")[:2]:
+        (command,) = block.splitlines()  # one command, to be pasted whole
+        steps = command.split(" && ")
+        assert steps[:2] == ["python3 -m venv .venv", ". .venv/bin/activate"]
+        assert steps[2].startswith("pip install ")
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_to_files_of_the_project_lead_somewhere(path):
     """Every relative link of a document names a file that exists."""
