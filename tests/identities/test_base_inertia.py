@@ -21,7 +21,7 @@ def from_own_inertias(model, q, v, a, f_ext=None):
     return [t + I * x for t, I, x in zip(tau, model.armature, a, strict=True)]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 @pytest.mark.parametrize("floating", [False, True])
 def test_joint_forces_are_the_same(seed, floating):
     """All kinds of joints, armatures, external forces, free and fixed roots; also joints without freedom."""

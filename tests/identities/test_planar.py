@@ -43,7 +43,7 @@ def mechanism(seed: int):
     return model, model.planar(), q, v, a, tau
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.seeds(5)
 def test_inverse_dynamics(seed):
     """rnea and its parts, with an external wrench."""
     model, planar, q, v, a, _ = mechanism(seed)
@@ -54,7 +54,7 @@ def test_inverse_dynamics(seed):
     close(bias_forces(planar, q, v), bias_forces(model, q, v))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.seeds(5)
 def test_mass_matrix_and_forward_dynamics(seed):
     """crba, aba and the kinetic energy."""
     model, planar, q, v, _, tau = mechanism(seed)

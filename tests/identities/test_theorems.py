@@ -11,8 +11,6 @@ import pytest
 import kinetree as kt
 from tests.identities.systems import along, close, state, tree
 
-SEEDS = range(200)
-
 pytestmark = pytest.mark.usefixtures("interpreted_source")
 
 
@@ -22,7 +20,7 @@ def interpreted_source():
         yield
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_forward_after_inverse_is_the_identity(seed):
     """aba(q, v, rnea(q, v, a)) = a; the error of a solve grows with the condition of M."""
     model = tree(seed)
@@ -32,7 +30,7 @@ def test_forward_after_inverse_is_the_identity(seed):
     close(kt.aba(model, q, v, tau), a, scale=condition, ulps=1e3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_inverse_dynamics_is_affine_in_the_acceleration(seed):
     """rnea(q, v, a) = crba(q) a + bias_forces(q, v)."""
     model = tree(seed)
@@ -40,7 +38,7 @@ def test_inverse_dynamics_is_affine_in_the_acceleration(seed):
     close(kt.rnea(model, q, v, a), kt.crba(model, q) @ a + kt.bias_forces(model, q, v))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_is_symmetric_positive_definite(seed):
     """M = M^T > 0 at a random position."""
     model = tree(seed)
@@ -50,7 +48,7 @@ def test_mass_matrix_is_symmetric_positive_definite(seed):
     assert np.linalg.eigvalsh(M)[0] > 0.0
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_is_zero_where_neither_joint_supports_the_other(seed):
     """M_ij = 0 exactly unless i is an ancestor or a descendant of j (book, section 6.4)."""
     model = tree(seed)
@@ -62,7 +60,7 @@ def test_mass_matrix_is_zero_where_neither_joint_supports_the_other(seed):
                 assert not np.any(M[model.v_slice[i], model.v_slice[j]])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_is_the_hessian_of_kinetic_energy(seed):
     """T = v M v / 2, for a random v."""
     model = tree(seed)
@@ -70,7 +68,7 @@ def test_mass_matrix_is_the_hessian_of_kinetic_energy(seed):
     close(kt.kinetic_energy(model, q, v), v @ kt.crba(model, q) @ v / 2.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_bias_forces_split_into_gravity_and_coriolis(seed):
     """bias_forces = gravity_forces + C v."""
     model = tree(seed)
@@ -79,7 +77,7 @@ def test_bias_forces_split_into_gravity_and_coriolis(seed):
     close(kt.bias_forces(model, q, v), kt.gravity_forces(model, q) + C @ v)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_rate_minus_twice_coriolis_is_skew(seed):
     """dM/dt = C + C^T, along the motion with velocity v (finite differences, error 1e-10 relative)."""
     model = tree(seed)
@@ -90,7 +88,7 @@ def test_mass_matrix_rate_minus_twice_coriolis_is_skew(seed):
     assert np.max(np.abs(rate - C - C.T)) < 1e-9 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_gravity_forces_are_the_gradient_of_potential_energy(seed):
     """g . w = dV/dt along any velocity w (finite differences, error 1e-10 relative)."""
     model = tree(seed)
@@ -101,7 +99,7 @@ def test_gravity_forces_are_the_gradient_of_potential_energy(seed):
     assert abs(rate - power) < 1e-9 * scale
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_power_of_joint_forces_is_the_rate_of_energy(seed):
     """tau . v = d(T + V)/dt along the motion with acceleration a (finite differences)."""
     model = tree(seed)
@@ -121,7 +119,7 @@ def test_power_of_joint_forces_is_the_rate_of_energy(seed):
     assert abs(rate - power) < 1e-7 * max(1.0, abs(power), abs(energy(0.0)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_frame_velocity_is_the_jacobian_times_velocity(seed):
     """V = J v in all three references."""
     model = tree(seed)
@@ -132,7 +130,7 @@ def test_frame_velocity_is_the_jacobian_times_velocity(seed):
             close(J @ v, kt.frame_velocity(model, q, v, frame=frame, reference=reference))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_jacobian_rate_is_the_derivative_of_the_jacobian(seed):
     """dJ/dt along the motion (finite differences, error 1e-10 relative), in all three references."""
     model = tree(seed)
@@ -144,7 +142,7 @@ def test_jacobian_rate_is_the_derivative_of_the_jacobian(seed):
         assert np.max(np.abs(rate - found)) < 1e-9 * max(1.0, np.max(np.abs(found)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_spatial_acceleration_is_jacobian_rate_and_acceleration(seed):
     """J a + (dJ/dt) v = spatial acceleration, in all three references."""
     model = tree(seed)
@@ -156,7 +154,7 @@ def test_spatial_acceleration_is_jacobian_rate_and_acceleration(seed):
         close(kt.frame_acceleration(model, q, v, a, kind="spatial", **choice), expected)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_classical_and_spatial_acceleration_differ_by_w_cross_v(seed):
     """At the frame's origin a_classical - a_spatial = w x v (book, eq. 2.48), in local coordinates."""
     model = tree(seed)
@@ -169,7 +167,7 @@ def test_classical_and_spatial_acceleration_differ_by_w_cross_v(seed):
     close(classical[3:], spatial[3:] + np.cross(V[:3], V[3:]))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_body_quantities_are_frame_quantities(seed):
     """Poses, twists and accelerations of all bodies equal those of the frames of the same names."""
     model = tree(seed)
@@ -189,7 +187,7 @@ def test_body_quantities_are_frame_quantities(seed):
                 close(values[i], kt.frame_acceleration(model, q, v, a, kind=kind, **choice))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_external_wrenches_act_through_the_jacobian(seed):
     """rnea with external wrenches differs by -J^T f, J in world coordinates about the world's origin."""
     model = tree(seed)
@@ -201,7 +199,7 @@ def test_external_wrenches_act_through_the_jacobian(seed):
     close(kt.rnea(model, q, v, a, f_ext), kt.rnea(model, q, v, a) - through)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_gravity_is_a_weight_on_every_body(seed):
     """Gravity as acceleration of the base equals the weight m g at every center of mass (book, section 5.3)."""
     model = tree(seed)
@@ -217,7 +215,7 @@ def test_gravity_is_a_weight_on_every_body(seed):
     close(kt.rnea(weightless, q, v, a, weights), kt.rnea(model, q, v, a))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_momentum_rate_equals_total_wrench(seed):
     """dh/dt = total weight + external wrenches + the wrench that the world's joints transmit, for a floating tree.
 
@@ -243,7 +241,7 @@ def test_momentum_rate_equals_total_wrench(seed):
     assert np.max(np.abs(rate - weight - f_ext[1:].sum(axis=0))) < 1e-6 * max(1.0, np.max(np.abs(a)) ** 2)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_centroidal_momentum_matrix_and_its_parts(seed):
     """A v = centroidal momentum; its linear part is mass times the velocity of the center of mass, J_C v."""
     model = tree(seed)
@@ -257,7 +255,7 @@ def test_centroidal_momentum_matrix_and_its_parts(seed):
     close(about_origin[:3], h[:3] + np.cross(kt.center_of_mass(model, q), h[3:]))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_center_of_mass_velocity_is_the_rate_of_its_position(seed):
     """v_C = d p_C / dt (finite differences, error 1e-10 relative)."""
     model = tree(seed)
@@ -266,7 +264,7 @@ def test_center_of_mass_velocity_is_the_rate_of_its_position(seed):
     assert np.max(np.abs(rate - kt.center_of_mass_velocity(model, q, v))) < 1e-9 * max(1.0, np.max(np.abs(rate)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_q_dot_is_the_rate_of_positions(seed):
     """q_dot(q, v) = d/dt integrate(q, t v) at t = 0 (finite differences)."""
     model = tree(seed)
@@ -285,7 +283,7 @@ def below_half_a_turn(model, q, xi):
     return xi
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_tangent_rate_is_the_rate_of_the_step(seed):
     """While q = integrate(q0, xi) moves with velocity v, d xi / dt = tangent_rate(xi, v)."""
     model = tree(seed)
@@ -297,7 +295,7 @@ def test_tangent_rate_is_the_rate_of_the_step(seed):
     assert np.max(np.abs(rate - close_rate)) < 1e-8 * max(1.0, np.max(np.abs(rate)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_reframing_changes_no_joint_quantity(seed):
     """Turning body frames so that every joint turns about z leaves tau, M and a as they are."""
     model = tree(seed)

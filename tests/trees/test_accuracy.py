@@ -24,7 +24,7 @@ def interpreted_source():
         yield
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.seeds(8)
 def test_errors_stay_below_the_condition(seed):
     """aba and M^-1 (tau - c) within 100 n units of the scaled condition number, rnea and crba within 1000 units."""
     model = kt.models.random_tree(7, seed=seed, floating=seed % 2 == 0)

@@ -9,7 +9,6 @@ import kinetree as kt
 from kinetree.errors import InertiaError, ModelError, ShapeError, TopologyError, UnknownNameError
 from tests.identities.systems import close, state
 
-SEEDS = range(16)
 METHODS = ("projection", "assembly")
 LOCAL = {"reference": "local"}
 
@@ -29,7 +28,7 @@ def case(seed: int):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(16)
 def test_inverse_inertia_of_the_whole_mechanism(seed, method):
     """Phi = J M^-1 J^T, the inverse operational-space inertia; b is how the frames accelerate under aba."""
     model, (q, v, tau, f_ext), handles = case(seed)
@@ -42,7 +41,7 @@ def test_inverse_inertia_of_the_whole_mechanism(seed, method):
     close(b, np.concatenate(moved), scale=condition, ulps=1e3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(16)
 def test_methods_agree_on_parts_of_a_mechanism(seed):
     """A subtree cut off, with two handles: the equations projected and the bodies assembled."""
     model, given, _ = case(seed)
@@ -56,7 +55,7 @@ def test_methods_agree_on_parts_of_a_mechanism(seed):
     close(one.b, other.b, scale=1e2 * size)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(16)
 def test_subtree_has_the_inertia_of_the_articulated_body_algorithm(seed):
     """S^T I^A S + armature of body i is the D that its joint feels: the pivots of the factorized mass matrix."""
     model, (q, *_), _ = case(seed)
@@ -71,7 +70,7 @@ def test_subtree_has_the_inertia_of_the_articulated_body_algorithm(seed):
         close(np.linalg.det(felt), np.prod(D[model.v_slice[i]]), scale=np.prod(np.diag(felt)), ulps=1e5)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(16)
 def test_inertia_is_the_inverse(seed):
     """Of a floating part, f = I^A a + p^A solves a = Phi f + b; I^A is symmetric and positive."""
     model, given, _ = case(seed)

@@ -62,7 +62,7 @@ def test_depth_of_any_tree_is_logarithmic():
         assert tree_of(parent).depth <= 2.0 * math.log2(len(parent) - 1) + 3.0
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.seeds(10)
 def test_every_body_is_in_one_link_and_every_part_in_one_whole(seed):
     """Links cut the bodies into sets, nodes form trees, and parts come before wholes, on lower levels."""
     rng = np.random.default_rng(seed)

@@ -31,7 +31,7 @@ def canonical(model, i):
 
 
 @FORMS
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.seeds(16)
 def test_dynamics_stay_what_they_are(seed, form):
     """H, C, tau, T and the momentum of a floating tree, on all kinds of joints; geared rotors stay where they are."""
     model = geared_tree(12, seed, floating=seed % 2 == 0)
@@ -47,7 +47,7 @@ def test_dynamics_stay_what_they_are(seed, form):
         assert simple.total_mass == pytest.approx(model.total_mass, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_forward_dynamics_stays_what_it_is(seed):
     """aba on massless and negative bodies: it never inverts a body's inertia."""
     model = kt.models.random_tree(10, seed, floating=True)
@@ -180,14 +180,14 @@ def ball_tree(seed: int, floating: bool):
     return kt.models.random_tree(7, seed, joints=[Spherical()], floating=floating, armature=False)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(4)
 def test_augmented_bodies_of_a_floating_tree_have_the_mass_of_all(seed):
     """C09.20: particles at all joints."""
     model = ball_tree(seed, True)
     assert [I.m for I in augmented_bodies(model)[1:]] == pytest.approx([model.total_mass] * (model.nb - 1), rel=1e-14)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(4)
 @pytest.mark.parametrize("floating", [True, False])
 def test_energy_of_a_body_that_turns_alone_is_that_of_its_augmented_body(seed, floating):
     """Body i turns with w, all others do not; on a fixed base about its joint, floating without total momentum."""

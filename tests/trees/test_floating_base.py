@@ -19,7 +19,6 @@ from kinetree.model.planar import PlanarTree
 from kinetree.model.sparsity import ancestors_of
 from tests.identities.systems import close, state
 
-SEEDS = range(24)
 ROBOT = kt.load("quadruped", floating_base=True)
 
 
@@ -49,7 +48,7 @@ def condition(model, q):
 # Equal to the free joint ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_forward_dynamics(seed):
     """Table 9.4 is aba with no force in the free joint."""
     model, q, v, _, tau, f_ext = system(seed)
@@ -59,7 +58,7 @@ def test_forward_dynamics(seed):
     close(np.r_[a_base, a_joints], expected, scale=condition(model, q))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_inverse_dynamics(seed):
     """Table 9.6: rnea of the answer needs no force in the free joint, and the joint forces found."""
     model, q, v, a, _, f_ext = system(seed)
@@ -68,7 +67,7 @@ def test_inverse_dynamics(seed):
     close(np.r_[np.zeros(6), tau_joints], expected, scale=condition(model, q))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_inverse_dynamics_is_hybrid_dynamics(seed):
     """With the free joint alone in forward, on all three roads."""
     model, q, v, a, _, f_ext = system(seed)
@@ -79,7 +78,7 @@ def test_inverse_dynamics_is_hybrid_dynamics(seed):
         close(result.tau_all[6:], tau_joints, scale=condition(model, q))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_forward_after_inverse_is_the_identity(seed):
     """FD(ID) = id, the acceleration of the base included."""
     model, q, v, a, _, f_ext = system(seed)
@@ -90,7 +89,7 @@ def test_forward_after_inverse_is_the_identity(seed):
     close(again.a_joints, a[6:], scale=scale)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_coefficients(seed):
     """Eq. 9.13: the blocks of crba and bias_forces; solved by the sparse factors of the whole matrix."""
     model, q, v, _, tau, f_ext = system(seed)
@@ -107,7 +106,7 @@ def test_coefficients(seed):
     close(a, np.r_[a_base, a_joints], scale=condition(model, q))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_reduced_coefficients(seed):
     """Eq. 9.14-9.16: symmetric, positive definite, the same accelerations; H_fl^-1 is the joints' block of M^-1."""
     model, q, v, _, tau, f_ext = system(seed)
@@ -120,7 +119,7 @@ def test_reduced_coefficients(seed):
     close(np.linalg.inv(H_fl), np.linalg.inv(kt.crba(model, q))[6:, 6:], scale=scale)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.seeds(8)
 @pytest.mark.parametrize("reference", ["local", "world", "local_world_aligned"])
 def test_jacobian(seed, reference):
     """Example 9.4 in the coordinates of the reference: J_joints - J_base I0c^-1 F, for each body and the world."""
@@ -135,7 +134,7 @@ def test_jacobian(seed, reference):
 # Laws of floating bases -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_joints_do_not_feel_gravity(seed):
     """The same bits of a_joints, tau_joints and C_fl whatever gravity is; the base falls with it."""
     model, q, v, a, tau, f_ext = system(seed, armature=False)
@@ -150,7 +149,7 @@ def test_joints_do_not_feel_gravity(seed):
     np.testing.assert_array_equal(one, two)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_momentum_of_the_tree(seed):
     """Example 9.3: the sum of all I_i v_i is I0c v_0 + F qd, about the origin of the base and in its axes."""
     model, q, v, *_ = system(seed, armature=False)
@@ -161,7 +160,7 @@ def test_momentum_of_the_tree(seed):
     close(eq.I0c @ v[:6] + eq.F @ v[6:], np.r_[R_WB[1].T @ moment, R_WB[1].T @ h[3:]])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_kinetic_energy(seed):
     """Half the quadratic form of the whole matrix in the base's twist and the joints' velocities."""
     model, q, v, *_ = system(seed)
@@ -170,7 +169,7 @@ def test_kinetic_energy(seed):
     close(0.5 * twice, kt.kinetic_energy(model, q, v))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_momentum_changes_by_the_external_wrench_alone(seed):
     """Without gravity and wrenches the spatial momentum stays, whatever the joints do: d(I0c v_0 + F qd)/dt = 0."""
     model, q, v, _, tau, _ = system(seed, armature=False)
@@ -186,7 +185,7 @@ def test_momentum_changes_by_the_external_wrench_alone(seed):
     assert np.abs(rate).max() < 1e-8 * size
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.seeds(12)
 def test_impulses_within_the_robot(seed):
     """Example 9.4: joint impulses change the twist of every frame by J_fl dqd."""
     model, q, *_, impulse, _ = system(seed)
@@ -198,7 +197,7 @@ def test_impulses_within_the_robot(seed):
         close(J_fl @ dv[6:], twist, scale=condition(model, q) * np.abs(dv).max())
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.seeds(12)
 def test_motion_without_momentum(seed):
     """From rest the base recoils so that I0c v_0 = -F qd; then J_fl qd is the twist of every frame."""
     model, q, v, *_ = system(seed, armature=False)

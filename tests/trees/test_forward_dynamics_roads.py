@@ -43,7 +43,7 @@ def agrees(road, model, *given):
 
 
 @roads
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_roads_agree(seed, road):
     """Random trees with joints of every kind, armatures and external wrenches, floating and fixed."""
@@ -86,7 +86,7 @@ def test_roads_agree_on_a_thousand_trees(road):
 
 
 @pytest.mark.parametrize("road", [aba_inverse_inertias, aba_implicit_joints, aba_world, divide_and_conquer])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.seeds(5)
 def test_roads_run_on_planar_models(seed, road):
     """The planar algebra gives the same accelerations."""
     model, planar, q, v, _, tau = mechanism(seed)
@@ -160,7 +160,7 @@ def test_absolute_coordinates_lose_digits_far_away():
 # Force bases ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(4)
 def test_force_bases_of_every_joint(seed):
     """T^T S = 0, T^T T = 1 and T_a^T S = 1 at random positions, for each registered kind and its reversal."""
     rng = np.random.default_rng(seed)

@@ -12,7 +12,6 @@ from kinetree.errors import CouplingError, DuplicateNameError, UnknownNameError
 from kinetree.joints import Prismatic, Revolute
 from tests.identities.systems import close, state
 
-SEEDS = range(40)
 ROADS = (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive)
 GU = kt.models.chain_gu(6)
 
@@ -59,7 +58,7 @@ def roads_agree(seed: int, ulps: float):
 
 
 @pytest.mark.usefixtures("interpreted_source")
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_three_roads_agree(seed):
     """Articulated bodies, the restricted inertia matrix and Kim's recursion; rnea of the answer gives its forces."""
     roads_agree(seed, ulps=1e3)
@@ -74,7 +73,7 @@ def test_three_roads_agree_on_a_thousand_trees():
 
 
 @pytest.mark.usefixtures("interpreted_source")
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.seeds(12)
 def test_it_is_the_permuted_equation_of_motion(seed):
     """Example 9.1: qdd_1 = H_11^-1 (tau_1 - H_12 qdd_2 - C_1), tau_2 = H_21 qdd_1 + H_22 qdd_2 + C_2."""
     model, forward, q, v, a, tau, f_ext = system(4 * seed + seed % 2 + 1)
@@ -90,7 +89,7 @@ def test_it_is_the_permuted_equation_of_motion(seed):
 
 @pytest.mark.usefixtures("interpreted_source")
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.__name__)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_the_ends_are_forward_and_inverse_dynamics(road, seed):
     """All joints in forward: aba. None: rnea."""
     model, _, q, v, a, tau, f_ext = system(seed)

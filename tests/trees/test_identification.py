@@ -28,7 +28,7 @@ def slopes(function, x, h: float = 1e-6):
 # Base parameters -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.seeds(12)
 def test_combinations_give_the_same_joint_forces(seed):
     """Y pi = Y_B (K pi) at states that the combinations were not found from, for all kinds of joints."""
     model = kt.models.random_tree(5, seed=seed, floating=seed % 2 == 0)
@@ -42,7 +42,7 @@ def test_combinations_give_the_same_joint_forces(seed):
     assert base.smallest_kept > 1e6 * base.largest_dropped
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_what_the_combinations_leave_out_changes_no_joint_force(seed):
     """Parameters off by anything in the null space of K need the same joint forces."""
     model = kt.models.random_tree(5, seed=40 + seed, floating=seed % 2 == 0)

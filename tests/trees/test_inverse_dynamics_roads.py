@@ -14,7 +14,6 @@ from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 from tests.identities.systems import along, close, state
 
-SEEDS = range(40)
 ROADS = ("rnea_world", "newton_euler")
 
 
@@ -31,7 +30,7 @@ def case(seed: int, bodies: int = 8):
 
 
 @pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_roads_agree(seed, road):
     """The same joint forces, with gravity, external wrenches, armature and joints of every kind."""
@@ -69,7 +68,7 @@ def test_roads_run_on_planar_models(road):
     close(road(PlanarTree(model), q, v, a, f_ext), rnea(model, q, v, a, f_ext))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.seeds(10)
 @pytest.mark.usefixtures("interpreted_source")
 def test_gravity_is_an_external_force(seed):
     """Weight as a wrench on every body gives what the accelerated base gives (section 5.3)."""
@@ -106,7 +105,7 @@ def test_absolute_coordinates_lose_digits_far_away():
 # Parts ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_parts_add_up(seed):
     """Gravity, Coriolis, inertial and external forces are the whole, and each is what its name says."""
@@ -119,7 +118,7 @@ def test_parts_add_up(seed):
     close(external, kt.bias_forces(model, q, v, f_ext) - kt.bias_forces(model, q, v))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.seeds(10)
 @pytest.mark.usefixtures("interpreted_source")
 def test_inertial_forces_do_not_depend_on_gravity_and_are_linear(seed):
     """ID_delta depends on q alone: linear in the acceleration, blind to gravity (table 6.1)."""
@@ -131,7 +130,7 @@ def test_inertial_forces_do_not_depend_on_gravity_and_are_linear(seed):
     close(kt.coriolis_forces(weightless, q, -2.0 * v), 4.0 * kt.coriolis_forces(model, q, v))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 @pytest.mark.usefixtures("interpreted_source")
 def test_coriolis_forces_are_christoffel_symbols_of_the_mass_matrix(seed):
     """By differences of M alone: c_k = (dM/dt v)_k - v . (dM/dq_k v) / 2, on joints whose v is dq/dt (eq. 5.6)."""
@@ -174,7 +173,7 @@ def test_parts_are_those_of_pinocchio(robot):
 
 @pytest.mark.parametrize("reference", ["local", "world", "local_world_aligned"])
 @pytest.mark.parametrize("kind", ["spatial", "classical"])
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 @pytest.mark.usefixtures("interpreted_source")
 def test_offset_is_true_less_gravity(seed, kind, reference):
     """offset = true - a_g in the coordinates of the reference, for bodies, frames and the world itself."""

@@ -16,8 +16,6 @@ from tests.engines.robots import robot_path
 from tests.identities.systems import close
 from tests.identities.test_planar import mechanism
 
-SEEDS = range(30)
-
 
 @pytest.fixture
 def interpreted_source():
@@ -43,7 +41,7 @@ def diagonals(d):
     return d[..., None] * np.eye(d.shape[-1])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_product_solves_with_the_mass_matrix(seed):
     """M y = x and (M + diag(d)) y = x, against a dense M by composite bodies."""
@@ -53,7 +51,7 @@ def test_product_solves_with_the_mass_matrix(seed):
     solves(M + diagonals(d), kt.inverse_mass_product(model, q, x, d), x)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_matrix_is_the_inverse(seed):
     """M^-1 M = 1, exactly symmetric, with terms on the diagonal too; the same as the derivative of aba."""
@@ -67,7 +65,7 @@ def test_matrix_is_the_inverse(seed):
     close(kt.inverse_mass_matrix(model, q[0]), found, ulps=1e3)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_factorization_solves_as_the_product(seed):
     """One factorization at each position, with and without terms on the diagonal; D gives the determinant."""
@@ -129,7 +127,7 @@ def test_inverse_against_pinocchio(floating):
         assert np.max(np.abs(found_k - expected)) <= 1e-10 * np.max(np.abs(expected))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.seeds(5)
 def test_planar_models(seed):
     """The planar algebra gives the same answers."""
     model, planar, q, _, x, _ = mechanism(seed)

@@ -8,7 +8,6 @@ import pytest
 import kinetree as kt
 from tests.identities.systems import close, state
 
-SEEDS = range(20)
 REFERENCES = ("local", "world", "local_world_aligned")
 
 
@@ -30,7 +29,7 @@ def dense(model, q, reference):
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_products_are_those_of_the_dense_jacobian(seed, reference):
     """J x and J^T y."""
@@ -42,7 +41,7 @@ def test_products_are_those_of_the_dense_jacobian(seed, reference):
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_rate_product_is_that_of_the_dense_rate(seed, reference):
     """Jdot x for an x that is not the velocity."""
@@ -54,7 +53,7 @@ def test_rate_product_is_that_of_the_dense_rate(seed, reference):
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 @pytest.mark.usefixtures("interpreted_source")
 def test_products_make_accelerations(seed, reference):
     """J a + Jdot v is the spatial acceleration of every body."""

@@ -17,8 +17,6 @@ from tests.trees.geared import geared_tree
 from tests.trees.maximal import Bodies
 from tests.trees.test_time import tree
 
-SEEDS = range(12)
-
 
 def case(seed: int, **options):
     model = kt.models.random_tree(5 + seed % 4, seed=900 + seed, floating=seed % 3 == 0, **options)
@@ -26,7 +24,7 @@ def case(seed: int, **options):
     return model, q, v, a, tau, np.random.default_rng(seed).standard_normal((model.nb, 6))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(12)
 def test_part_along_the_joint_is_the_joint_force(seed):
     """S^T F = tau - armature a, for joints of every kind, with external wrenches."""
     model, q, v, a, _, f_ext = case(seed)
@@ -39,7 +37,7 @@ def test_part_along_the_joint_is_the_joint_force(seed):
         close([np.dot(s.array(), F[i]) for s in S], tau[k] - np.array(model.armature)[k] * a[k], scale=np.abs(F).max())
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(12)
 def test_constraint_forces_of_maximal_coordinates(seed):
     """T_a tau + T lambda of eq. 3.74, by the system of all bodies and joints, at the accelerations of aba."""
     model, q, v, _, tau, f_ext = case(seed, armature=False)
@@ -51,7 +49,7 @@ def test_constraint_forces_of_maximal_coordinates(seed):
     close(F[1:], bodies.solve(tau).f_J, scale=values[0] / values[-1], ulps=1e3)
 
 
-@pytest.mark.parametrize("seed", SEEDS[:6])
+@pytest.mark.seeds(6)
 def test_references_are_coordinates_of_one_wrench(seed):
     """Local and world-aligned ones are the world's, moved by the force transform and turned."""
     model, q, v, a, _, f_ext = case(seed)
@@ -66,7 +64,7 @@ def test_references_are_coordinates_of_one_wrench(seed):
         close(local[i], rot(R[i].T) @ moved, scale=np.abs(world).max())
 
 
-@pytest.mark.parametrize("seed", SEEDS[:4])
+@pytest.mark.seeds(4)
 def test_what_stands_on_the_world_is_carried_by_it(seed):
     """The sum over the roots is the rate of momentum less weight and external wrenches."""
     model, q, v, a, _, f_ext = case(seed)
@@ -98,7 +96,7 @@ def test_joint_forces_of_pinocchio(floating):
         close(F[i], bridge.data.f[j].vector[_SWAP], scale=np.abs(F).max())
 
 
-@pytest.mark.parametrize("seed", SEEDS[:4])
+@pytest.mark.seeds(4)
 def test_rotors_are_parts_of_their_stators(seed):
     """What the bodies' joints carry is the same when the rotors are bodies of their own."""
     model = geared_tree(6, seed)

@@ -12,7 +12,6 @@ from kinetree.algorithms.mass_matrix import mass_matrix_columns, mass_matrix_jac
 from kinetree.model.planar import PlanarTree
 from tests.identities.systems import close, state
 
-SEEDS = range(40)
 ROADS = ("mass_matrix_jacobians", "mass_matrix_columns")
 
 
@@ -29,7 +28,7 @@ def case(seed: int, bodies: int = 8):
 
 
 @pytest.mark.parametrize("road", ROADS)
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_roads_agree(seed, road):
     """Composite bodies, the sum of J^T I J, and columns by inverse dynamics give one M, with one pattern of zeros."""
@@ -66,7 +65,7 @@ def test_composite_inertias_cost_least():
 # Forward dynamics by the mass matrix --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_forward_dynamics_by_the_mass_matrix_is_that_of_articulated_bodies(seed):
     """a = M^-1 (tau - c), with external wrenches; the error of a solve grows with the condition of M."""

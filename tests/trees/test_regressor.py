@@ -13,7 +13,6 @@ from tests.engines.robots import ROBOTS, robot_path
 from tests.identities.systems import along, close, state
 from tests.trees.geared import geared_tree
 
-SEEDS = range(40)
 NOW = 0.6  # [s], for joints that depend on time
 
 
@@ -29,7 +28,7 @@ def case(seed: int):
     return model, kt.inertial_parameters(model), *state(model, seed)[:3]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_joint_torques_are_linear_in_the_parameters(seed):
     """Y pi is the inverse dynamics less the forces of the armatures."""
@@ -48,7 +47,7 @@ def test_joint_torques_are_linear_on_a_thousand_trees():
         assert np.max(error, initial=0.0) <= 1e-9 * np.max(np.abs(expected), initial=1.0), f"seed {seed}"
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_any_parameters_will_do(seed):
     """The regressor of one model gives the forces of another with other inertias: Y holds nothing of pi."""
@@ -58,7 +57,7 @@ def test_any_parameters_will_do(seed):
     close(kt.joint_torque_regressor(model, q, v, a) @ (scales * pi) + model.armature * a, kt.rnea(other, q, v, a))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
 def test_energies_and_momenta_are_linear_in_the_parameters(seed):
     """Each regressor times the parameters is the quantity of its name, without armature."""
@@ -70,7 +69,7 @@ def test_energies_and_momenta_are_linear_in_the_parameters(seed):
     close(kt.generalized_momentum_regressor(model, q, v) @ pi, (kt.crba(model, q) - np.diag(model.armature)) @ v)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.seeds(8)
 @pytest.mark.usefixtures("interpreted_source")
 def test_power_is_the_rate_of_energy_parameter_by_parameter(seed):
     """v . Y = d/dt (y_T + y_V) for each column: the work of the joint forces, whatever the inertias.
@@ -87,7 +86,7 @@ def test_power_is_the_rate_of_energy_parameter_by_parameter(seed):
     close(v @ kt.joint_torque_regressor(model, q, v, np.zeros(model.nv)), rates, ulps=1e6)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_joints_that_depend_on_time(seed):
     """Linear, too, where joints move by themselves."""
     rng = np.random.default_rng(seed)
@@ -103,7 +102,7 @@ def test_joints_that_depend_on_time(seed):
         close(y @ pi + 0.5 * model.armature @ v**2, kt.kinetic_energy(model, q, v, t=NOW))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 @pytest.mark.usefixtures("interpreted_source")
 def test_rotors_add_what_does_not_depend_on_the_parameters(seed):
     """With geared rotors the forces of two sets of inertias differ by Y times the difference."""
@@ -194,7 +193,7 @@ def test_planar_models_have_four_parameters_for_each_body():
 # The vector of parameters --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.seeds(10)
 def test_parameters_make_the_model_again(seed):
     """There and back: the same numbers, the same names, everything else of the model unchanged."""
     model = kt.models.random_tree(7, seed=seed)

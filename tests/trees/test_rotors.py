@@ -28,7 +28,6 @@ from kinetree.model.planar import PlanarTree
 from tests.identities.systems import along, close, state
 from tests.trees.geared import geared_tree
 
-SEEDS = range(24)
 NEAR = pytest.mark.parametrize("near", [True, False], ids=["at the joint", "anywhere on the path"])
 
 
@@ -56,7 +55,7 @@ def with_rotors_following(explicit, model, q, v, a):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_joint_forces_are_those_of_rotors_that_are_bodies(seed, near):
     """rnea with rotors = inverse dynamics of the tree in which they are bodies, coupled to their joints."""
     model = tree(seed, near)
@@ -68,7 +67,7 @@ def test_joint_forces_are_those_of_rotors_that_are_bodies(seed, near):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_accelerations_are_those_of_rotors_that_are_bodies(seed, near):
     """aba with rotors = forward dynamics of the explicit mechanism, whose G^T M G is the mass matrix."""
     model = tree(seed, near)
@@ -81,7 +80,7 @@ def test_accelerations_are_those_of_rotors_that_are_bodies(seed, near):
     close(kt.aba(model, q, v, tau), expected, scale=scale, ulps=10.0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_is_the_projected_one(seed):
     """crba = G^T M G of the explicit mechanism (book, eq. 9.27)."""
     model = tree(seed, False)
@@ -112,7 +111,7 @@ def test_momentum_is_that_of_rotors_that_are_bodies(seed):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_forward_after_inverse_is_the_identity(seed, near):
     """aba(q, v, rnea(q, v, a)) = a."""
     model = tree(seed, near)
@@ -122,7 +121,7 @@ def test_forward_after_inverse_is_the_identity(seed, near):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_inertia_and_bias_make_the_joint_forces(seed, near):
     """rnea = crba a + bias_forces; bias_forces = gravity_forces + C v; T = v M v / 2."""
     model = tree(seed, near)
@@ -134,7 +133,7 @@ def test_inertia_and_bias_make_the_joint_forces(seed, near):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_mass_matrix_rate_minus_twice_coriolis_is_skew(seed, near):
     """dM/dt = C + C^T (finite differences, error 1e-10 relative)."""
     model = tree(seed, near)
@@ -155,7 +154,7 @@ def test_coriolis_forces_are_those_of_christoffel():
     close(kt.coriolis_matrix(model, q, v) @ v, expected, ulps=1e7)  # finite differences: 1e-9 relative
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_power_of_joint_forces_is_the_rate_of_kinetic_energy(seed):
     """(tau - g) . v = v M a + v (dM/dt) v / 2."""
     model = tree(seed, False)
@@ -166,7 +165,7 @@ def test_power_of_joint_forces_is_the_rate_of_kinetic_energy(seed):
     assert abs(power - expected) < 1e-9 * max(1.0, abs(power), np.max(np.abs(M)) * (v @ v))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(20)
 def test_derivatives_of_inverse_dynamics(seed):
     """rnea_derivatives along random directions (finite differences), and dtau_da = crba."""
     model = tree(seed, False)
@@ -180,7 +179,7 @@ def test_derivatives_of_inverse_dynamics(seed):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_derivatives_of_forward_dynamics(seed, near):
     """da = -M^-1 dtau, and da_dtau = M^-1."""
     model = tree(seed, near)
@@ -202,7 +201,7 @@ def test_linear_cost_of_articulated_bodies():
 
 
 @NEAR
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.seeds(8)
 def test_other_roads_agree(seed, near):
     """Parts of the joint forces, mass matrices by columns and by Jacobians, its factors and its inverse."""
     model = tree(seed, near)
@@ -221,7 +220,7 @@ def test_other_roads_agree(seed, near):
 
 
 @NEAR
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.seeds(8)
 def test_hybrid_dynamics(seed, near):
     """Accelerations wanted and forces found satisfy the equation of motion, by all roads that know rotors."""
     model = tree(seed, near)

@@ -14,7 +14,6 @@ from kinetree.model.sparsity import ancestors_of, branching_of, filled_rows, spa
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 
-SEEDS = range(8)
 ROUNDING = 1e-12  # sums of some dozen products, divided by pivots of well-conditioned matrices
 
 
@@ -43,7 +42,7 @@ def poisoned(M, parent, diagonal: bool = False) -> np.ndarray:
     return np.where(keep, M, np.nan)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(8)
 def test_factors_multiply_to_the_matrix_and_read_nothing_else(seed):
     """L^T L = M and L^T D L = M, though all entries that need not be read are NaN; L keeps the zeros of the tree."""
     parent, above, M, _ = case(seed)
@@ -57,7 +56,7 @@ def test_factors_multiply_to_the_matrix_and_read_nothing_else(seed):
     assert not np.any(L[~np.tril(sparsity_pattern(parent))])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(8)
 @pytest.mark.parametrize("unit", [False, True])
 def test_products_and_solutions_are_those_of_dense_algebra(seed, unit):
     """L x, L^T x, L^-1 x, L^-T x, with a given and with a unit diagonal; x itself is left as it was."""
@@ -74,7 +73,7 @@ def test_products_and_solutions_are_those_of_dense_algebra(seed, unit):
     assert np.array_equal(x, before)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(8)
 def test_product_and_solution_with_the_matrix(seed):
     """M x from the lower triangle; both factorizations solve M x = b."""
     parent, above, M, b = case(seed)
@@ -110,7 +109,7 @@ def test_two_numberings_of_a_tree_are_permutations_of_each_other():
 # As functions of a model ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.seeds(20)
 def test_factors_of_mass_matrices_of_random_trees(seed):
     """Joints of every kind: both factorizations give M, with entries only where the model's pattern has them."""
     model = kt.models.random_tree(7, seed=seed, floating=seed % 2 == 0)
@@ -219,7 +218,7 @@ def tally(routine, parent, operands: str, **options) -> tuple[int, int, int, int
     return tuple(counts.get(what, 0) for what in ("m", "a", "d", "sqrt"))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(8)
 def test_costs_of_table_6_6(seed):
     """Every routine takes exactly the operations that table 6.6 states, on random trees."""
     parent, _, _, _ = case(seed)
@@ -237,7 +236,7 @@ def test_costs_of_table_6_6(seed):
     assert tally(sparse.times_symmetric, parent, "Mx") == (n + 2 * D1, 2 * D1, 0, 0)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(8)
 def test_bounds_of_the_costs(seed):
     """D1 <= n (d - 1), D2 <= n d (d - 1) / 2, and at most what a full matrix takes (eq. 6.28-6.29)."""
     n, D0, D1, D2, d = branching_of(case(seed)[0])

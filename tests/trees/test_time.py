@@ -122,7 +122,7 @@ def whole_state(functions, t, *free):
     return (*found, places)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(6)
 def test_the_whole_tree_moves_and_feels_the_same(seed):
     """C03.18: with the prescribed coordinates as ordinary ones that move alike, all forces, motions, energies agree."""
     driven, whole, functions = driven_and_whole(seed)
@@ -154,7 +154,7 @@ def test_the_whole_tree_moves_and_feels_the_same(seed):
         close(kt.prescribed_power(driven, q, v, a, NOW, f_ext), power)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(6)
 def test_derivatives_are_those_of_the_whole_tree(seed):
     """dtau/dq, dtau/dv and M of the driven tree are the blocks of its free coordinates; da follow from them."""
     driven, whole, functions = driven_and_whole(seed)
@@ -257,7 +257,7 @@ def driven_and_hybrid(seed):
     return driven, whole, functions, tuple(free)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.seeds(3)
 @pytest.mark.parametrize("road", ["hybrid_aba", "hybrid_crba", "hybrid_recursive"])
 def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one(road, seed):
     """C09.05, C03.18: accelerations prescribed by hybrid dynamics equal the sigma formulation; powers agree, too."""
@@ -275,7 +275,7 @@ def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one
         close(power, found.tau_all[given] @ V[given], ulps=1e7)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.seeds(6)
 def test_all_roads_know_of_sigma(seed):
     """Every road to the inverse and to the forward dynamics of a driven tree leads to rnea and aba."""
     model = tree(seed)

@@ -30,7 +30,7 @@ def random_graph(seed, n=7, extra=3):
     return MechanismGraph([arcs[k] for k in rng.permutation(len(arcs))], base="b0")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_every_tree_is_found_once(seed):
     """The enumeration gives as many different trees as Kirchhoff's theorem counts."""
     graph = random_graph(seed)
@@ -38,7 +38,7 @@ def test_every_tree_is_found_once(seed):
     assert len(trees) == len(set(trees)) == graph.count_spanning_trees()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_trees_with_wishes_are_those_that_fulfil_them(seed):
     """Chords and kept joints select exactly the trees that have them so; their number is counted too."""
     graph = random_graph(seed)
@@ -53,7 +53,7 @@ def test_trees_with_wishes_are_those_that_fulfil_them(seed):
     assert graph.spanning_tree(**wishes) in found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.seeds(4)
 def test_hook_lengths_count_the_numberings(seed):
     """N_B! over the product of all subtree sizes is the number of regular numberings; each one is found once."""
     graph = random_graph(seed, n=6, extra=2)
@@ -63,7 +63,7 @@ def test_hook_lengths_count_the_numberings(seed):
         assert tree.numbering() in found
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_breadth_first_gives_every_body_its_least_depth(seed):
     """No spanning tree has a body nearer to the base than the breadth-first one."""
     graph = random_graph(seed)
@@ -72,7 +72,7 @@ def test_breadth_first_gives_every_body_its_least_depth(seed):
         assert tree.depth(body) == distance[body] == min(other.depth(body) for other in graph.spanning_trees())
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_loops_are_closed_walks_and_as_many_as_the_chords(seed):
     """N_L = N_J - N_B for every tree; a loop has one chord, and walking round it ends where it began."""
     graph = random_graph(seed)
@@ -85,7 +85,7 @@ def test_loops_are_closed_walks_and_as_many_as_the_chords(seed):
                 assert ends == (loop.bodies[k], loop.bodies[(k + 1) % len(loop.bodies)])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.seeds(6)
 def test_clusters_do_not_depend_on_the_tree(seed):
     """The joints of the clusters are the two-connected parts of the graph, whatever tree defines the loops."""
     graph = random_graph(seed, n=9, extra=3)
@@ -118,7 +118,7 @@ def test_renumbering_permutes_bodies_joints_and_chords():
         numbering.renumbered(numbering.bodies[:0:-1])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.seeds(5)
 def test_the_graph_of_a_tree_model_is_its_tree(seed):
     """A model without loops has one spanning tree, with the model's parent array, whatever its joints."""
     model = kt.models.random_tree(20, seed)
