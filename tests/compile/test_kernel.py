@@ -358,7 +358,7 @@ def test_batch_refuses_arrays_that_do_not_fit(case):
 
 def test_frames_too_large_for_the_stack():
     """Thousands of results need more than the stack allows: the caller's memory is used, in threads too."""
-    width = 5003  # no whole vectors: such rows stay in the frame until the end
+    width = 20003  # no whole vectors: such rows stay in the frame until the end; beyond the stack for 2 lanes and more
     code = [("input", 0, k) for k in range(20)]
     code += [("fma", k % 20, (k * 7) % 20, (k * 3) % 20) for k in range(width)]
     program = Program((("x", (20,)),), (("y", (width,)),), tuple(code), (tuple(range(20, 20 + width)),))

@@ -8,6 +8,8 @@ from tests.static.source_tree import PACKAGE, imports, module_name, package_file
 
 FLOORS = (
     "errors",
+    "files",
+    "once",
     "data",
     "spatial",
     "liegroup",

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import CompilationError, UnsupportedError, unknown_name
+from ..files import write_text
 from . import c_layout
 from .c_code import FLAGS, Dialect, Routine, sincos_text
 from .c_harness import harness
@@ -70,7 +71,7 @@ class CSource:
         paths = []
         for file, text in self.files.items():
             paths.append(folder / file)
-            paths[-1].write_text(text, encoding="ascii", newline="\n")
+            write_text(paths[-1], text)
         return tuple(paths)
 
 

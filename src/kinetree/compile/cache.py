@@ -9,13 +9,16 @@ One file per entry, in the user's cache directory:
 Keys are free strings; whoever stores an entry puts into the key all that its content depends on. An entry is written to
 a temporary file and renamed, so readers never see half of one and writers in several processes do not disturb each
 other; there are no locks, so none can stay behind. Every file carries a checksum over its key and content: a damaged or
-foreign file counts as absent. No failure of the disk stops the caller: without a usable directory nothing is stored and
-nothing is found, and the first store says so in a warning.
+foreign file counts as absent.
 
-The bound is kept by *sweeps*: those not used for longest go first, and temporary files whose writers were killed. A
-store of n bytes sweeps with probability n / (size / 32). So one sweep is expected for every 32nd of the size stored, by
-however many processes, without anything that processes would have to share; in between the size is exceeded by about
-that much.
+Entries are run as machine code, so only a folder is used to which nobody else can write, and only entries that nobody
+else can have written (`private_folder`). No failure of the disk stops the caller: without a usable directory nothing is
+stored and nothing is found. A warning says why, once for each reason.
+
+The bound is kept by *sweeps*: those not used for longest go first. A store of n bytes sweeps with probability n / (size
+/ 32). So one sweep is expected for every 32nd of the size stored, by however many processes, without anything that
+processes would have to share; in between the size is exceeded by about that much. Temporary files whose writers were
+killed go with the first store of every process.
 """
 
 from __future__ import annotations
@@ -24,13 +27,16 @@ import errno
 import hashlib
 import os
 import re
-import stat
 import sys
-import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from ..once import once
+from .private_folder import PrivateFolder, UntrustedError
 
 MAGIC = b"kinetree-cache-1\n"
 SUFFIX = ".bin"
@@ -42,12 +48,13 @@ FILLED = 0.9
 """What a sweep leaves of the size, at most."""
 SHARE = 32
 """A sweep is expected for every such part of the size that is stored."""
-ABANDONED = 3600.0
-"""Age from which a temporary file has no writer any more [s]."""
+ABANDONED = 300.0
+"""Age from which a temporary file counts as left behind [s]. A writer that is at work all the same stores nothing."""
 NOTED = 3600.0
 """A use is noted when the last one is longer ago [s]: most loads write nothing."""
 
-_said = False
+_said: set[str] = set()  # what a warning of this process was about
+_tidied: set[Path] = set()  # folders in which this process has looked for what killed writers left behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +81,12 @@ def directory() -> Path | None:
     """Where entries are kept, or None when the cache is turned off. The directory need not exist."""
     if _turned_off():
         return None
-    chosen = os.environ.get("KINETREE_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
+    chosen = os.environ.get("KINETREE_CACHE_DIR", "")
+    if chosen.strip():
+        try:
+            return _absolute(chosen)
+        except OSError:  # a relative one, and the working directory is gone
+            return None
     base = os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else os.environ.get("XDG_CACHE_HOME")
     if base and os.path.isabs(base):
         return Path(base, "kinetree")
@@ -86,6 +96,12 @@ def directory() -> Path | None:
         return None
 
 
+@once
+def _absolute(chosen: str) -> Path:
+    """A folder as it was meant when it was first used: the working directory may change."""
+    return Path(os.path.abspath(os.path.expanduser(chosen)))
+
+
 def size_limit() -> int:
     """Bytes that the cache may hold, from ``KINETREE_CACHE_SIZE``."""
     text = os.environ.get("KINETREE_CACHE_SIZE", "").strip()
@@ -93,7 +109,9 @@ def size_limit() -> int:
         return DEFAULT_SIZE
     found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([KMGT]?)(?:i?B)?", text, re.IGNORECASE)
     if found is None:
-        _say(f"KINETREE_CACHE_SIZE is {text!r}, expected a size such as '200 MB' or '2 GB'; 512 MB are allowed.")
+        _say(
+            "size", f"KINETREE_CACHE_SIZE is {text!r}, expected a size such as '200 MB' or '2 GB'; 512 MB are allowed."
+        )
         return DEFAULT_SIZE
     return int(float(found[1]) * 1024 ** " KMGT".index(found[2].upper() or " "))
 
@@ -106,25 +124,22 @@ def load(key: str) -> bytes | None:
     key : str
         Any string.
     """
-    folder = directory()
-    if folder is None or not _trusted(folder):
+    folder, name = directory(), _name(key)
+    if folder is None:
         return None
-    path = _file(folder, key)
     try:
-        with open(path, "rb") as file:
-            data, used = file.read(), os.fstat(file.fileno()).st_mtime
+        with PrivateFolder(folder) as files:
+            data, used = files.read(name)
+            if abs(time.time() - used) > NOTED:
+                files.use(name)
+    except UntrustedError as error:
+        _say_untrusted(error, folder)
+        return None
     except OSError:
         return None
     head = len(MAGIC) + hashlib.sha256().digest_size
     content = data[head:]
-    if data[:head] != MAGIC + _checksum(key, content):
-        return None
-    if abs(time.time() - used) > NOTED:
-        try:
-            os.utime(path)
-        except OSError:  # a read-only cache is read all the same
-            pass
-    return content
+    return content if data[:head] == MAGIC + _checksum(key, content) else None
 
 
 def store(key: str, content: bytes) -> bool:
@@ -140,114 +155,126 @@ def store(key: str, content: bytes) -> bool:
     folder = directory()
     if folder is None:
         if not _turned_off():
-            _say_unusable("there is no home directory")
+            _say_unusable("there is no home directory to keep it in, or KINETREE_CACHE_DIR is relative to no folder")
         return False
     data = MAGIC + _checksum(key, content) + content
     limit = size_limit()
     if len(data) > limit:
-        return False
-    temporary = None
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _trusted(folder):
-            _say_unusable(
-                f"{folder} belongs to another user or may be written by anyone, so its machine code is not run"
+        if limit:
+            _say(
+                "limit",
+                f"KINETREE_CACHE_SIZE allows {limit} bytes, too few for compiled code of {len(data)} bytes: it is not "
+                "kept, and every process compiles it anew.",
             )
-            return False
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=PREFIX, suffix=TEMPORARY)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(temporary, _file(folder, key))
-    except OSError as error:
-        if temporary is not None:
-            _remove(temporary)
-        # Not found: another process cleared the cache meanwhile. On Windows an entry that another process reads cannot
-        # be replaced, and need not be: it has the same content.
-        if not isinstance(error, FileNotFoundError) and not (sys.platform == "win32" and _file(folder, key).exists()):
-            if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
-                _sweep(folder, limit)
-            _say_unusable(f"nothing can be stored in {folder}: {error.strerror or error}")
         return False
-    if int.from_bytes(os.urandom(6)) * limit < len(data) * SHARE * 2**48:
-        _sweep(folder, limit)
+    try:
+        files = PrivateFolder(folder, create=True)
+    except UntrustedError as error:
+        _say_untrusted(error, folder)
+        return False
+    except OSError as error:
+        _say_unusable(f"the folder {folder} cannot be used: {error.strerror or error}")
+        return False
+    with files:
+        try:
+            files.write(_name(key), data, f"{PREFIX}{os.getpid()}-{os.urandom(8).hex()}{TEMPORARY}")
+        except OSError as error:
+            # Not found: another process cleared the cache meanwhile. On Windows an entry that another process reads
+            # cannot be replaced, and need not be: it has the same content.
+            there = sys.platform == "win32" and files.status(_name(key)) is not None
+            if not isinstance(error, FileNotFoundError) and not there:
+                if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+                    _sweep(files, limit)
+                _say_unusable(f"nothing can be stored in {folder}: {error.strerror or error}")
+            return False
+        if int.from_bytes(os.urandom(6)) * limit < len(data) * SHARE * 2**48:
+            _sweep(files, limit)
+        elif folder not in _tidied:
+            _remove_abandoned(files)
+        _tidied.add(folder)
     return True
 
 
 def clear() -> int:
     """Remove every entry; returns how many there were."""
-    folder = directory()
-    if folder is None:
-        return 0
-    return sum(_remove(path) and path.endswith(SUFFIX) for path, _, _ in _files(folder))
+    return sum(files.remove(name) and name.endswith(SUFFIX) for files in _opened() for name in _ours(files))
 
 
 def usage() -> Usage:
     """Count the entries and their bytes."""
+    found = [(name, status.st_size) for files in _opened() for name, status in _statuses(files)]
+    entries = sum(name.endswith(SUFFIX) for name, _ in found)
+    return Usage(directory(), entries, sum(size for _, size in found), size_limit())
+
+
+def _opened() -> Iterator[PrivateFolder]:
+    """The folder, if there is one, whoever may write to it: to look at the cache's own files and to remove them."""
     folder = directory()
-    files = [] if folder is None else _files(folder)
-    entries = sum(path.endswith(SUFFIX) for path, _, _ in files)
-    return Usage(folder, entries, sum(size for _, size, _ in files), size_limit())
+    if folder is not None:
+        with suppress(OSError), PrivateFolder(folder, trusted=False) as files:
+            yield files
 
 
-def _sweep(folder: Path, limit: int) -> None:
+def _sweep(files: PrivateFolder, limit: int) -> None:
     """Remove abandoned temporary files, and the entries not used for longest until the rest is below the limit."""
-    entries, total, now = [], 0, time.time()
-    for path, size, used in _files(folder):
-        if path.endswith(TEMPORARY) and now - used > ABANDONED:
-            _remove(path)
-            continue
-        total += size
-        if path.endswith(SUFFIX):
-            entries.append((used, size, path))
+    _remove_abandoned(files)
+    found = [(status.st_mtime, status.st_size, name) for name, status in _statuses(files)]
+    total = sum(size for _, size, _ in found)
     if total <= limit:
         return
-    entries.sort(key=lambda entry: entry[0])
-    for _, size, path in entries:
+    for _, size, name in sorted(found):
         if total <= FILLED * limit:
             break
-        _remove(path)  # or another process did, or it cannot be
-        total -= size
+        if name.endswith(SUFFIX):
+            files.remove(name)  # or another process did, or it cannot be
+            total -= size
 
 
-def _files(folder: Path) -> list[tuple[str, int, float]]:
-    """Path, bytes and time of the last noted use of the cache's own files; other files are left alone."""
-    files = []
+def _remove_abandoned(files: PrivateFolder) -> None:
+    """Remove the temporary files of writers that were killed."""
+    for name in _ours(files):
+        status = files.status(name) if name.endswith(TEMPORARY) else None
+        if status is not None and time.time() - status.st_mtime > ABANDONED:
+            files.remove(name)
+
+
+def _ours(files: PrivateFolder) -> list[str]:
+    """The cache's own files; others are left alone."""
     try:
-        with os.scandir(folder) as found:
-            for entry in found:
-                if not _OURS.fullmatch(entry.name):
-                    continue
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except OSError:  # gone meanwhile
-                    continue
-                files.append((entry.path, status.st_size, status.st_mtime))
+        return [name for name in files.names() if _OURS.fullmatch(name)]
     except OSError:
-        pass
-    return files
+        return []
 
 
-def _remove(path: str) -> bool:
-    try:
-        os.unlink(path)
-    except OSError:
-        return False
-    return True
+def _statuses(files: PrivateFolder) -> list[tuple[str, os.stat_result]]:
+    """The cache's own files with their sizes and the times of the last noted use."""
+    found = [(name, files.status(name)) for name in _ours(files)]
+    return [(name, status) for name, status in found if status is not None]
 
 
-def _say(message: str) -> None:
-    """One warning in a process."""
-    global _said
-    if not _said:
-        _said = True
+def _say(about: str, message: str) -> None:
+    """One warning in a process for each reason."""
+    if about not in _said:
+        _said.add(about)
         warnings.warn(message, stacklevel=2)
 
 
 def _say_unusable(reason: str) -> None:
     """Compiling anew in every process is slow, and the reason can be mended."""
     _say(
+        "folder",
         f"kinetree cannot keep its compiled code: {reason}. Every process compiles anew. Name a folder in "
-        "KINETREE_CACHE_DIR, or set KINETREE_CACHE=0 to do without."
+        "KINETREE_CACHE_DIR, or set KINETREE_CACHE=0 to do without.",
+    )
+
+
+def _say_untrusted(error: UntrustedError, folder: Path) -> None:
+    """Others may have put code there."""
+    _say(
+        "trust",
+        f"kinetree does not run the compiled code in {folder}: {error}, so it could be somebody else's. Every process "
+        "compiles anew. Take the permission away (chmod go-w), name a folder of your own in KINETREE_CACHE_DIR, or set "
+        "KINETREE_CACHE=0 to do without.",
     )
 
 
@@ -255,20 +282,9 @@ def _turned_off() -> bool:
     return os.environ.get("KINETREE_CACHE", "").strip().lower() in ("0", "off", "no", "false")
 
 
-def _file(folder: Path, key: str) -> Path:
-    return folder / (hashlib.sha256(key.encode()).hexdigest()[:40] + SUFFIX)
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()[:40] + SUFFIX
 
 
 def _checksum(key: str, content: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + content).digest()
-
-
-def _trusted(folder: Path) -> bool:
-    """Entries are run as machine code: a directory that another user owns or anyone may write to is not used."""
-    if not hasattr(os, "getuid"):
-        return True
-    try:
-        status = folder.stat()
-    except OSError:
-        return False
-    return status.st_uid in (os.getuid(), 0) and not status.st_mode & stat.S_IWOTH

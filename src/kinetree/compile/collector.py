@@ -7,12 +7,12 @@ again: 15 % of the time of a trace.
 from __future__ import annotations
 
 import gc
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_lock = threading.Lock()
-_depth = 0  # how many threads and nested calls hold the collector off
+_holders: dict[object, int] = {}  # the thread of each use, nested ones too, that holds the collector off
 _was_on = False
 
 
@@ -22,16 +22,34 @@ def collector_off() -> Iterator[None]:
 
     Only for what takes seconds: other threads make garbage meanwhile, which is collected afterwards.
     """
-    global _depth, _was_on
-    with _lock:
-        if _depth == 0:
-            _was_on = gc.isenabled()
-            gc.disable()
-        _depth += 1
+    global _was_on
+    holder = object()
     try:
+        _holders[holder] = threading.get_ident()
+        if gc.isenabled():
+            _was_on = True
+            gc.disable()
         yield
     finally:
-        with _lock:
-            _depth -= 1
-            if _depth == 0 and _was_on:
-                gc.enable()
+        # Without a call before the last one: the interpreter changes threads, and raises Ctrl-C, after calls.
+        if holder in _holders:
+            del _holders[holder]
+        if _was_on and not _holders:
+            _was_on = False
+            gc.enable()
+
+
+def _after_fork() -> None:
+    """Other threads that held it off are no more."""
+    global _was_on
+    mine = threading.get_ident()
+    for holder, thread in list(_holders.items()):
+        if thread != mine:
+            del _holders[holder]
+    if _was_on and not _holders:
+        _was_on = False
+        gc.enable()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -5,7 +5,6 @@ CuPy is asked for when the first array arrives; writing the source needs neither
 
 from __future__ import annotations
 
-import threading
 from math import prod
 
 import numpy as np
@@ -16,6 +15,7 @@ from kinetree.compile.cuda_source import CudaSource, emit
 from kinetree.compile.fused import flattened
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import CompilationError, MissingDependencyError, NonFiniteError, ShapeError
+from kinetree.once import made_once
 
 OPTIONS = ("--std=c++17", "--fmad=false")
 """For NVRTC. Sums and products are fused in the program; fused further, results would differ from those of the CPU."""
@@ -115,7 +115,6 @@ class CudaFunction:
         self.checks = checks
         self.options = options
         self._launches: dict[tuple, _Launch] = {}
-        self._lock = threading.Lock()
 
     def __call__(self, *args, out=None, **named):
         cupy = _cupy()
@@ -188,13 +187,10 @@ class CudaFunction:
     def _launch(self, cupy, dtype, shared) -> _Launch:
         key = (cupy.cuda.Device().id, dtype.name, shared)
         launch = self._launches.get(key)
-        if launch is None:
-            with self._lock:
-                launch = self._launches.get(key)
-                if launch is None:
-                    params = params_of(self.function, dtype)
-                    launch = self._launches[key] = _Launch(cupy, self.source(dtype.name, shared), params)
-        return launch
+        return made_once(self._launches, key, self._launch_of, cupy, dtype, shared) if launch is None else launch
+
+    def _launch_of(self, cupy, dtype, shared) -> _Launch:
+        return _Launch(cupy, self.source(dtype.name, shared), params_of(self.function, dtype))
 
 
 class _Launch:

@@ -7,7 +7,6 @@ batched, checked and interpreted like every algorithm.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
@@ -25,6 +24,7 @@ from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
 from kinetree.model.numbers import entries, is_free, rebuilt
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.tree import Tree
+from kinetree.once import once
 
 MODES = ("jacobian", "jvp", "vjp", "hvp")
 METHODS = ("auto", "forward", "reverse")
@@ -217,7 +217,7 @@ class _Base:
         return isinstance(other, _Base) and self.key == other.key
 
 
-@functools.lru_cache(maxsize=256)
+@once(most=256)
 def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, method) -> Spec:
     base = of_spec.spec
     shapes = dict(base.inputs) | {x: base.optional[x] for x in present}

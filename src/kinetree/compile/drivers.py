@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
 from collections.abc import Sequence
 from math import prod
 
 import numpy as np
 
+from ..once import once
 from . import cache, llvm_builtin, threads
 from .engine import Code, Target, assemble
 from .llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
@@ -19,7 +19,7 @@ _P, _I = ctypes.c_void_p, ctypes.c_int32
 
 
 class _Drivers:
-    """The loaded code; one per process."""
+    """The loaded code. There is one for the process: others hold its addresses."""
 
     def __init__(self) -> None:
         import llvmlite
@@ -41,16 +41,17 @@ class _Drivers:
     def _find(self) -> None:
         self.rows = self.code.function("kinetree_rows")
         self.front = self.code.function("kinetree_front")
-        self.share = ctypes.CFUNCTYPE(_I, _P, _P)(self.code.function("kinetree_share"))
-        self.rollout = ctypes.CFUNCTYPE(_I, _P, _P, _P)(self.code.function("kinetree_rollout"))
+        self.share = self.code.callable("kinetree_share", _I, _P, _P)
+        self.rollout = self.code.callable("kinetree_rollout", _I, _P, _P, _P)
 
 
-_drivers = functools.lru_cache(maxsize=1)(_Drivers)
+_drivers = once(_Drivers)
 
 
-def front() -> int:
-    """Address of ``kinetree_front``."""
-    return _drivers().front
+def front() -> tuple[int, Code]:
+    """Address of ``kinetree_front``, and what must live as long as it is used."""
+    drivers = _drivers()
+    return drivers.front, drivers.code
 
 
 def fits(inputs: Sequence, outputs: Sequence) -> bool:
@@ -84,8 +85,9 @@ def make_rows(kernel, release: int, most: int):
     table = [values[name] for name in ROWS]
     for _, shape in (*inputs, *outputs):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
-    owners = (kernel.dtype, kernel.params, kernel.forms)
-    return llvm_builtin.make_method(_drivers().rows, table, owners, b"Evaluate a batch.")
+    drivers = _drivers()
+    owners = (kernel.dtype, kernel.params, kernel.forms, drivers.code)
+    return llvm_builtin.make_method(drivers.rows, table, owners, b"Evaluate a batch.")
 
 
 def connect(rows, form: str, address: int, heap_bytes: int) -> None:
@@ -105,7 +107,7 @@ def connect(rows, form: str, address: int, heap_bytes: int) -> None:
     rows.__self__[ROWS.index(form)] = address
 
 
-def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int) -> int:
+def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int, owners) -> int:
     """Evaluate a batch in several threads.
 
     Parameters
@@ -119,21 +121,23 @@ def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes:
         Memory that each thread gives to the kernel.
     count : int
         Threads.
+    owners : object
+        What must live as long as a thread works: the arrays, the params, the code.
     """
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": params}
     values |= {"inputs": len(arrays), "outputs": len(outs)}
     head = [values[name] for name in SHARE]
     job = np.array([*head, *(x for array in (*arrays, *outs) for x in array)], np.int64)
-    run, at = _drivers().share, job.ctypes.data
+    run = _drivers().share
 
-    def work() -> int:
+    def work(owners=owners) -> int:
         heap = aligned(heap_bytes) if heap_bytes else None
-        return run(at, heap.ctypes.data if heap_bytes else None)
+        return run(job.ctypes.data, heap.ctypes.data if heap_bytes else None)
 
     return threads.together(work, count)
 
 
-def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, count: int) -> int:
+def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, count: int, owners) -> int:
     """Take n states through all steps of time.
 
     Parameters
@@ -146,19 +150,21 @@ def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, 
     drives : sequence of (address, bytes between states, entries between states, bytes between steps)
     n, steps, every, count : int
         States, steps of time, steps from one recorded state to the next, threads.
+    owners : object
+        As for `share`: the arrays.
     """
     block = kernel.lanes
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": kernel.params_address}
     values |= {"states": len(states), "drives": len(drives), "steps": steps, "every": every}
     head = [values[name] for name in ROLLOUT]
     job = np.array([*head, *(x for entry in (*states, *drives) for x in entry)], np.int64)
-    run, at, heap_bytes = _drivers().rollout, job.ctypes.data, kernel.heap_bytes
+    run, heap_bytes = _drivers().rollout, kernel.heap_bytes
     tile_bytes = 2 * block * sum(entry[0] for entry in states)
 
-    def work() -> int:
+    def work(owners=(owners, kernel)) -> int:
         memory = aligned(tile_bytes)
         heap = aligned(heap_bytes) if heap_bytes else None
-        return run(at, memory.ctypes.data, heap.ctypes.data if heap_bytes else None)
+        return run(job.ctypes.data, memory.ctypes.data, heap.ctypes.data if heap_bytes else None)
 
     return threads.together(work, count)
 

@@ -3,6 +3,8 @@
 Objects are position independent and hold no address of this process, so the same bytes can be stored, copied to another
 process and loaded there (`cache.py`). Fresh and cached objects take the same road: bytes, then `Code`.
 
+LLVM is called by one thread at a time: llvmlite has a lock for that. A fork waits for it (`once.hold_during_forks`).
+
 llvmlite is imported inside functions: importing kinetree must not load the compiler.
 """
 
@@ -10,12 +12,14 @@ from __future__ import annotations
 
 import ctypes
 import ctypes.util
-import functools
 import struct
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..errors import CompilationError
+from ..once import hold_during_forks, once
 from .progress import stage
 
 LIBM = ("exp", "log", "tanh", "atan2", "fma")
@@ -45,12 +49,13 @@ class Target:
     fma: bool
 
     @staticmethod
-    @functools.lru_cache(maxsize=1)
+    @once
     def host() -> Target:
         """The processor that this process runs on."""
         llvm = _llvm()
-        triple, cpu = llvm.get_process_triple(), llvm.get_host_cpu_name()
-        features = llvm.get_host_cpu_features().flatten()
+        with _interruptible():
+            triple, cpu = llvm.get_process_triple(), llvm.get_host_cpu_name()
+            features = llvm.get_host_cpu_features().flatten()
         present = set(features.split(","))
         if triple.startswith(("x86_64", "i386", "i686", "amd64")):
             vector_bytes = 64 if "+avx512f" in present and "+avx512dq" in present else 32 if "+avx2" in present else 16
@@ -91,6 +96,8 @@ def is_object(data: bytes) -> bool:
 class Code:
     """An object loaded into the process, alive as long as this instance.
 
+    Whoever keeps an address keeps the instance too: `callable` does so, and builtins hold it among their owners.
+
     Parameters
     ----------
     data : bytes
@@ -109,22 +116,31 @@ class Code:
             raise CompilationError("these bytes are not object code. Clear the cache and compile again.")
         llvm = _llvm()
         _export_libm()
-        # An engine owns and frees its target machine, so each gets one of its own.
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine.__wrapped__(Target.host()))
-        engine.add_object_file(llvm.ObjectFileRef.from_data(data))
-        engine.finalize_object()
+        with _interruptible():
+            # An engine owns and frees its target machine, so each gets one of its own.
+            engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _new_machine(Target.host()))
+            engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+            engine.finalize_object()
         self._engine = engine
 
     def function(self, name: str) -> int:
         """Address of a function."""
-        address = self._engine.get_function_address(name)
+        with _interruptible():
+            address = self._engine.get_function_address(name)
         if not address:
             raise CompilationError(f"the object code has no function {name!r}. Clear the cache and compile again.")
         return address
 
+    def callable(self, name: str, result, *arguments):
+        """A function for calls by ctypes, with the GIL released; it keeps the code alive."""
+        function = ctypes.CFUNCTYPE(result, *arguments)(self.function(name))
+        function.code = self
+        return function
+
     def integers(self, name: str, count: int) -> list[int]:
         """The first integers of a global array of 64-bit integers."""
-        address = self._engine.get_global_value_address(name)
+        with _interruptible():
+            address = self._engine.get_global_value_address(name)
         if not address:
             raise CompilationError(f"the object code has no table {name!r}. Clear the cache and compile again.")
         return list((ctypes.c_int64 * count).from_address(address))
@@ -138,12 +154,14 @@ def assemble(ir: str, target: Target) -> bytes:
     longer for code that is 0 to 1 % faster.
     """
     stage("making machine code")
-    return _machine(target).emit_object(_parse(ir))
+    with _interruptible():
+        return _machine(target).emit_object(_parse(ir))
 
 
 def assembly(ir: str, target: Target) -> str:
     """The assembler text of the same code, for inspection."""
-    return _machine(target).emit_assembly(_parse(ir))
+    with _interruptible():
+        return _machine(target).emit_assembly(_parse(ir))
 
 
 def _parse(ir: str):
@@ -153,21 +171,52 @@ def _parse(ir: str):
         raise CompilationError(f"LLVM rejects the generated code: {error}") from error
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def _llvm():
     import llvmlite.binding as llvm
 
-    try:
-        llvm.check_jit_execution()
-    except OSError as error:
-        raise CompilationError(f"{error}. Run uncompiled: with kinetree.interpreted(): ...") from error
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()  # to load objects too: a process may find all its kernels in the cache
+    if (held := _llvm_lock()) is not None:
+        hold_during_forks(held)
+    with _interruptible():
+        try:
+            llvm.check_jit_execution()
+        except OSError as error:
+            raise CompilationError(f"{error}. Run uncompiled: with kinetree.interpreted(): ...") from error
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()  # to load objects too: a process may find all its kernels in the cache
     return llvm
 
 
-@functools.lru_cache(maxsize=8)
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Around calls of LLVM: if Ctrl-C ends them, this thread does not keep llvmlite's lock.
+
+    llvmlite takes it and gives it back in methods written in Python, so an exception may come in between.
+    """
+    held = _llvm_lock()
+    outside = held is not None and not held._is_owned()
+    try:
+        yield
+    except BaseException:
+        while outside and held._is_owned():
+            held.release()
+        raise
+
+
+def _llvm_lock():
+    """llvmlite's lock around all calls of LLVM; None where a version keeps it elsewhere."""
+    from llvmlite.binding import ffi
+
+    held = getattr(getattr(ffi.lib, "_lock", None), "_lock", None)
+    return held if hasattr(held, "_is_owned") else None
+
+
+@once
 def _machine(target: Target):
+    return _new_machine(target)
+
+
+def _new_machine(target: Target):
     # The code model is the large one: the loader does not promise that code and constants lie within 2 GB. The small
     # one gains nothing that could be measured.
     return (
@@ -179,13 +228,14 @@ def _machine(target: Target):
     )
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def _export_libm() -> None:
     """Make the C library's functions known to the loader, wherever the platform keeps them."""
     llvm = _llvm()
     if sys.platform == "win32":  # large stack frames call a probe that only ntdll has
         library = ctypes.CDLL("ucrtbase")
-        llvm.add_symbol("__chkstk", ctypes.cast(ctypes.CDLL("ntdll").__chkstk, ctypes.c_void_p).value)
+        with _interruptible():
+            llvm.add_symbol("__chkstk", ctypes.cast(ctypes.CDLL("ntdll").__chkstk, ctypes.c_void_p).value)
     elif sys.platform == "darwin":
         library = ctypes.CDLL(None)
     else:
@@ -194,6 +244,7 @@ def _export_libm() -> None:
             library = ctypes.CDLL("libm.so.6")
         except OSError:
             library = ctypes.CDLL(ctypes.util.find_library("m") or None)
-    for name in LIBM:
-        for symbol in (name, name + "f"):
-            llvm.add_symbol(symbol, ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value)
+    with _interruptible():
+        for name in LIBM:
+            for symbol in (name, name + "f"):
+                llvm.add_symbol(symbol, ctypes.cast(getattr(library, symbol), ctypes.c_void_p).value)

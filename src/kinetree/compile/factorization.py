@@ -19,13 +19,15 @@ class Factorization:
     ----------
     model : Model
     factors : tuple
-        r, S, K and D_inv as `articulated_factorization` gives them.
+        r, S, K and D_inv as `articulated_factorization` gives them, read-only.
     """
 
     __slots__ = ("factors", "model")
 
     def __init__(self, model, factors) -> None:
         self.model, self.factors = model, factors
+        for x in factors:
+            x.setflags(write=False)  # every later solution depends on them
 
     def solve(self, x, *, out=None):
         """``(M + diag(d))^-1 x``, in O(n) for each right-hand side.

@@ -7,14 +7,13 @@ runs batches and never needs the scalar form. Each form takes about half of the 
 from __future__ import annotations
 
 import ctypes
-import functools
 import hashlib
-import threading
 import time
 from contextlib import nullcontext
 from pathlib import Path
 
 from ..errors import CompilationError
+from ..once import made_once, once
 from . import cache, llvm_builtin
 from .collector import collector_off
 from .engine import Code, Target, assemble
@@ -56,7 +55,7 @@ class Form:
     def __init__(self, form: str, data: bytes, builtin: bool, cached: bool) -> None:
         self.code, self.cached = Code(data), cached
         self.address = self.code.function(f"kinetree_{form}")
-        self.run = ctypes.CFUNCTYPE(_I32, *_ARGUMENTS[form])(self.address)
+        self.run = self.code.callable(f"kinetree_{form}", _I32, *_ARGUMENTS[form])
         self.builtin = self.code.function("kinetree_call") if builtin else 0
         (self.heap_bytes,) = self.code.integers("kinetree_layout", 1)
 
@@ -74,8 +73,7 @@ class Forms:
         Told how long each form took: "compile float64", "compile float64 batch".
     """
 
-    __slots__ = ("program", "dtype", "checks", "target", "builtin", "lock", "_chunk", "_what", "_seconds", "_made")
-    __slots__ += ("_locks",)
+    __slots__ = ("program", "dtype", "checks", "target", "builtin", "_chunk", "_what", "_seconds", "_made")
 
     def __init__(
         self,
@@ -89,20 +87,18 @@ class Forms:
     ) -> None:
         self.program, self.dtype, self.checks, self.target = program, dtype, checks, target
         self.builtin = llvm_builtin.available() and bool(program.outputs)
-        self.lock = threading.Lock()
         self._chunk, self._what, self._seconds = chunk, what, seconds
         self._made: dict[str, Form] = {}
-        self._locks = {"scalar": threading.Lock(), "batch": threading.Lock()}
 
     @property
     def scalar(self) -> Form:
         """The form for one state."""
-        return self._made.get("scalar") or self._make("scalar")
+        return self._made.get("scalar") or made_once(self._made, "scalar", self._timed, "scalar")
 
     @property
     def batch(self) -> Form:
         """The form for tiles of states."""
-        return self._made.get("batch") or self._make("batch")
+        return self._made.get("batch") or made_once(self._made, "batch", self._timed, "batch")
 
     def made(self, form: str) -> Form | None:
         """A form if it is there already."""
@@ -116,15 +112,12 @@ class Forms:
         options = {} if self._chunk is None else {"chunk": self._chunk}
         return emit(self.program, self.dtype, self.target, self.checks, builtin=self.builtin, form=form, **options)
 
-    def _make(self, form: str) -> Form:
-        with self._locks[form]:  # a thread that needs a form which another one compiles waits for it
-            found = self._made.get(form)
-            if found is None:
-                start = time.perf_counter()
-                found = self._made[form] = self._load_or_compile(form)
-                if self._seconds is not None:
-                    name = f"compile {self.dtype}" + (" batch" if form == "batch" else "")
-                    self._seconds[name] = time.perf_counter() - start
+    def _timed(self, form: str) -> Form:
+        start = time.perf_counter()
+        found = self._load_or_compile(form)
+        if self._seconds is not None:
+            name = f"compile {self.dtype}" + (" batch" if form == "batch" else "")
+            self._seconds[name] = time.perf_counter() - start
         return found
 
     def _load_or_compile(self, form: str) -> Form:
@@ -146,7 +139,7 @@ class Forms:
         return Form(form, data, builtin, cached=False)
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def _emitter() -> str:
     """Identifies the code generator: LLVM's version and the text of the sources that emit code."""
     # Not importlib.metadata: importing that alone takes longer than loading a kernel.

@@ -15,11 +15,12 @@ import sys
 
 import numpy as np
 
+from ..once import once
 from . import drivers, llvm_builtin
 from .llvm_front import CONTEXT, TUPLE_ITEMS, TUPLE_SIZE
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def available() -> bool:
     """Whether this interpreter lays out tuples as the code reads them."""
     if not llvm_builtin.available():
@@ -51,8 +52,10 @@ def give_front(function) -> None:
     values |= {"entry": address, "entry_self": id(entry.__self__)}
     values |= {"inputs": len(function.input_names), "out_name": id(out_name), "fallback": id(fallback)}
     values["vectorcall"] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    code_address, code = drivers.front()
+    owners = (entry, fallback, out_name, code)
     call = llvm_builtin.make_method(
-        drivers.front(), [values[name] for name in CONTEXT], (entry, fallback, out_name), b"Evaluate.", keywords=True
+        code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True
     )
     body = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__, "__qualname__": kind.__qualname__}
     body |= {"__call__": call, "__signature__": _signature(function)}

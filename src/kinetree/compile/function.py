@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-import threading
 import time
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
@@ -21,13 +20,27 @@ from kinetree.compile.threads import checked_threads
 from kinetree.compile.timed import missing_inputs, timed
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import unknown_name
+from kinetree.once import alone, lock, made_once, once
 
 _PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
 # Machine code of this process by structure, the latest last: models that differ in numbers only share it.
 _RECENT: dict[tuple, object] = {}
-_RECENT_LOCK = threading.Lock()
 _KEPT = 128
+
+
+def _recent(key: tuple):
+    with lock("recent kernels"):
+        return _RECENT.get(key)
+
+
+def _keep(key: tuple, kernel):
+    with lock("recent kernels"):
+        _RECENT.pop(key, None)  # the place of the latest is the end
+        _RECENT[key] = kernel
+        while len(_RECENT) > _KEPT:
+            del _RECENT[next(iter(_RECENT))]
+    return kernel
 
 
 class Function(ArrayCalls):
@@ -76,10 +89,10 @@ class Function(ArrayCalls):
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
         self._result = _result_kind(spec)
         self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
-        self._numbers = self._own = None  # other numbers than the model's, and the function in the model's own frames
+        self._numbers = None  # other numbers than the model's
+        self._own = {}  # the function in the user's own frames
         self._made_of = None  # the function whose code this one runs with other numbers or in other frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
-        self._lock = threading.Lock()
         self.single = self._build_single
         self._fronted = False
 
@@ -111,11 +124,17 @@ class Function(ArrayCalls):
 
     def _give_front(self) -> None:
         """Later calls of this kind go to the entry without Python in between."""
-        self._fronted = True
-        if type(self).__call__ is Function.__call__:
-            from .front import give_front
 
-            give_front(self)
+        def give():
+            if self._fronted:
+                return
+            self._fronted = True
+            if type(self).__call__ is Function.__call__:
+                from .front import give_front
+
+                give_front(self)
+
+        alone(("front", id(self)), give)
 
     def _plain(self, args, outs):
         """Plain arrays of any batch and either precision; NotImplemented for everything else."""
@@ -229,12 +248,7 @@ class Function(ArrayCalls):
 
     def _kernel(self, dtype: np.dtype):
         kernel = self._kernels.get(dtype)
-        if kernel is None:
-            with self._lock:
-                kernel = self._kernels.get(dtype)
-                if kernel is None:
-                    kernel = self._kernels[dtype] = self._built(dtype.name)
-        return kernel
+        return made_once(self._kernels, dtype, self._built, dtype.name) if kernel is None else kernel
 
     def _built(self, dtype: str):
         """The kernel: of a model of the same structure if there was one in this process, else loaded or compiled."""
@@ -247,22 +261,19 @@ class Function(ArrayCalls):
         signature = signature_of(self.spec, self.structure_model, self._present, self.static)
         # Joints of the same repr may be of different classes, when a user defines a class anew.
         key = (self.spec.function, dtype, self.checks, joint_classes(basis), signature)
-        with _RECENT_LOCK:
-            like = _RECENT.get(key)
-        start = time.perf_counter()
-        if like is None:
+
+        def new():
+            found = _recent(key)
+            if found is not None:  # another thread has made one meanwhile
+                return found.with_numbers(numbers)
+            start = time.perf_counter()
             with shown(self._doing):
                 program = self._program(signature)
             self.seconds[f"trace {dtype}"] = time.perf_counter() - start
-            kernel = Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds)
-        else:
-            kernel = like.with_numbers(numbers)
-        with _RECENT_LOCK:
-            _RECENT.pop(key, None)  # the place of the latest is the end
-            _RECENT[key] = kernel
-            while len(_RECENT) > _KEPT:
-                del _RECENT[next(iter(_RECENT))]
-        return kernel
+            return _keep(key, Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds))
+
+        like = _recent(key)
+        return alone(("kernel", key), new) if like is None else _keep(key, like.with_numbers(numbers))
 
     def _program(self, signature):
         from kinetree.compile.stored import stored_program
@@ -327,11 +338,13 @@ class Function(ArrayCalls):
 
     def in_own_frames(self) -> Function:
         """This function compiled for the user's own frames, in which all numbers that are not zero may vary."""
-        if self._own is None:
-            spec = dataclasses.replace(self.spec, body_frames=True)
-            self._own = Function(spec, self.structure_model, self._present, self.static, self.checks, self.threads)
-            self._own._made_of = self
-        return self._own
+        return made_once(self._own, "frames", self._in_own_frames)
+
+    def _in_own_frames(self) -> Function:
+        spec = dataclasses.replace(self.spec, body_frames=True)
+        other = Function(spec, self.structure_model, self._present, self.static, self.checks, self.threads)
+        other._made_of = self
+        return other
 
     @property
     def program(self):
@@ -419,7 +432,7 @@ def _result_kind(spec: Spec):
     return _result_type(spec.name, tuple(spec.outputs)) if len(spec.outputs) > 1 else None
 
 
-@functools.cache
+@once
 def _result_type(algorithm: str, fields: tuple[str, ...]):
     """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
     kind = namedtuple(f"{identifier(algorithm)}_result", fields)

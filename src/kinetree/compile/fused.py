@@ -23,6 +23,7 @@ from kinetree.compile.c_names import identifiers
 from kinetree.compile.static_choices import settled
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.model import Model
+from kinetree.once import once
 
 CHOICES = {
     "reference": REFERENCES,
@@ -216,7 +217,7 @@ def fused_spec(parts: tuple[Quantity, ...]) -> Spec:
     return _fused_spec(parts, tuple(part.spec.function for part in parts))
 
 
-@functools.lru_cache(maxsize=256)
+@once(most=256)
 def _fused_spec(parts: tuple[Quantity, ...], functions: tuple) -> Spec:
     specs = [part.spec for part in parts]
     inputs = _united([spec.inputs for spec in specs])
@@ -380,7 +381,7 @@ class Packing:
         return self.make(results)
 
 
-@functools.cache
+@once
 def result_type(fields: tuple[str, ...]) -> type:
     """The named tuple of fused quantities; one class for the same fields, so that results can be pickled."""
     kind = namedtuple("fused_result", fields)

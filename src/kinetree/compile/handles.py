@@ -55,6 +55,10 @@ class ArticulatedBody:
     Phi: np.ndarray
     b: np.ndarray
 
+    def __post_init__(self) -> None:
+        self.Phi.setflags(write=False)
+        self.b.setflags(write=False)
+
     def beside(self, other: ArticulatedBody) -> ArticulatedBody:
         """Two articulated bodies as one, with no joint between them yet: Phi is block diagonal."""
         n, m = self.b.shape[-1], other.b.shape[-1]

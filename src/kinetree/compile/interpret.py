@@ -45,7 +45,7 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
     """Evaluate an algorithm over NumPy arrays; one array of shape ``(*batch, *shape)`` for each output."""
     if checks and (error := explain(spec, model, arrays, batch)):
         raise error
-    scalars = {name: nested(x.astype(dtype, copy=False), len(spec.shape(name, model))) for name, x in arrays.items()}
+    scalars = {name: nested(_read_only(x, dtype), len(spec.shape(name, model))) for name, x in arrays.items()}
     numbers = model if dtype == np.float64 else _in_precision(model, dtype)
     with np.errstate(all="ignore"):
         results = spec.function(numbers, **scalars, **static)
@@ -72,6 +72,13 @@ def nested(x: np.ndarray, depth: int) -> list:
         return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
     axis = x.ndim - depth
     return [nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]
+
+
+def _read_only(x: np.ndarray, dtype) -> np.ndarray:
+    """The array in a precision, for algorithms and joints that may compute in place: over a batch they get views."""
+    x = x.astype(dtype, copy=False).view()
+    x.setflags(write=False)
+    return x
 
 
 def _assembled(result, shape, batch, dtype) -> np.ndarray:

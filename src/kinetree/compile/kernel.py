@@ -14,6 +14,7 @@ from math import prod
 import numpy as np
 
 from ..errors import CompilationError, NonFiniteError, ShapeError
+from ..once import made_once
 from . import drivers, llvm_builtin
 from .drivers import aligned
 from .engine import Target
@@ -78,7 +79,7 @@ class Kernel:
     """
 
     __slots__ = ("program", "dtype", "checks", "target", "params", "forms")
-    __slots__ += ("_entry", "_rows", "_in_sizes", "_out_sizes", "_pointers", "_cost")
+    __slots__ += ("_made", "_in_sizes", "_out_sizes", "_pointers", "_cost")
 
     def __init__(
         self,
@@ -119,7 +120,7 @@ class Kernel:
         """
         other = object.__new__(Kernel)
         for name in self.__slots__:
-            if name not in ("params", "_entry", "_rows"):
+            if name not in ("params", "_made"):
                 setattr(other, name, getattr(self, name))
         other._set_numbers(numbers)
         return other
@@ -179,14 +180,17 @@ class Kernel:
     @property
     def entry(self):
         """The call for one state, or None; see the attributes."""
-        if self._entry is None and self._pointers is not None:
-            form = self.forms.scalar
-            if form.builtin:
-                heap = aligned(form.heap_bytes) if form.heap_bytes else None
-                self._entry = llvm_builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
-            else:
-                self._entry = functools.partial(_entry, self._bare())
-        return self._entry
+        entry = self._made.get("entry")
+        if entry is None and self._pointers is not None:
+            entry = made_once(self._made, "entry", self._make_entry)
+        return entry
+
+    def _make_entry(self):
+        form = self.forms.scalar
+        if not form.builtin:
+            return functools.partial(_entry, self._bare())
+        heap = aligned(form.heap_bytes) if form.heap_bytes else None
+        return llvm_builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
 
     @property
     def rows(self):
@@ -194,24 +198,27 @@ class Kernel:
 
         It compiles nothing: it refuses all batches until `batch` has done one.
         """
-        if self._rows is None:
-            program, forms = self.program, self.forms
-            with forms.lock:
-                if self._rows is None:
-                    fit = forms.builtin and drivers.fits(program.inputs, program.outputs)
-                    release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
-                    self._rows = drivers.make_rows(self, release, most) if fit else _refuse
+        rows = self._made.get("rows")
+        if rows is None:
+            rows = made_once(self._made, "rows", self._make_rows)
             self._connect()
-        return self._rows
+        return rows
+
+    def _make_rows(self):
+        if not (self.forms.builtin and drivers.fits(self.program.inputs, self.program.outputs)):
+            return _refuse
+        release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
+        return drivers.make_rows(self, release, most)
 
     def _connect(self) -> None:
         """Let the builtin for batches have the forms that are there by now."""
-        if self._rows is None or self._rows is _refuse:
+        rows = self._made.get("rows", _refuse)
+        if rows is _refuse:
             return
         for name in FORMS:
             form = self.forms.made(name)
             if form is not None:
-                drivers.connect(self._rows, name, form.address, form.heap_bytes)
+                drivers.connect(rows, name, form.address, form.heap_bytes)
 
     def threads(self, n: int, most: int | None = None) -> int:
         """How many threads a batch of n states gets: one, or as many as may be used where the work is worth it."""
@@ -219,11 +226,11 @@ class Kernel:
             return 1
         return available() if most is None else most
 
-    def roll(self, states, drives, n: int, steps: int, every: int, threads: int | None) -> int:
+    def roll(self, states, drives, n: int, steps: int, every: int, threads: int | None, owners=()) -> int:
         """Take n states through time; see `drivers.rollout`."""
         if threads is None:
             threads = self.threads(n * steps)
-        return drivers.rollout(self, self.forms.batch.address, states, drives, n, steps, every, threads)
+        return drivers.rollout(self, self.forms.batch.address, states, drives, n, steps, every, threads, owners)
 
     @property
     def cached(self) -> bool:
@@ -297,6 +304,7 @@ class Kernel:
                 self._block(n, threads),
                 heap_bytes,
                 threads,
+                (arrays, outs, copies, self.params, form),
             )
         else:
             inputs = (ctypes.c_void_p * len(starts))(*starts)
@@ -346,7 +354,8 @@ class Kernel:
 
     def _set_numbers(self, numbers) -> None:
         prologue = self.program.prologue
-        self.params = self._entry = self._pointers = self._rows = None
+        self.params = self._pointers = None
+        self._made = {}  # the builtins, "entry" and "rows"
         if prologue is None:
             self._pointers = 0
         elif numbers is not None:
@@ -366,6 +375,7 @@ class Kernel:
         other = object.__new__(Kernel)
         for name in self.__slots__:
             setattr(other, name, getattr(self, name))
+        other._made = {}
         return other
 
 

@@ -18,12 +18,13 @@ of pointers that is the builtin's ``self``, so that kernels with different param
 from __future__ import annotations
 
 import ctypes
-import functools
 import sys
 import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ..once import once
 
 if TYPE_CHECKING:
     from .llvm import Module
@@ -237,7 +238,7 @@ def _branch_all(lines: list[str], conditions: list[str], then: str, label: str) 
     lines.append(f"  br i1 {total}, label %{then}, label %refuse")
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def available() -> bool:
     """Whether this interpreter and NumPy have the layout that builtins rely on."""
     if sys.implementation.name != "cpython" or ctypes.sizeof(ctypes.c_void_p) != 8 or sys.byteorder != "little":
@@ -276,7 +277,7 @@ def _layout_holds(array: np.ndarray) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=1)
+@once
 def _new_array() -> int:
     """Address of PyArray_NewFromDescr."""
     try:
@@ -367,7 +368,7 @@ def address_of(function) -> int:
     return context.keep[0].function if isinstance(context, _Context) else 0
 
 
-@functools.lru_cache(maxsize=4)
+@once
 def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
     """Addresses of what compiled code needs of the interpreter and of NumPy, by name."""
 

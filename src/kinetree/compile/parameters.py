@@ -17,6 +17,7 @@ from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
 from kinetree.model.numbers import is_free, rebuilt
+from kinetree.once import made_once
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 
 _ROWS = 4096  # sets whose prologue is computed at a time
@@ -226,11 +227,10 @@ class StatewiseFunction(Function):
     def _built(self, dtype: str):
         from kinetree.compile.kernel import Kernel
 
-        kernel = self.base.statewise.get(dtype)
-        if kernel is None:
-            kernel = Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
-            kernel = self.base.statewise.setdefault(dtype, kernel)
-        return kernel
+        def make():
+            return Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
+
+        return made_once(self.base.statewise, dtype, make)
 
     def _program(self, signature):
         return params_as_input(self.base.program)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -9,7 +10,6 @@ from contextlib import contextmanager
 
 SHOW_AFTER = 1.0  # [s] of wall time: shorter work needs no line
 
-_lock = threading.Lock()
 _line: _Line | None = None  # of the work that is under way in this process; a second thread's work shows none
 
 
@@ -24,6 +24,9 @@ class _Line:
         self._lock = threading.Lock()
         self._timer = threading.Timer(SHOW_AFTER, self._show)
         self._timer.daemon = True
+
+    def begin(self) -> None:
+        """Show the line in a while."""
         self._timer.start()
 
     def stage(self, text: str) -> None:
@@ -65,16 +68,15 @@ def shown(what: str) -> Iterator[None]:
         What is done: "compiling aba for model 'arm'".
     """
     global _line
-    mine = None
-    if sys.stderr is not None and sys.stderr.isatty():
-        with _lock:
-            if _line is None:
-                mine = _line = _Line(what)
+    mine = _Line(what) if sys.stderr is not None and sys.stderr.isatty() else None
     try:
+        if mine is not None and _line is None:
+            _line = mine
+            mine.begin()
         yield
     finally:
         if mine is not None:
-            with _lock:
+            if _line is mine:
                 _line = None
             mine.close()
 
@@ -90,3 +92,13 @@ def stage(text: str) -> None:
     line = _line
     if line is not None:
         line.stage(text)
+
+
+def _after_fork() -> None:
+    """The line belongs to the parent, and the thread that draws it is no more."""
+    global _line
+    _line = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -77,7 +77,7 @@ def roll(
         drive_table.append((_address(rows), entries * item, entries, 0 if time == 1 else size * item))
     tiles = -(-n // kernel.lanes)
     count = min(kernel.threads(n * steps, f.threads), tiles)
-    return kernel.roll(state_table, drive_table, n, steps, every, count)
+    return kernel.roll(state_table, drive_table, n, steps, every, count, (kept, records))
 
 
 def _address(x: np.ndarray) -> int:

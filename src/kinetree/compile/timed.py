@@ -8,12 +8,12 @@ writes source sees an ordinary Spec.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
 from kinetree.algorithms.spec import Spec
+from kinetree.once import once
 
 TIME = "t"
 
@@ -48,7 +48,7 @@ def told(spec: Spec) -> Spec:
     return dataclasses.replace(spec, function=at_time(spec.function), inputs=inputs)
 
 
-@functools.cache
+@once
 def at_time(function: Callable) -> Callable:
     """The function, whose model is told the time first; always the same one, since machine code is found by it."""
 

@@ -8,11 +8,10 @@ CUDA tensors the kernels of `kinetree.compile.cuda`.
 
 from __future__ import annotations
 
-import functools
-
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.fused import flattened
 from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError
+from kinetree.once import made_once, once
 
 
 def torch(function) -> TorchFunction:
@@ -182,7 +181,7 @@ class _Runner:
         self.shapes = [function.spec.shape(name, function.model) for name in self.names]
         self.result_shapes = [function.spec.shape(name, function.model) for name in function.output_names]
         self.ranks = {name: len(shape) for name, shape in zip(self.names, self.shapes, strict=True)}
-        self.derivative = functools.cache(self._derivative)
+        self.derivative = once(self._derivative)
         self._on_device: dict[int, object] = {}
 
     def check(self, tensors) -> None:
@@ -257,9 +256,7 @@ class _Runner:
 
             if self.statewise:
                 raise UnsupportedError(f"{function.name}: numbers that differ from state to state need CPU tensors.")
-            device = self._on_device.get(id(function))
-            if device is None:
-                device = self._on_device[id(function)] = cuda(function)
+            device = made_once(self._on_device, id(function), cuda, function)
             import cupy
 
             with cupy.cuda.ExternalStream(torch.cuda.current_stream(tensors[0].device).cuda_stream):

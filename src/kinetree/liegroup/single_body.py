@@ -77,7 +77,7 @@ def unified_rk4_step(
 
     def rates(time, n, w):
         """(K, k) / h at the incremental motion vector n."""
-        Q = NO_FORCE if force is None else force(time, exp_se3(n) @ X, w)
+        Q = NO_FORCE if force is None else force(time, exp_se3(n) @ X, tuple(w))
         return projection.incremental_rate(n, w), projection.acceleration(inertia, w, Q)
 
     half = 0.5 * h

@@ -1,0 +1,147 @@
+"""What all threads of a process share is made once: by the first thread that needs it, while the others wait.
+
+Caches of machine code, of addresses and of loaded modules go through `made_once` and `once`. Looking up what is there
+takes no lock. While something is made:
+
+* other threads that need it wait, and do not make a second one, whose memory somebody would free;
+* an error, Ctrl-C included, reaches the thread that makes it; those that wait try for themselves;
+* `os.fork` in another thread waits until it is made, at most `PATIENCE` seconds. So a child does not inherit modules
+  that are half imported, or locks of libraries that nobody is left to open. The locks of this module are open in the
+  child, and what was not finished is made anew there.
+
+Making one thing may need others. These form no circle, so threads that wait for each other get on.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+from collections.abc import Callable, Hashable
+
+PATIENCE = 10.0
+"""How long a fork waits for other threads [s]; then it takes place between two calls of the compiler."""
+
+_MISSING = object()
+_locks: dict[Hashable, threading.RLock] = {}
+_makers: dict[object, int] = {}  # the thread of each call of `alone` whose function runs
+_gate = threading.RLock()  # held for a moment by whoever begins to make something, and by a fork while it takes place
+_held_by_forks: list[threading.RLock] = []
+
+
+def lock(name: Hashable) -> threading.RLock:
+    """The lock of this name: the same one for all threads, open in a child after a fork.
+
+    Ctrl-C between ``with lock(name):`` and its block, or at the end of the block, leaves it open too. That holds for
+    the locks of the interpreter only, so they are given out as they are.
+    """
+    return _locks.get(name) or _locks.setdefault(name, threading.RLock())
+
+
+def alone(name: Hashable, function: Callable, *args):
+    """Call a function while no other thread is in a call of the same name; see the module."""
+    held, maker = lock(name), object()
+    try:
+        with held:
+            with _gate:
+                _makers[maker] = threading.get_ident()
+            return function(*args)
+    finally:
+        _makers.pop(maker, None)
+        _locks.pop(name, None)  # those who wait have it already, and look first whether there is anything left to make
+
+
+def made_once(made: dict, key: Hashable, make: Callable, *args):
+    """``made[key]``, which becomes ``make(*args)`` if it is not there; never replaced.
+
+    Parameters
+    ----------
+    made : dict
+        What there is.
+    key : hashable
+    make : callable
+        Called by one thread at a time for the same key, and by none after it has returned.
+    *args
+        Its arguments.
+    """
+    found = made.get(key, _MISSING)
+    if found is not _MISSING:
+        return found
+
+    def look_again():
+        found = made.get(key, _MISSING)
+        # The same thread may come here twice: a signal handler or a finalizer needs what is being made. So the first
+        # that is finished counts.
+        return made.setdefault(key, make(*args)) if found is _MISSING else found
+
+    return alone((id(made), key), look_again)
+
+
+def once(function: Callable | None = None, *, most: int | None = None) -> Callable:
+    """A function that is computed once for the same positional arguments, by one thread.
+
+    Instead of `functools.cache`, which lets two threads compute two results and gives each its own.
+
+    Parameters
+    ----------
+    function : callable
+    most : int, optional
+        How many results are kept, the latest ones; default all.
+    """
+    if function is None:
+        return functools.partial(once, most=most)
+    made: dict[tuple, object] = {}
+
+    @functools.wraps(function)
+    def found(*args):
+        result = made.get(args, _MISSING)
+        if result is _MISSING:
+            result = made_once(made, args, function, *args)
+            while most is not None and len(made) > most:
+                made.pop(list(made)[0], None)
+        return result
+
+    found.cache_clear = made.clear
+    return found
+
+
+# Forks ----------------------------------------------------------------------------------------------------------------
+
+
+def hold_during_forks(held: threading.RLock) -> None:
+    """Let every fork wait for a lock of another library, so that the child does not inherit it closed."""
+    _held_by_forks.append(held)
+
+
+def _before_fork() -> None:
+    mine, end = threading.get_ident(), time.monotonic() + PATIENCE
+    while True:
+        _gate.acquire()
+        if all(thread == mine for thread in list(_makers.values())) or time.monotonic() > end:
+            break
+        _gate.release()
+        time.sleep(0.001)
+    for held in _held_by_forks:
+        held.acquire()
+
+
+def _after_fork() -> None:
+    for held in (*reversed(_held_by_forks), _gate):
+        try:
+            held.release()
+        except RuntimeError:  # Ctrl-C ended the wait for it
+            pass
+
+
+def _after_fork_in_child() -> None:
+    mine = threading.get_ident()
+    _locks.clear()
+    for maker, thread in list(_makers.items()):
+        if thread != mine:
+            del _makers[maker]
+    _after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
