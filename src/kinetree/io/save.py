@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from os import PathLike
 from pathlib import Path
 
 from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.files import write_text
 from kinetree.model.parts import Report
 
 SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
@@ -50,6 +49,8 @@ def save(
     ------
     UnsupportedError
         If the format cannot say what the model holds, naming all of it; or for an unknown suffix.
+    FileWriteError
+        If the file cannot be written; what was there is unchanged.
 
     Notes
     -----
@@ -74,7 +75,7 @@ def save(
     text, report = text_of(
         model, unsupported=unsupported, meshes=meshes, folder=path.absolute().parent, **options
     )
-    _replace(path, text)
+    write_text(path, text)
     return report
 
 
@@ -90,19 +91,3 @@ def _format(path: Path, format: str | None) -> str:
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS, "kt.save(..., format=...)")
     return format
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write beside the file, then put it in its place in one step, so that nobody sees half a file."""
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")  # a pipe or a terminal; a folder raises
-        return
-    path = Path(os.path.realpath(path))  # a link stays a link
-    draft = path.with_name(f".{path.name[:100]}.{os.getpid()}.tmp")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="\n")
-        if path.exists():
-            shutil.copymode(path, draft)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.io.decimals import decimal, decimals, quaternion_of, undone
+from kinetree.io.free_names import Names
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf_names import Names
 from kinetree.io.write_mjcf_data import joint_attributes, settle_physics
 from kinetree.io.write_mjcf_equipment import write_equipment
 from kinetree.io.write_mjcf_inertia import write_inertia

@@ -14,6 +14,13 @@ from kinetree.model.parts import pose_of_transform
 
 MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
+GROUP_OFF = "30"  # of actuators that are switched off
+# Laws that <general> states in full; what others need beside (inputs, states, plugins) is not kept.
+LAWS = {
+    "dynamics": {"none", "integrator", "filter", "filterexact", "muscle", "user"},
+    "gain": {"fixed", "affine", "muscle", "user"},
+    "bias": {"none", "affine", "muscle", "user"},
+}
 TARGETS = {"joint": "joint", "joint_in_parent": "jointinparent", "tendon": "tendon", "body": "body", "site": "site"}
 
 
@@ -214,6 +221,12 @@ class _Equipment:
         if target is None:
             self.losses.lose("actuators whose target the file does not have", str(a))
             return
+        if a.plugin or any(getattr(a, kind) not in laws for kind, laws in LAWS.items()):
+            self.losses.lose("actuators whose law is kept in part only", str(a))
+            return
+        if not a.active:
+            data["group"] = GROUP_OFF
+            self.root.find("option").set("actuatorgroupdisable", GROUP_OFF)
         if a.transmission == "slider_crank":
             data |= {"cranksite": target, "slidersite": self.file.site(a.reference)}
             data |= {"cranklength": decimal(a.crank_length)}

@@ -8,8 +8,8 @@ from pathlib import PurePath
 import numpy as np
 
 from kinetree.io.decimals import decimals, quaternion_of
+from kinetree.io.free_names import Names
 from kinetree.io.losses import Losses
-from kinetree.io.mjcf_names import Names
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml_text import add
 from kinetree.model.parts import Geometry

@@ -16,6 +16,7 @@ import numpy as np
 from kinetree.io.decimals import central, decimal, decimals, rpy_of
 from kinetree.io.inertia_rules import violation
 from kinetree.io.losses import Losses
+from kinetree.io.urdf_version import CAPSULES, spelled
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml_text import add, root, text_of
@@ -265,6 +266,8 @@ class _Robot:
         elif shape.kind == "box":
             add(geometry, "box", size=decimals(shape.size))
         else:
+            if shape.kind == "capsule":  # left out by readers that take the file for version 1.0
+                self.robot.set("version", spelled(CAPSULES))
             add(geometry, shape.kind, **dict(zip(("radius", "length"), map(decimal, shape.size), strict=False)))
         if shape.material or shape.color is not None:
             material = add(element, "material", name=shape.material)

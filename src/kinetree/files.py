@@ -1,0 +1,261 @@
+"""Files that are replaced as a whole or not at all, whatever happens to the program that writes them.
+
+The new file is written beside the old one, brought to the disk, and put in its place in one step. So a reader sees the
+old file or the new one, and a full disk, an error or a kill in the middle leaves the old one. Where the system has
+files without a name (Linux), a killed writer leaves nothing else behind; elsewhere the next one that writes into the
+folder removes what it left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from kinetree.errors import FileWriteError
+
+_UNFINISHED = re.compile(r"\.kinetree-([0-9a-f]{8})-(\d+)-[0-9a-f]{16}\.tmp")
+_ABANDONED = 86_400.0  # s without a change, after which an unfinished file of another machine counts as left behind
+# Names of what a program has open already: they stand in no folder where another file could take their place.
+_OPEN_ALREADY = re.compile(r"/dev/(stdin|stdout|stderr|fd/.*)|/proc/.*")
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+
+@contextmanager
+def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of ``path`` when the block ends without an error.
+
+    Parameters
+    ----------
+    path : str or path
+        A link stays a link, and the file that it leads to is replaced. Pipes and devices are written to directly.
+
+    Yields
+    ------
+    binary file
+        Open for writing and reading. Libraries that want a name write to ``file.name``.
+
+    Raises
+    ------
+    FileWriteError
+        If the file cannot be made or written, or if the old one is write-protected; the old one is unchanged.
+
+    Notes
+    -----
+    The new file has the permissions of the old one, and its owner and group where the system allows to set them.
+    Further names of the old file (hard links) keep the old content.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "notes.txt"
+    >>> with replacing(path) as file:
+    ...     _ = file.write(b"complete")
+    ...     path.exists()
+    False
+    >>> path.read_text()
+    'complete'
+    """
+    path, yours = Path(path), False
+    try:
+        with _written_directly(path) or _Replacement(path) as writer:
+            yours = True
+            yield writer.file
+            yours = False
+            writer.finish()
+    except OSError as error:
+        if isinstance(error, FileWriteError) or (yours and error.filename is not None):
+            raise  # about another file: those of write() name none
+        raise _refusal(path, error) from error
+
+
+def write_bytes(path: str | PathLike, data: bytes) -> None:
+    """Replace a file by one with this content, as a whole or not at all; see `replacing`.
+
+    Parameters
+    ----------
+    path : str or path
+    data : bytes
+    """
+    with replacing(path) as file:
+        file.write(data)
+
+
+def write_text(path: str | PathLike, text: str) -> None:
+    r"""Replace a file by one with this text in UTF-8, as a whole or not at all; see `replacing`.
+
+    Parameters
+    ----------
+    path : str or path
+    text : str
+        Its lines end in the file as they end here: "\n" stays "\n" on every system.
+    """
+    write_bytes(path, text.encode("utf-8"))
+
+
+def _refusal(path: Path, error: OSError) -> FileWriteError:
+    """The error of the system, with the file it is about and what became of it."""
+    reason, repair = error.strerror or str(error), ""
+    if isinstance(error, FileNotFoundError):
+        reason, repair = f"there is no folder {path.absolute().parent}", ". Make it first."
+    elif error.errno in _FULL:
+        repair = ". Make room, or write elsewhere."
+    unchanged = "; the file that was there is unchanged" if os.path.isfile(path) else ""
+    message = f"{path}: not written: {reason}{unchanged}{repair}"
+    return FileWriteError(message, file=str(path), filename=str(path), errno=error.errno, strerror=error.strerror)
+
+
+# Writers: a file, and what makes it the one that was asked for --------------------------------------------------------
+
+
+class _Direct:
+    """A pipe, a device, or what is open already: at its end."""
+
+    def __init__(self, path: Path) -> None:
+        self.file = path.open("ab")
+
+    def __enter__(self) -> _Direct:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def finish(self) -> None:
+        self.file.close()
+
+
+def _written_directly(path: Path) -> _Direct | None:
+    if _OPEN_ALREADY.fullmatch(os.path.abspath(path)) or (path.exists() and not path.is_file()):
+        return _Direct(path)
+    return None
+
+
+class _Replacement:
+    """A new file in the folder of the one that it will replace."""
+
+    def __init__(self, path: Path) -> None:
+        self._target = Path(os.path.realpath(path))
+        if self._target.is_symlink():
+            raise OSError(errno.ELOOP, "the links lead in a circle")
+        self._old = self._target.stat() if self._target.exists() else None
+        if self._old is not None and not os.access(self._target, os.W_OK):
+            raise PermissionError(errno.EACCES, "the file that is there is write-protected")
+        folder = self._target.parent
+        self._draft = _Nameless.made_in(folder) or _Named(folder)
+        self.file = self._draft.file
+
+    def __enter__(self) -> _Replacement:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(OSError):  # what could not be written has been said, or is no matter
+            self.file.close()
+        self._draft.discard()
+
+    def finish(self) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        if self._old is not None:
+            _adopt(self.file.fileno(), self._old)
+        self._draft.publish(self._target)
+
+
+def _adopt(descriptor: int, old: os.stat_result) -> None:
+    """Give a new file the permissions, the owner and the group of the old one, as far as the system allows."""
+    if hasattr(os, "fchown"):
+        for owner in ((-1, old.st_gid), (old.st_uid, -1)):
+            with suppress(OSError):
+                os.fchown(descriptor, *owner)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+
+
+class _Nameless:
+    """A file that has no name until it is complete, and vanishes with the process."""
+
+    def __init__(self, folder: Path, descriptor: int) -> None:
+        self._folder = folder
+        self._name = f"/proc/self/fd/{descriptor}"
+        self.file = open(self._name, "r+b", opener=lambda name, flags: descriptor)
+
+    @classmethod
+    def made_in(cls, folder: Path) -> _Nameless | None:
+        """None where the system or the file system has none; a named one then says what else may be wrong."""
+        if not hasattr(os, "O_TMPFILE"):
+            return None
+        try:
+            return cls(folder, os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666))
+        except OSError:
+            return None
+
+    def publish(self, target: Path) -> None:
+        folder, name = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY), _fresh_name()
+        try:
+            # A link replaces no file, so there are two steps. Python follows the link of /proc only below a folder.
+            os.link(self._name, name, dst_dir_fd=folder)
+            try:
+                os.replace(name, target.name, src_dir_fd=folder, dst_dir_fd=folder)
+            except OSError:
+                os.unlink(name, dir_fd=folder)
+                raise
+        finally:
+            os.close(folder)
+
+    def discard(self) -> None:
+        pass
+
+
+class _Named:
+    """A file with a name of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        _remove_abandoned(folder)
+        self._path = folder / _fresh_name()
+        # With the permissions of any new file, which tempfile would not give.
+        flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        os.close(os.open(self._path, flags, 0o666))
+        self.file = self._path.open("r+b")
+
+    def publish(self, target: Path) -> None:
+        self.file.close()  # Windows renames no open file
+        os.replace(self._path, target)
+
+    def discard(self) -> None:
+        self._path.unlink(missing_ok=True)
+
+
+def _fresh_name() -> str:
+    return f".kinetree-{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.tmp"
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(os.uname().nodename.encode()) if hasattr(os, 'uname') else 0:08x}"
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the unfinished files of writers that are no more."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _UNFINISHED.fullmatch(entry.name)
+            with suppress(OSError):
+                if found and not _being_written(entry, found[1], int(found[2])):
+                    os.unlink(entry.path)
+
+
+def _being_written(entry: os.DirEntry, machine: str, process: int) -> bool:
+    if os.name == "posix" and machine == _machine():
+        try:
+            os.kill(process, 0)  # the signal 0 only asks
+        except ProcessLookupError:
+            return False
+        except OSError:  # it runs for another user
+            pass
+    return time.time() - entry.stat(follow_symlinks=False).st_mtime < _ABANDONED
