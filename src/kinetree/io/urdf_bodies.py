@@ -12,7 +12,6 @@ from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import SHAPES, LinkRecord, ShapeRecord
 from kinetree.io.xml_reader import shown
-from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import Geometry
 
 
@@ -49,8 +48,8 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
         raise node.fail(message, InertiaError, code=error.code, repair=error.repair, link=link.name, **values) from None
     if change is not None:
         notes.warning(node, f"link '{link.name}': {change}", "impossible-inertia")
-    if record.origin.rpy != (0.0, 0.0, 0.0):
-        R = rotation_of_rpy(*record.origin.rpy)
+    if record.origin.turns:
+        R = record.origin.R
         I = R @ I @ R.T
         I = 0.5 * (I + I.T)
     return Mass(record.mass, np.array(record.origin.xyz), I)
@@ -97,7 +96,7 @@ def _has_size(shape: ShapeRecord, notes: Notes) -> bool:
 
 
 def _geometry(shape: ShapeRecord, finder: MeshFinder, notes: Notes) -> Geometry:
-    R, p = rotation_of_rpy(*shape.origin.rpy), np.array(shape.origin.xyz)
+    R, p = shape.origin.R, np.array(shape.origin.xyz)
     common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
     if shape.shape != "mesh":
         return Geometry(shape.shape, shape.size, R, p, **common)

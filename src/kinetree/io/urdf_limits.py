@@ -7,33 +7,49 @@ import sys
 
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import UNKNOWN, JointRecord
+from kinetree.io.urdf_version import EFFORT_OPTIONAL, RANGES_REQUIRED, Version, spelled
 
 Limits = tuple[float, float, float, float]
 
 
-def limits(joint: JointRecord, notes: Notes) -> Limits:
+def limits(joint: JointRecord, version: Version, notes: Notes) -> Limits:
     """Return (lower, upper, effort, velocity); infinite where there is no limit.
 
     Parameters
     ----------
     joint : JointRecord
+    version : tuple of 2 ints
+        Of the file's format.
     notes : Notes
-        Gets what the file leaves out.
+        Gets what the file leaves out, and what the model has no place for.
 
     Raises
     ------
     URDFError
-        If the lower limit is above the upper one.
+        If the lower limit is above the upper one, or if there is none where the version of the format requires one.
 
     Notes
     -----
-    The format requires ``<limit>`` with effort and velocity of revolute and prismatic joints, and gives lower and upper
-    the default 0. Taken literally, a wheel whose limit states effort and velocity alone would be locked, so without
-    both the range is unlimited. The largest float means no limit too: the format's usual parser refuses infinity.
+    Up to 1.1 the format requires ``<limit>`` with effort and velocity of revolute and prismatic joints, and gives lower
+    and upper the default 0. Taken literally, a wheel whose limit states effort and velocity alone would be locked, so
+    without both the range is unlimited. From 1.2 on it is the range that is required, and effort and velocity may be
+    left out. The largest float means no limit too: the format's usual parser refuses infinity.
     """
     lower, upper, effort, velocity = map(_limit, joint.limit)
     node = joint.node.child("limit") or joint.node
+    if joint.motion_limits:
+        stated = ", ".join(f"{name} {value:g}" for name, value in joint.motion_limits.items())
+        message = f"joint '{joint.name}': the limits of {stated} are not held: no dynamics depend on them"
+        notes.info(node, message, "ignored")
     if joint.type in ("revolute", "prismatic"):
+        if version >= RANGES_REQUIRED and (lower is None or upper is None):
+            raise node.fail(
+                f"joint '{joint.name}' states no range: URDF {spelled(RANGES_REQUIRED)} requires lower and upper of "
+                f"{joint.type} joints",
+                code="missing-attribute",
+                repair="a joint without limits is continuous, or has a range as large as the largest float",
+                joint=joint.name,
+            )
         if joint.limit == (None, None, None, None):
             notes.warning(
                 node,
@@ -53,7 +69,7 @@ def limits(joint: JointRecord, notes: Notes) -> Limits:
             )
             lower, upper = lower or 0.0, upper or 0.0
         absent = [name for name, value in (("effort", effort), ("velocity", velocity)) if value is None]
-        if absent and joint.limit != (None, None, None, None):
+        if absent and version < EFFORT_OPTIONAL and joint.limit != (None, None, None, None):
             which = " and ".join(absent)
             message = f"joint '{joint.name}' states no {which} limit, which the format requires: unlimited"
             notes.info(node, message, "missing-effort")

@@ -10,7 +10,6 @@ from kinetree.errors import ModelError
 from kinetree.io.urdf_bodies import Mass
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import UNKNOWN, JointRecord
-from kinetree.model.builder import rotation_of_rpy
 
 
 def settle_massless(
@@ -102,7 +101,7 @@ def _on_axis(mass: Mass, joint: JointRecord) -> bool:
 
 def _moved(mass: Mass, joint: JointRecord) -> Mass:
     """The same piece seen from the parent link."""
-    R = rotation_of_rpy(*joint.origin.rpy)
+    R = joint.origin.R
     return Mass(mass.mass, R @ mass.com + np.array(joint.origin.xyz), R @ mass.I @ R.T)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_plan import Plan
 from kinetree.io.urdf_records import JointRecord, LinkRecord, RobotRecord
 from kinetree.joints import Fixed, Free
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.builder import WORLD, rotation_of_rpy
+from kinetree.model.builder import WORLD
 from kinetree.model.parts import transform_of_pose
 
 
@@ -30,6 +34,14 @@ def build(
         geometry = plan.shapes[link.name]
         builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **joint)
 
+    taken = [name for name, joint in robot.joints.items() if joint is not plan.freed]
+    names = _Names(Names(robot.links), Names(taken))
+
+    def free_joint(link: LinkRecord) -> dict[str, object]:
+        at = robot.joints[base_joint] if base_joint in taken else link
+        return {"joint": Free(), "joint_name": base_joint_name(
+            base_joint, names.joints, taken, at.node.fail, partial(notes.info, at.node))}  # fmt: skip
+
     try:
         # Numbers near the end of the floats overflow; the builder refuses what comes of it.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -37,15 +49,15 @@ def build(
                 for shape in plan.shapes[root]:
                     builder.add_geometry(WORLD, shape)
             elif floating_base:
-                add(robot.links[root], joint=Free(), joint_name=base_joint)
+                add(robot.links[root], **free_joint(robot.links[root]))
             else:
-                add(robot.links[root], joint=Fixed(), joint_name=f"{root}_to_world")
+                add(robot.links[root], joint=Fixed(), joint_name=names.joints.new(f"{root}_to_world"))
             for joint in plan.order:
                 link = robot.links[joint.child]
                 settings = dict(plan.settings[joint.name])
                 if joint is plan.freed:
-                    settings |= {"joint": Free(), "joint_name": base_joint}
-                add(link, **_in_its_plane(builder, joint, link, settings, notes))
+                    settings |= free_joint(link)
+                add(link, **_in_its_plane(builder, joint, link, settings, names, notes))
             for follower, leader, ratio, offset in plan.couplings:
                 builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
             if merge_fixed and not (floating_base and root != WORLD):
@@ -63,7 +75,17 @@ def build(
         raise robot.document.fail(node, error.message, type(error), **_values(error)) from error
 
 
-def _in_its_plane(builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, notes: Notes) -> dict:
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names of bodies and joints, those of the file among them."""
+
+    bodies: Names
+    joints: Names
+
+
+def _in_its_plane(
+    builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, names: _Names, notes: Notes
+) -> dict:
     """The settings of the link itself: behind a planar joint whose normal is not z it hangs on a body of its own.
 
     Our planar joint moves in its own xy plane: a massless body with z along the normal carries the link.
@@ -72,12 +94,12 @@ def _in_its_plane(builder: ModelBuilder, joint: JointRecord, link: LinkRecord, s
     if normal is None:
         return settings
     R = _turned_to(normal)
-    plane = f"{link.name}_plane"
-    settings["placement"] = transform_of_pose(rotation_of_rpy(*joint.origin.rpy) @ R, joint.origin.xyz)
+    plane = names.bodies.new(f"{link.name}_plane")
+    settings["placement"] = transform_of_pose(joint.origin.R @ R, joint.origin.xyz)
     builder.add_body(plane, **settings)
     back = transform_of_pose(R.T, (0.0, 0.0, 0.0))
     notes.info(joint.node, f"planar joint '{joint.name}': body '{plane}' has z along the normal of the plane")
-    return {"parent": plane, "joint": Fixed(), "joint_name": f"{joint.name}_plane", "placement": back}
+    return {"parent": plane, "joint": Fixed(), "joint_name": names.joints.new(f"{joint.name}_plane"), "placement": back}
 
 
 def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: Notes) -> None:

@@ -5,6 +5,7 @@ A collecting document gets every broken rule; what it then keeps of the file is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from os import PathLike
@@ -14,19 +15,22 @@ import numpy as np
 from kinetree.errors import UnsupportedError
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf_bodies import Mass, mass_of, mass_of_shapes, shapes_of
+from kinetree.io.urdf_extensions import check_extensions, refuse
 from kinetree.io.urdf_limits import limits
 from kinetree.io.urdf_massless import settle_massless
 from kinetree.io.urdf_mimic import Coupling, couplings
 from kinetree.io.urdf_notes import Notes
 from kinetree.io.urdf_records import SHAPES, JointRecord, LinkRecord, RobotRecord
 from kinetree.io.urdf_tree import root_and_order
-from kinetree.io.xml_reader import Node
+from kinetree.io.urdf_version import CAPSULES, spelled
 from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
-from kinetree.model.builder import WORLD, rotation_of_rpy
+from kinetree.model.builder import WORLD
 from kinetree.model.parts import Geometry, transform_of_pose
 
 # Stands for mass properties that could not be read: enough to resist any joint.
 _UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
+
+_UNIT = 1e-3  # off a quaternion's length, beyond which that is no matter of rounding
 
 _JOINTS: dict[str, Callable[[tuple], Joint]] = {
     "revolute": Revolute,
@@ -88,8 +92,9 @@ def plan(
     root, order = root_and_order(robot)
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
-    _extensions(robot, drop, notes)
+    check_extensions(document, drop, notes)
     _foreign_shapes(robot, drop, notes)
+    _quaternions(robot, notes)
     finder = MeshFinder(document.path.parent if document.path is not None else None, package_dirs)
     shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
     masses = {link.name: attempt(_mass, link, inertia, notes, default=_UNKNOWN_MASS) for link in robot.links.values()}
@@ -107,7 +112,7 @@ def plan(
     freed = _joint_to_free(robot, order, notes) if floating_base and root == WORLD else None
     settings = {}
     for joint in robot.joints.values():
-        ranges = attempt(limits, joint, notes)
+        ranges = attempt(limits, joint, robot.version, notes)
         if ranges is not None and joint.is_known:
             settings[joint.name] = attempt(_settings, joint, ranges, joint.name in locked, drop, notes)
     coupled = couplings(robot.joints, locked, drop, notes)
@@ -143,7 +148,7 @@ def _settings(
         "parent": joint.parent,
         "joint": Fixed() if locked else _JOINTS[joint.type](joint.axis),
         "joint_name": joint.name,
-        "placement": transform_of_pose(rotation_of_rpy(*joint.origin.rpy), joint.origin.xyz),
+        "placement": transform_of_pose(joint.origin.R, joint.origin.xyz),
     }
     lower, upper, effort, velocity = ranges
     if settings["joint"].nv != 1:
@@ -167,47 +172,30 @@ def _settings(
     return settings
 
 
-def _extensions(robot: RobotRecord, drop: bool, notes: Notes) -> None:
-    """Refuse what <gazebo> says about the mechanism itself: joints that close loops, springs; report gravity."""
-    for gazebo in robot.document.root.all_children():
-        if gazebo.tag != "gazebo":
-            continue
-        about = f"<gazebo reference='{gazebo.element.get('reference')}'>" if gazebo.has("reference") else "<gazebo>"
-        for node in gazebo.all_children():
-            value = (node.element.text or "").strip().lower()
-            if node.tag == "joint":
-                message = f"{node.path} closes a kinematic loop, which the model of a URDF file does not hold"
-                _refuse(node, message, "leaves it open", drop, notes)
-            elif node.tag in ("springStiffness", "springReference") and not _is_zero(value):
-                message = f"{about} states a spring ({node.tag} {value}), which is no part of the URDF format"
-                _refuse(node, message, "leaves it out", drop, notes)
-            elif (node.tag, value) in _NO_GRAVITY:
-                message = f"{about} turns gravity off in Gazebo; here gravity acts on all bodies"
-                notes.warning(node, message, "gravity-off")
-
-
 def _foreign_shapes(robot: RobotRecord, drop: bool, notes: Notes) -> None:
     """Refuse shapes that only other programs know, such as the endless plane."""
     for link in robot.links.values():
         for shape in link.shapes:
             if shape.shape not in SHAPES:
                 message = f"{shape.node.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
-                _refuse(shape.node, message, f"leaves the {shape.role} shape out", drop, notes)
+                refuse(shape.node, message, f"leaves the {shape.role} shape out", drop, notes)
+            elif shape.shape == "capsule" and robot.version < CAPSULES:
+                message = (
+                    f"{shape.node.path}: capsules exist since URDF {spelled(CAPSULES)}, and this file is of version "
+                    f"{spelled(robot.version)}: read all the same, other programs leave it out"
+                )
+                notes.info(shape.node, message)
 
 
-_NO_GRAVITY = {("turnGravityOff", "true"), ("turnGravityOff", "1"), ("gravity", "false"), ("gravity", "0")}
-
-
-def _refuse(node: Node, message: str, dropping: str, drop: bool, notes: Notes) -> None:
-    if drop:
-        notes.dropped(node, message)
-        return
-    repair = f"unsupported='drop' {dropping}"
-    node.document.reject(node.fail(message, UnsupportedError, code="unsupported", repair=repair))
-
-
-def _is_zero(text: str) -> bool:
-    try:
-        return float(text) == 0.0
-    except ValueError:
-        return False
+def _quaternions(robot: RobotRecord, notes: Notes) -> None:
+    """Report quaternions that are no rotations as they stand: they are normalized, as other programs do."""
+    records = [*robot.joints.values()]
+    for link in robot.links.values():
+        records += [*link.shapes, *([link.inertial] if link.inertial is not None else [])]
+    for record in records:
+        length = math.hypot(*record.origin.quaternion)
+        if record.origin.quaternion and abs(length - 1.0) > _UNIT:
+            node = record.node.child("origin")
+            w, x, y, z = record.origin.quaternion
+            message = f"{node.path}: the quaternion {x, y, z, w} (x, y, z, w) normalized, its length is {length:g}"
+            notes.warning(node, message)

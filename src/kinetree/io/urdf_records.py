@@ -1,7 +1,6 @@
 """URDF elements to plain records: what the file says, with its lines, checked one element at a time.
 
-Nothing here knows of models or trees. Frames are the file's own: the inertial origin is still that of the file, angles
-are roll, pitch and yaw.
+Nothing here knows of models or trees. Frames are the file's own: the inertial origin is still that of the file.
 """
 
 from __future__ import annotations
@@ -11,9 +10,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinetree.errors import InertiaError
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
+from kinetree.io.urdf_version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
 from kinetree.io.xml_reader import LONGEST_NAME, Document, Node, shown
+from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
@@ -22,14 +25,36 @@ JOINT_TYPES = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "floa
 
 _ENDS = ("parent", "child")
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
+_MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
+_SHORTEST = 1e-6  # of a direction or a quaternion that says anything
 
 
 @dataclass(frozen=True, slots=True)
 class Pose:
-    """``<origin>``: translation and roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    """``<origin>``: a translation, and roll, pitch, yaw or a quaternion.
+
+    ``rpy`` means R = Rz(yaw) Ry(pitch) Rx(roll), and is empty where the file gives ``quaternion`` (w, x, y, z) instead,
+    which may have another length than 1.
+    """
 
     xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, ...] = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, ...] = ()
+
+    @property
+    def R(self) -> np.ndarray:
+        """(3, 3): coordinates in the frame at the origin to those in the frame that it stands in."""
+        return rotation_of_quaternion(self.quaternion) if self.quaternion else rotation_of_rpy(*self.rpy)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it states another orientation than none."""
+        return self.rpy != (0.0, 0.0, 0.0)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return all(map(math.isfinite, (*self.xyz, *self.rpy, *self.quaternion)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +88,7 @@ class ShapeRecord:
     @property
     def is_known(self) -> bool:
         """Whether every number could be read; only a collecting document has others."""
-        return all(map(math.isfinite, (*self.size, *self.origin.xyz, *self.origin.rpy)))
+        return self.origin.is_known and all(map(math.isfinite, self.size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +111,10 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class JointRecord:
-    """``<joint>``; ``limit`` is (lower, upper, effort, velocity), None where the file does not say."""
+    """``<joint>``; ``limit`` is (lower, upper, effort, velocity), None where the file does not say.
+
+    ``motion_limits`` are those of acceleration, deceleration and jerk that the file states, by name.
+    """
 
     name: str
     type: str
@@ -95,6 +123,7 @@ class JointRecord:
     origin: Pose
     axis: tuple[float, float, float]
     limit: tuple[float | None, float | None, float | None, float | None]
+    motion_limits: dict[str, float]
     damping: float
     friction: float
     mimic: MimicRecord | None
@@ -103,7 +132,7 @@ class JointRecord:
     @property
     def is_known(self) -> bool:
         """Whether its type and place could be read; only a collecting document has others."""
-        return self.type != UNKNOWN and all(map(math.isfinite, (*self.axis, *self.origin.xyz, *self.origin.rpy)))
+        return self.type != UNKNOWN and self.origin.is_known and all(map(math.isfinite, self.axis))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +147,7 @@ class RobotRecord:
     joints: dict[str, JointRecord]
     document: Document
     complete: bool = True
+    version: Version = VERSIONS[0]
 
 
 def read_robot(document: Document) -> RobotRecord:
@@ -129,18 +159,18 @@ def read_robot(document: Document) -> RobotRecord:
         raise root.fail(
             f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
         )
-    root.text("version")
+    version = version_of(root)
     colors = _materials(root)
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
-        link = attempt(_link, node, colors, whole=node)
+        link = attempt(_link, node, colors, version, whole=node)
         if link is not None and attempt(_unique, "link", link.name, node, links, default=False):
             links[link.name] = link
     if not root.children("link"):
         document.reject(root.fail("the robot has no <link>", code="no-links"))
     joints: dict[str, JointRecord] = {}
     for node in root.children("joint"):
-        joint = attempt(_joint, node, whole=node)
+        joint = attempt(_joint, node, version, whole=node)
         if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
             joints[joint.name] = joint
     all_links = len(links) == len(root.children("link"))
@@ -148,7 +178,7 @@ def read_robot(document: Document) -> RobotRecord:
     stated = {node.element.get("name") or "" for node in root.children("link")}
     joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, stated) for role in _ENDS])]
     complete = all_links and len(joined) == len(root.children("joint"))
-    return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete)
+    return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete, version)
 
 
 def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str]) -> bool:
@@ -207,23 +237,23 @@ def _color(material: Node) -> tuple[float, ...] | None:
     return None if node is None else node.vector("rgba", 4, required=True)
 
 
-def _link(node: Node, colors: dict) -> LinkRecord:
+def _link(node: Node, colors: dict, version: Version) -> LinkRecord:
     name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
     shapes = [
-        attempt(_shape, child, role, colors, whole=child)
+        attempt(_shape, child, role, colors, version, whole=child)
         for role in ("visual", "collision")
         for child in node.children(role)
     ]
-    record = None if inertial is None else attempt(_inertial, inertial)
+    record = None if inertial is None else attempt(_inertial, inertial, version)
     return LinkRecord(name, record, tuple(shape for shape in shapes if shape is not None and shape.is_known), node)
 
 
-def _inertial(node: Node) -> InertialRecord:
+def _inertial(node: Node, version: Version) -> InertialRecord:
     attempt = node.document.attempt
     mass = attempt(_mass, node, default=math.nan)
     tensor = attempt(_tensor, node, default=(math.nan,) * 6)
-    return InertialRecord(_origin(node), mass, tensor, node)
+    return InertialRecord(_origin(node, version), mass, tensor, node)
 
 
 def _mass(node: Node) -> float:
@@ -239,21 +269,40 @@ def _tensor(node: Node) -> tuple[float, ...]:
     return tuple(tensor.values())
 
 
-def _origin(node: Node) -> Pose:
+def _origin(node: Node, version: Version) -> Pose:
     origin = node.child("origin")
     if origin is None:
         return Pose()
-    return Pose(origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0)))
+    xyz, rpy = origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0))
+    quaternion = origin.vector("quat_xyzw", 4)
+    if quaternion is None:
+        return Pose(xyz, rpy)
+    if version < QUATERNIONS:
+        origin.reject(
+            f"{origin.path}: 'quat_xyzw' is read since URDF {spelled(QUATERNIONS)}, and this file is of version "
+            f"{spelled(version)}, in which other programs ignore it",
+            code="version",
+            repair=f'state <robot version="{spelled(QUATERNIONS)}">, or give the orientation as rpy',
+        )
+    if origin.has("rpy"):
+        message = f"{origin.path} gives the orientation twice, as 'rpy' and as 'quat_xyzw'"
+        origin.reject(message, code="bad-choice", repair="remove one of them")
+    x, y, z, w = quaternion
+    if math.hypot(w, x, y, z) < _SHORTEST:
+        message = f"{origin.path}: the quaternion {quaternion} (x, y, z, w) has no length"
+        return origin.reject(message, Pose(xyz), code="bad-quaternion", repair="no turn is 0 0 0 1")
+    return Pose(xyz, (), (w, x, y, z))
 
 
-def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
+def _shape(node: Node, role: str, colors: dict, version: Version) -> ShapeRecord:
     geometry = node.child("geometry", required=True)
     inside = geometry.all_children()
     found = [(shape, child) for shape in SHAPES for child in geometry.children(shape)]
     if len(inside) == 1 and not found:  # a shape of another program; whether it may be left out is decided later
         geometry.children(inside[0].tag)
         inside[0].read_attributes.update(inside[0].element.attrib)
-        return ShapeRecord(role, node.text("name"), _origin(node), inside[0].tag, (), None, None, None, inside[0])
+        origin = _origin(node, version)
+        return ShapeRecord(role, node.text("name"), origin, inside[0].tag, (), None, None, None, inside[0])
     if len(found) != 1:
         others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
         raise geometry.fail(
@@ -276,10 +325,10 @@ def _shape(node: Node, role: str, colors: dict) -> ShapeRecord:
     if (used := node.child("material")) is not None:
         material = used.text("name")
         color = _color(used) or colors.get(material)
-    return ShapeRecord(role, node.text("name"), _origin(node), shape, size, filename, color, material, node)
+    return ShapeRecord(role, node.text("name"), _origin(node, version), shape, size, filename, color, material, node)
 
 
-def _joint(node: Node) -> JointRecord:
+def _joint(node: Node, version: Version) -> JointRecord:
     name, attempt = node.name(), node.document.attempt
     type_ = attempt(_type, node, name, default=UNKNOWN)
     parent, child = (attempt(_end, node, role, default="") for role in _ENDS)
@@ -287,8 +336,8 @@ def _joint(node: Node) -> JointRecord:
         raise node.fail(f"joint '{name}' connects link '{parent}' to itself", code="self-joint", joint=name)
     mimic = node.child("mimic")
     return JointRecord(
-        name, type_, parent, child, _origin(node), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
-        _limit(node, name), *_dynamics(node, name),
+        name, type_, parent, child, _origin(node, version), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
+        _limit(node, name), _motion_limits(node, name, version), *_dynamics(node, name),
         None if mimic is None else attempt(_mimic, mimic, name, whole=mimic), node,
     )  # fmt: skip
 
@@ -315,7 +364,7 @@ def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
     axis = node.child("axis")
     xyz = (1.0, 0.0, 0.0) if axis is None else axis.vector("xyz", 3, required=True)
     # A fixed or floating joint has no axis; many exporters write 0 0 0 there.
-    if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < 1e-6:
+    if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < _SHORTEST:
         raise axis.fail(
             f"joint '{joint}' has the axis ({', '.join(f'{x:g}' for x in xyz)}), which points nowhere",
             code="zero-axis",
@@ -331,14 +380,29 @@ def _limit(node: Node, joint: str) -> tuple[float | None, float | None, float | 
         return (None, None, None, None)
     values = tuple(limit.number(name, infinite=True) for name in ("lower", "upper", "effort", "velocity"))
     for name, value in (("effort", values[2]), ("velocity", values[3])):
-        if value is not None and value < 0.0:
-            limit.reject(
-                f"joint '{joint}' has the {name} limit {value}, which is negative",
-                code="negative-limit",
-                repair="the limit holds in both directions; write its size",
-                joint=joint,
-            )
+        _not_negative(limit, joint, name, value)
     return values
+
+
+def _motion_limits(node: Node, joint: str, version: Version) -> dict[str, float]:
+    limit = node.child("limit")
+    if limit is None or version < MOTION_LIMITS:
+        return {}
+    found = {name: limit.number(name, infinite=True) for name in _MOTION_LIMITS}
+    stated = {name: value for name, value in found.items() if value is not None}
+    for name, value in stated.items():
+        _not_negative(limit, joint, name, value)
+    return stated
+
+
+def _not_negative(limit: Node, joint: str, name: str, value: float | None) -> None:
+    if value is not None and value < 0.0:
+        limit.reject(
+            f"joint '{joint}' has the {name} limit {value}, which is negative",
+            code="negative-limit",
+            repair="the limit holds in both directions; write its size",
+            joint=joint,
+        )
 
 
 def _dynamics(node: Node, joint: str) -> tuple[float, float]:
