@@ -97,13 +97,13 @@ def test_a_connect_holds_at_the_files_own_position():
 
 
 def test_dynamics_refuse_a_model_with_loops_and_the_tree_remains():
-    """forward_dynamics says what it cannot honor; without_held leaves the tree."""
+    """forward_dynamics says what it cannot honor; without_unsupported leaves the tree."""
     model = load_mjcf(equality('<connect name="e" body1="b" body2="c" anchor=".1 .2 .3"/>'))
-    assert model.held and "'e'" in model.held[0]
+    assert model.unsupported and "'e'" in model.unsupported[0]
     q, z = model.neutral(), np.zeros(model.nv)
     with kt.interpreted(), pytest.raises(UnsupportedError, match="'e'"):
         kt.forward_dynamics(model, q, z, z)
-    assert model.without_held().held == ()
+    assert model.without_unsupported().unsupported == ()
 
 
 # Polynomials ---------------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_linear_joint_equalities_are_couplings_about_the_references():
     assert (model.joint_names[coupling.joint], model.joint_names[coupling.master]) == ("b1", "a1")
     assert coupling.ratio == 2.0 and coupling.offset == pytest.approx(0.2 + 0.5 - 2.0 * np.radians(10))
     assert "joint 'b1' follows 'a1' exactly; MuJoCo holds it softly" in str(model.report)
-    assert model.held == ()
+    assert model.unsupported == ()
 
 
 def test_other_joint_equalities_stay_polynomials():
@@ -128,7 +128,7 @@ def test_other_joint_equalities_stay_polynomials():
     assert (p.follower, p.master, p.coefficients) == ("b1", "a1", (0.0, 1.0, 2.0))
     assert (p.follower_reference, p.master_reference) == (0.2, pytest.approx(np.radians(10)))
     assert (o.follower, o.master, o.coefficients) == ("a2", None, (0.3,))
-    assert not n.active and model.couplings == () and len(model.held) == 2
+    assert not n.active and model.couplings == () and len(model.unsupported) == 2
 
 
 def test_couplings_that_cannot_be_stay_equalities():
@@ -145,7 +145,7 @@ def test_a_flag_switches_equalities_off():
     text = equality('<connect body1="b" body2="c" anchor="0 0 0"/><joint joint1="b1" joint2="a1"/>')
     text = text.replace("<worldbody>", '<option><flag equality="disable"/></option><worldbody>')
     model = load_mjcf(text)
-    assert not model.loops[0].active and not model.constraints[0].active and model.held == ()
+    assert not model.loops[0].active and not model.constraints[0].active and model.unsupported == ()
 
 
 def test_limits_of_ball_joints_are_cones():
@@ -249,10 +249,10 @@ def test_muscles_keep_their_parameters_and_length_range():
     assert muscle.gain_parameters[2] == 300.0 and not mj.actuator_gainprm[0, n:].any()
 
 
-def test_actuators_never_hinder_dynamics():
-    """They are data: the dynamics take joint forces."""
+def test_motors_never_hinder_dynamics():
+    """They exert nothing without a control, and are data: the dynamics take joint forces."""
     model = load_mjcf(tree('<actuator><motor joint="a1"/></actuator>'))
-    assert model.held == ()
+    assert model.unsupported == ()
     with kt.interpreted():
         assert np.all(np.isfinite(kt.forward_dynamics(model, model.neutral(), np.zeros(6), np.zeros(6))))
 

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.algorithms.complete import COMPLETE
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
+from kinetree.integrate import FIXED_STEP
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import (
     Actuator,
@@ -25,30 +28,56 @@ CURVE = Equality("curve", "joint", "elbow", "shoulder", (0.0, 1.0, 0.5))
 SPRING = Tendon("spring", (ViaPoint("upper"), ViaPoint("lower")), stiffness=10.0)
 CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
+SERVO = Actuator("servo", "joint", "elbow", gain_parameters=(9.0,), bias="affine", bias_parameters=(0.0, -9.0))
+UNSUPPORTED = [
+    ({"loops": (LOOP,)}, "pin"), ({"constraints": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring"),
+    ({"actuators": (SERVO,)}, "servo"),
+]  # fmt: skip
 
 
 def equipped(**parts) -> kt.Model:
     return kt.models.double_pendulum().replace(equipment=Equipment(**parts))
 
 
-@pytest.mark.parametrize(
-    ("parts", "name"),
-    [({"loops": (LOOP,)}, "pin"), ({"constraints": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring")],
-)
+@pytest.mark.parametrize(("parts", "name"), UNSUPPORTED)
 def test_complete_dynamics_refuse_what_they_do_not_compute(parts, name):
-    """Held forces raise by name in every complete call, the bare tree goes on, and without them all is as before."""
+    """Unsupported forces raise by name in complete calls, the bare tree goes on, and without them all is as before."""
     model, plain, x = equipped(**parts), kt.models.double_pendulum(), np.array([0.3, -0.2])
     for call in (kt.inverse_dynamics, kt.forward_dynamics):
         with pytest.raises(UnsupportedError, match=name):
             call(model, x, x, x)
-        np.testing.assert_array_equal(call(model.without_held(), x, x, x), call(plain, x, x, x))
+        np.testing.assert_array_equal(call(model.without_unsupported(), x, x, x), call(plain, x, x, x))
     with pytest.raises(UnsupportedError, match=name):
         kt.simulate(model, duration=0.01)
     np.testing.assert_array_equal(kt.aba(model, x, x, x), kt.aba(plain, x, x, x))
 
 
-def test_lengths_actuators_and_keyframes_hinder_nothing():
-    """A tendon without forces, an actuator, a switched-off loop and a keyframe leave the dynamics as they are."""
+@pytest.mark.parametrize("algorithm", [name for name, spec in ALGORITHMS.items() if spec.domains == COMPLETE])
+@pytest.mark.parametrize(("parts", "name"), UNSUPPORTED)
+def test_every_complete_algorithm_refuses_what_it_does_not_compute(parts, name, algorithm):
+    """All of the registry whose domain is that of complete dynamics."""
+    model, x = equipped(**parts), np.array([0.3, -0.2])
+    spec = ALGORITHMS[algorithm]
+    given = [0.01 if shape == () else x for shape in spec.inputs.values()]
+    static = {"forward": model.joint_names[1:]} if spec.static else {}
+    with kt.interpreted(), pytest.raises(UnsupportedError, match=name):
+        getattr(kt, algorithm)(model, *given, **static)
+
+
+@pytest.mark.parametrize("integrator", [*FIXED_STEP, "adaptive", "exact friction"])
+def test_every_integrator_refuses_an_actuator_that_exerts_a_force_without_a_control(integrator):
+    """Simulations and rollouts, before anything is compiled for them."""
+    model = equipped(actuators=(SERVO,))
+    settings = {"friction": "exact"} if integrator == "exact friction" else {"integrator": integrator}
+    with pytest.raises(UnsupportedError, match=r"servo.*without_unsupported"):
+        kt.simulate(model, duration=0.01, **settings)
+    if integrator in FIXED_STEP and integrator not in ("bdf2", "generalized_alpha"):  # which have a memory
+        with pytest.raises(UnsupportedError, match=r"servo.*without_unsupported"):
+            kt.rollout(model, np.zeros(2), None, None, 0.01, steps=1, integrator=integrator)
+
+
+def test_lengths_motors_and_keyframes_hinder_nothing():
+    """A tendon without forces, a motor, a switched-off loop and a keyframe leave the dynamics as they are."""
     off = LoopJoint("off", Fixed(), "lower", "world", active=False)
     home = Keyframe("home", {"elbow": (0.3,)})
     model = equipped(loops=(off,), tendons=(CORD,), actuators=(MOTOR,), keyframes=(home,))
@@ -56,7 +85,7 @@ def test_lengths_actuators_and_keyframes_hinder_nothing():
     np.testing.assert_array_equal(
         kt.forward_dynamics(model, x, x, x), kt.forward_dynamics(kt.models.double_pendulum(), x, x, x)
     )
-    assert model.held == ()
+    assert model.unsupported == ()
 
 
 def test_keyframe_fills_what_it_does_not_name():
@@ -115,4 +144,4 @@ def test_builder_of_a_model_builds_that_model(name):
 def test_equipment_survives_pickling():
     """A pickled model still holds what it held."""
     model = pickle.loads(pickle.dumps(equipped(loops=(LOOP,), tendons=(SPRING,))))
-    assert model.held == equipped(loops=(LOOP,), tendons=(SPRING,)).held
+    assert model.unsupported == equipped(loops=(LOOP,), tendons=(SPRING,)).unsupported

@@ -54,7 +54,8 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
     LimitError
         A joint is beyond a limit for which the model gives no stop.
     UnsupportedError
-        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
+        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
+        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----
@@ -66,7 +67,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
     --------
     rnea, forward_dynamics
     """
-    refuse_held(model, "rnea")
+    refuse_unsupported(model, "rnea")
     tau = rnea(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
     return at_masters(model, [t - p for t, p in zip(tau, passive, strict=True)])
@@ -105,7 +106,8 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     LimitError
         A joint is beyond a limit for which the model gives no stop.
     UnsupportedError
-        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
+        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
+        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----
@@ -116,7 +118,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     --------
     aba, inverse_dynamics
     """
-    refuse_held(model, "aba")
+    refuse_unsupported(model, "aba")
     passive = passive_joint_forces(model, q, v)
     return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
 
@@ -155,7 +157,7 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     with the diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|,
     v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints.
     """
-    refuse_held(model, "aba")
+    refuse_unsupported(model, "aba")
     elastic, damping, stiffness = passive_terms(model, q, v)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
@@ -163,18 +165,20 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     return _solve(model, q, v, force, f_ext, diagonal)
 
 
-def refuse_held(model, bare):
+def refuse_unsupported(model, bare):
     """Physics that the model holds and that is not computed here is refused, not left out.
 
     ``bare`` names the algorithm that computes the same of the tree alone.
     """
-    if not model.held:
+    if not model.unsupported:
         return
-    shown = "; ".join(model.held[:4]) + (f"; ... ({len(model.held)} in all)" if len(model.held) > 4 else "")
+    names = model.unsupported
+    shown = "; ".join(names[:4]) + (f"; ... ({len(names)} in all)" if len(names) > 4 else "")
     raise UnsupportedError(
         f"model {model.name!r} holds what the complete dynamics do not compute yet: {shown}. {bare} computes the tree "
-        "alone; model.without_held() is a copy without them",
-        held=model.held,
+        "alone; model.without_unsupported() is a copy without them, and forces of actuators can be given by tau or a "
+        "controller",
+        unsupported=names,
     )
 
 

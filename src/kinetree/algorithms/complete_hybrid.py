@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, refuse_held
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
@@ -57,7 +57,8 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     LimitError
         A joint is beyond a limit for which the model gives no stop.
     UnsupportedError
-        The model holds loop joints, constraints or tendons with forces, which are not computed yet.
+        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
+        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----
@@ -83,7 +84,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """
-    refuse_held(model, "hybrid_aba")
+    refuse_unsupported(model, "hybrid_aba")
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v)
     if model.couplings:

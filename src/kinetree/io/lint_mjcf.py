@@ -26,7 +26,7 @@ from kinetree.io.xml_reader import Node
 ROUNDS = 300  # errors of MuJoCo that are mended, at most
 SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a few times only
 _LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}
-_EXACT = ("mesh-missing",)
+_EXACT = ("mesh-missing", "not-computed")
 # The codes of errors that carry none.
 _KINDS = ((InertiaError, "impossible-inertia"), (UnsupportedError, "unsupported"))
 

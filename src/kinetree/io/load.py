@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -115,7 +115,8 @@ def _read(root: str | None, source: str | Path, options: dict):
     for option in options:
         if option not in known:
             raise unknown_name("option", option, known, f"kt.load of {_article(form)} file")
-    return reader(source, **options)
+    options = {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
+    return reader(source, **options).read_with(options)
 
 
 def _article(form: str) -> str:

@@ -24,6 +24,7 @@ from kinetree.io.mjcf_shapes import add_shapes, add_sites
 from kinetree.io.mjcf_sources import Sources
 from kinetree.io.mjcf_tendons import add_tendons
 from kinetree.io.mjcf_tree import add_tree
+from kinetree.io.mjcf_unsupported import report_equipment
 from kinetree.io.options import check_options
 from kinetree.model import ModelBuilder
 
@@ -53,6 +54,8 @@ def load_mjcf(
         it none. False: the root's free joint is made fixed.
     base_joint : str
         Name of a free joint that ``floating_base=True`` adds.
+        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        other name that the file has is an error.
     merge_fixed : bool
         True: bodies without joints become frames of the body they are attached to, which gets their inertia. False:
         they stay bodies, with joints of no freedom.
@@ -88,7 +91,8 @@ def load_mjcf(
     coordinates, and MuJoCo's is (linear in world coordinates, angular). Several joints on one body become a chain of
     bodies without mass; the frame with the body's name is where the file has it. The keyframe "initial" is MuJoCo's
     qpos0. Joint equalities that are linear become couplings, which hold exactly; connect and weld become loop joints;
-    tendons, actuators and muscles are kept as data. Geoms with contype and conaffinity 0 are "visual", those in groups
+    tendons, actuators and muscles are kept as data, and ``model.unsupported`` names those that exert forces by
+    themselves. Geoms with contype and conaffinity 0 are "visual", those in groups
     3 and above "collision", the others both.
 
     *Source* MuJoCo's XML reference and chapter Computation.
@@ -167,7 +171,8 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     add_shapes(builder, place, compiled, notes)
     tendons = add_tendons(builder, place, physics, notes)
     add_equalities(builder, place, physics, tendons, notes)
-    add_actuators(builder, place, tendons, notes)
+    add_actuators(builder, place, physics, tendons, notes)
+    report_equipment(builder.equipment, notes)
     add_keyframes(builder, place, notes)
     report_ignored(mj, notes)
     notes.raise_refused()

@@ -7,42 +7,32 @@ import numpy as np
 from kinetree.io.mjcf_layout import Layout
 from kinetree.io.mjcf_names import of_kind, unique
 from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_options import Physics
 from kinetree.model import Actuator, Equipment, ModelBuilder
-from kinetree.model.equipment import EVERYWHERE
+from kinetree.model.actuators import EVERYWHERE
 
 _TRANSMISSIONS = {0: "joint", 1: "joint_in_parent", 2: "slider_crank", 3: "tendon", 4: "site", 5: "body"}
+_GROUPS = 31  # of actuators, which an option of the file switches off
 
 
-def add_actuators(builder: ModelBuilder, place: Layout, tendons: list[str], notes: Notes) -> None:
-    """Add the actuators whose transmission is a joint, tendon, site, slider-crank or body."""
+def add_actuators(builder: ModelBuilder, place: Layout, physics: Physics, tendons: list[str], notes: Notes) -> None:
+    """Add the actuators; one that acts in another way than a model holds is refused, or dropped."""
     mj = place.mj
     count = len(mj.actuator_trntype)
     names = unique(of_kind(mj, "actuator", count), "actuator")
-    outputs = _addresses(mj, "actuator_outadr", count)
-    controls = _addresses(mj, "actuator_ctrladr", count)
+    outputs = _per_actuator(mj, "actuator_outadr", np.arange(count))  # before MuJoCo 4 each had one output
     made = []
     for k, name in enumerate(names):
         where = notes.sources.where("actuator", name)
-        kind, (first, second) = int(mj.actuator_trntype[k]), map(int, mj.actuator_trnid[k])
-        if kind not in _TRANSMISSIONS:
-            notes.warning(where, f"actuator '{name}' left out: its transmission is none that a model holds")
+        ends = _ends(place, tendons, int(mj.actuator_trntype[k]), *map(int, mj.actuator_trnid[k]))
+        if ends is None:
+            notes.unsupported(where, f"actuator '{name}', whose transmission is none that a model holds")
             continue
-        transmission = _TRANSMISSIONS[kind]
-        reference = None
-        if transmission in ("joint", "joint_in_parent"):
-            target = place.joints[first]
-        elif transmission == "tendon":
-            target = tendons[first]
-        elif transmission == "body":
-            target = place.bodies[first]
-        else:
-            target, reference = place.sites[first], place.sites[second] if second >= 0 else None
+        transmission, target, reference = ends
         if target is None:
             notes.warning(where, f"actuator '{name}' acts on a joint that is fixed now: left out")
             continue
-        if mj.actuator_plugin[k] >= 0:
-            notes.warning(where, f"actuator '{name}' is driven by a plugin, whose law is not kept")
-        out, control = outputs[k], controls[k]
+        out, controls = outputs[k], _controls(mj, k)
         made.append(
             Actuator(
                 name,
@@ -55,22 +45,61 @@ def add_actuators(builder: ModelBuilder, place: Layout, tendons: list[str], note
                 dynamics_parameters=_trimmed(mj.actuator_dynprm[k]),
                 gain_parameters=_trimmed(mj.actuator_gainprm[k]),
                 bias_parameters=_trimmed(mj.actuator_biasprm[k]),
-                control_range=_range(mj.actuator_ctrllimited[control], mj.actuator_ctrlrange[control]),
+                control_range=_control_range(mj, controls) if physics.clamps_controls else EVERYWHERE,
                 force_range=_range(mj.actuator_forcelimited[k], mj.actuator_forcerange[k]),
                 activation_range=_range(mj.actuator_actlimited[k], mj.actuator_actrange[k]),
                 length_range=tuple(map(float, mj.actuator_lengthrange[out])),
                 reference=reference,
                 crank_length=float(mj.actuator_cranklength[k]),
+                plugin=_plugin(notes, name) if mj.actuator_plugin[k] >= 0 else "",
+                active=physics.actuation and not _is_off(mj, k),
             )
         )
-        if getattr(mj, "actuator_ctrlnum", np.ones(count))[k] > 1:
+        if len(controls) > 1:
             notes.info(where, f"actuator '{name}' has several controls, of which the first one's range is kept")
     builder.equipment += Equipment(actuators=tuple(made))
 
 
-def _addresses(mj, field: str, count: int) -> np.ndarray:
-    """First entry of each actuator in arrays over outputs or controls; before MuJoCo 4 each had one."""
-    return getattr(mj, field, np.arange(count))
+def _ends(place: Layout, tendons: list[str], kind: int, first: int, second: int):
+    """(transmission, target or None if that is fixed now, reference); None for a kind that a model does not hold."""
+    transmission = _TRANSMISSIONS.get(kind)
+    if transmission is None:
+        return None
+    if transmission in ("joint", "joint_in_parent"):
+        return transmission, place.joints[first], None
+    if transmission == "tendon":
+        return transmission, tendons[first], None
+    if transmission == "body":
+        return transmission, place.bodies[first], None
+    return transmission, place.sites[first], place.sites[second] if second >= 0 else None
+
+
+def _per_actuator(mj, field: str, default) -> np.ndarray:
+    return getattr(mj, field, default)
+
+
+def _controls(mj, k: int) -> range:
+    """Numbers of an actuator's controls; before MuJoCo 4 each had one."""
+    first = int(_per_actuator(mj, "actuator_ctrladr", np.arange(len(mj.actuator_trntype)))[k])
+    return range(first, first + int(_per_actuator(mj, "actuator_ctrlnum", np.ones(len(mj.actuator_trntype)))[k]))
+
+
+def _control_range(mj, controls: range) -> tuple[float, float]:
+    """The range of the first control; an actuator without any has none."""
+    return _range(mj.actuator_ctrllimited[controls[0]], mj.actuator_ctrlrange[controls[0]]) if controls else EVERYWHERE
+
+
+def _is_off(mj, k: int) -> bool:
+    """Whether the file's ``actuatorgroupdisable`` names the group of an actuator."""
+    group = int(mj.actuator_group[k])
+    return 0 <= group < _GROUPS and bool(int(mj.opt.disableactuator) >> group & 1)
+
+
+def _plugin(notes: Notes, name: str) -> str:
+    """The plugin that drives an actuator, by its name in the file."""
+    node = notes.sources.find("actuator", name)
+    told = [] if node is None else [node.element.get(attribute) for attribute in ("plugin", "instance")]
+    return next(filter(None, told), "unnamed")
 
 
 def _law(enumeration: str, prefix: str, value) -> str:

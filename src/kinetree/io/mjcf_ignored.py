@@ -28,6 +28,7 @@ _SECTIONS = {
 # Elements left out, in any section.
 _ELEMENTS = {
     "camera": "cameras are not modeled",
+    "layer": "textures are not shown",
     "light": "lights are not drawn",
     "pair": "the dynamics have no contacts yet",
     "skin": "skins are pictures only",
@@ -70,8 +71,9 @@ _USED = {
        "shellinertia", "group", "hfield"},
     "site": _POSE | {"fromto"},
     "material": frozenset({"rgba"}),
-    "option": frozenset({"gravity", "density", "viscosity", "wind"}),
-    "flag": frozenset({"constraint", "equality", "frictionloss", "limit", "passive", "spring", "damper", "gravity"}),
+    "option": frozenset({"gravity", "density", "viscosity", "wind", "actuatorgroupdisable"}),
+    "flag": frozenset({"constraint", "equality", "frictionloss", "limit", "passive", "spring", "damper", "gravity",
+                       "actuation", "clampctrl"}),
     "tendon": _TENDON,
     "spatial": _TENDON,
     "fixed": _TENDON,
@@ -83,36 +85,35 @@ _NOT_OF_ACTUATORS = frozenset({"group", "user", "nsample", "interp", "delay", "a
 _CONTACT = "contact parameters; the dynamics have no contacts yet"
 _SOFT = "softness of limits and friction in MuJoCo's solver"
 _LOOK = "settings of MuJoCo's viewer"
-_DRIVES = "drives are data; the dynamics take joint forces"
 _USER = "data for the user of MuJoCo"
 _NUMERICS = "MuJoCo's own integrator and solver"
+_OF_LIMITS = {
+    **dict.fromkeys(("solreflimit", "solimplimit", "solreffriction", "solimpfriction"), _SOFT),
+    "margin": "a distance from which MuJoCo's limits push; here they begin at the range",
+}
 _REASONS: dict[str, dict[str, str]] = {
     "geom": {
         **dict.fromkeys(("condim", "friction", "solmix", "solref", "solimp", "margin", "gap", "priority"), _CONTACT),
         **dict.fromkeys(("surfacevel", "adhesion"), _CONTACT),
         **dict.fromkeys(("fluidshape", "fluidcoef"), "forces of fluids are not modeled"),
+        "castshadow": _LOOK,
     },
-    "joint": dict.fromkeys(
-        ("solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin"), _SOFT
-    ) | {"actuatorgravcomp": "gravity compensation is not modeled"},
-    "tendon": dict.fromkeys(
-        ("solreflimit", "solimplimit", "solreffriction", "solimpfriction", "margin"), _SOFT
-    ) | dict.fromkeys(("width", "material", "rgba"), _LOOK),
+    "joint": _OF_LIMITS | {"actuatorgravcomp": "gravity compensation is not modeled"},
+    "tendon": _OF_LIMITS | dict.fromkeys(("width", "material", "rgba"), _LOOK),
     "site": dict.fromkeys(("type", "size", "rgba", "material", "mesh", "fitscale"), "a site is a frame without shape"),
-    "body": {"sleep": _NUMERICS},
+    "body": {"sleep": _NUMERICS} | dict.fromkeys(("simple", "fuse"), "hints for MuJoCo's compiler"),
     "flag": {
         **dict.fromkeys(("contact", "filterparent", "override", "midphase", "nativeccd", "multiccd"), _CONTACT),
-        **dict.fromkeys(("actuation", "clampctrl"), _DRIVES),
         "sensor": "sensors are not modeled",
     },
     "option": {
-        "actuatorgroupdisable": _DRIVES,
         "magnetic": "sensors are not modeled",
         **dict.fromkeys(("o_margin", "o_solref", "o_solimp", "o_friction"), _CONTACT),
     },
     "actuator": {
         **dict.fromkeys(("nsample", "interp", "delay"), "delays of drives are not modeled"),
         "actearly": _NUMERICS,
+        "group": "groups serve MuJoCo's viewer, and actuatorgroupdisable, which is read",
     },
 }  # fmt: skip
 _FALLBACK = {"option": _NUMERICS, "flag": _NUMERICS, "material": _LOOK}
@@ -215,6 +216,5 @@ def _family(tag: str, section: str | None) -> str:
 def _reason(family: str, attribute: str) -> str:
     if attribute == "user":
         return _USER
-    if attribute == "group":
-        return _LOOK
-    return _REASONS.get(family, {}).get(attribute) or _FALLBACK.get(family, "not known to this reader")
+    told = _REASONS.get(family, {}).get(attribute)
+    return told or (_LOOK if attribute == "group" else _FALLBACK.get(family, "not known to this reader"))

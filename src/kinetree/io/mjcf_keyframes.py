@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.io.free_names import Names
 from kinetree.io.mjcf_layout import BALL, FREE, Layout
-from kinetree.io.mjcf_names import Names, of_kind, unique
+from kinetree.io.mjcf_names import of_kind, unique
 from kinetree.io.mjcf_notes import Notes
 from kinetree.model import Equipment, Keyframe, ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion

@@ -7,11 +7,13 @@ body at the anchor of its last joint, plus a frame of the body's own name. All o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.io.mjcf_names import Names, of_kind, unique
+from kinetree.io.free_names import Names, base_joint_name
+from kinetree.io.mjcf_names import of_kind, unique
 from kinetree.io.mjcf_notes import Notes
 from kinetree.model.builder import WORLD, rotation_of_quaternion
 
@@ -38,7 +40,7 @@ class Layout:
     freed : int or None
         The body that ``floating_base=True`` frees.
     base_joint : str
-        The free joint's name.
+        The name of the joint that frees it.
     """
 
     mj: object
@@ -92,6 +94,12 @@ def layout(mj, floating_base: bool | None, base_joint: str, locked: set[str], no
     freed = None
     if floating_base is True:
         freed = _body_to_free(mj, bodies, joints, notes)
+        if freed is not None:
+            where = notes.sources.where("joint", base_joint)
+            base_joint = base_joint_name(
+                base_joint, joint_names, set(joints), partial(notes.sources.fail, "joint", base_joint),
+                partial(notes.info, where),
+            )  # fmt: skip
     elif floating_base is False:
         _fix_base(mj, bodies, joints, notes)
     joints = [None if name in locked else name for name in joints]

@@ -4,28 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-
-class Names:
-    """Names of one kind, which never clash.
-
-    Parameters
-    ----------
-    taken : iterable of str
-        Names that are used already.
-    """
-
-    __slots__ = ("_taken",)
-
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = set(taken)
-
-    def new(self, wish: str) -> str:
-        """The wish itself if it is free, else with a number after it; taken from now on."""
-        name, number = wish, 2
-        while name in self._taken:
-            name, number = f"{wish}_{number}", number + 1
-        self._taken.add(name)
-        return name
+from kinetree.io.free_names import Names
 
 
 def of_kind(mj, kind: str, count: int) -> list[str]:

@@ -27,7 +27,7 @@ class Physics:
         Of joints and, by the square of the gear, of the drives on them [N m s/rad or N s/m; N m or N; kg m^2 or kg].
     tendon_damping, tendon_armature : (ntendon,) array
         The same along tendons [N s/m; kg].
-    springs, dampers, friction, limits, equalities : bool
+    springs, dampers, friction, limits, equalities, actuation, clamps_controls : bool
         What the flags leave on.
     """
 
@@ -43,6 +43,8 @@ class Physics:
     friction: bool
     limits: bool
     equalities: bool
+    actuation: bool
+    clamps_controls: bool
 
 
 def physics_of(place: Layout, notes: Notes) -> Physics:
@@ -63,6 +65,8 @@ def physics_of(place: Layout, notes: Notes) -> Physics:
         (limits, "limits of joints and tendons are"),
         (equalities, "equality constraints are"),
         ("GRAVITY" not in off, "gravity is"),
+        ("ACTUATION" not in off, "actuators are"),
+        ("CLAMPCTRL" not in off, "ranges of controls are"),
     ):
         if not on:
             notes.info(where, f"{what} switched off by a flag of the file, and so in the model")
@@ -82,6 +86,8 @@ def physics_of(place: Layout, notes: Notes) -> Physics:
         friction=friction,
         limits=limits,
         equalities=equalities,
+        actuation="ACTUATION" not in off,
+        clamps_controls="CLAMPCTRL" not in off,
     )
 
 
@@ -143,6 +149,11 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
             ):
                 if np.any(values):
                     notes.unsupported(where, f"{what} {along} (a default of joints? <freejoint/> takes none)")
+        if physics.actuation and len(mj.actuator_trntype) and mj.jnt_actfrclimited[j]:
+            low, high = map(float, mj.jnt_actfrcrange[j])
+            if not low <= 0.0 <= high:
+                message = f"actuatorfrcrange {low:g} to {high:g} of joint '{name}', where MuJoCo always pushes"
+                notes.unsupported(where, message)
         for field, what in (
             ("jnt_stiffnesspoly", "a spring of higher order"),
             ("jnt_springyield", "a spring that yields"),
@@ -151,9 +162,10 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
                 notes.unsupported(where, f"joint '{name}' has {what}")
         if physics.dampers and hasattr(mj, "dof_dampingpoly") and np.any(mj.dof_dampingpoly[dofs]):
             notes.unsupported(where, f"joint '{name}' has damping of higher order")
+    _report_soft(place, physics, notes)
     _check_tendons(mj, physics, notes)
     _check_actuators(mj, physics, notes)
-    _check_bodies(mj, notes)
+    _check_bodies(mj, physics, notes)
     if mj.nv and (mj.opt.density or mj.opt.viscosity):
         fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
         notes.unsupported(_where_attribute(sources, "option", ("density", "viscosity")), f"forces of a fluid ({fluid})")
@@ -164,6 +176,25 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
         passive = _passive_plugins(mujoco, mj)
         if passive:
             notes.unsupported(_where_tag(sources, ("plugin",)), f"forces of plugins: {', '.join(passive)}")
+
+
+def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
+    """Dry friction and limits act by laws of our own, where MuJoCo solves for soft constraints."""
+    mj = place.mj
+    rough = [j for j, name in enumerate(place.joints) if name and np.any(physics.dry_friction[place.dofs(j)])]
+    bounded = [j for j, name in enumerate(place.joints)
+               if name and physics.limits and mj.jnt_limited[j] and mj.jnt_type[j] in (SLIDE, HINGE)]  # fmt: skip
+    early = [j for j in bounded if mj.jnt_margin[j] > 0.0]
+    margin = f"limits with a margin up to {max(mj.jnt_margin[early], default=0.0):g}"
+    for joints, what, law in (
+        (rough, "dry friction", "here Coulomb's law, rounded off near rest; in MuJoCo a soft constraint"),
+        (bounded, "limits", "here stops that a simulation adds, or none; in MuJoCo soft constraints"),
+        (early, margin, "MuJoCo's push from that distance before the ends of the range, not here"),
+    ):
+        if joints:
+            where = notes.sources.where("joint", place.joints[joints[0]])
+            count = "1 joint has" if len(joints) == 1 else f"{len(joints)} joints have"
+            notes.info(where, f"{count} {what}: {law}")
 
 
 def _check_tendons(mj, physics: Physics, notes: Notes) -> None:
@@ -186,10 +217,10 @@ def _check_actuators(mj, physics: Physics, notes: Notes) -> None:
             notes.unsupported(notes.sources.where("actuator", name), f"actuator '{name}' has damping of higher order")
 
 
-def _check_bodies(mj, notes: Notes) -> None:
+def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
     moving = [b for b in range(1, mj.nbody) if mj.body_weldid[b]]
     compensated = [b for b in moving if mj.body_gravcomp[b]]
-    if compensated and np.any(mj.opt.gravity):
+    if compensated and np.any(physics.gravity):
         name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
         more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
         value = f"gravcomp={mj.body_gravcomp[compensated[0]]:g}"

@@ -10,7 +10,7 @@ from kinetree.io.mjcf_notes import Notes
 from kinetree.io.mjcf_options import Physics
 from kinetree.io.mjcf_shapes import geom_frame
 from kinetree.model import Equipment, JointTerm, ModelBuilder, Pulley, Tendon, ViaPoint, WrapShape
-from kinetree.model.equipment import EVERYWHERE
+from kinetree.model.actuators import EVERYWHERE
 
 _JOINT, _PULLEY, _SITE, _SPHERE, _CYLINDER = range(1, 6)  # MuJoCo's mjtWrap
 _SHAPES = {_SPHERE: "sphere", _CYLINDER: "cylinder"}

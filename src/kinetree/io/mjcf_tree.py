@@ -62,8 +62,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     R, p = place.pose(parent, mj.body_pos[body], mj.body_quat[body])
     joints = place.joints_of(body)
     if body == place.freed:
-        joint_name = place.joint_names.new(place.base_joint)
-        builder.add_body(name, above, Free(), joint_name, (np.eye(3), place.shift[parent]), **content)
+        builder.add_body(name, above, Free(), place.base_joint, (np.eye(3), place.shift[parent]), **content)
         return
     if not joints:
         first = mj.body_jntadr[body]
@@ -135,19 +134,24 @@ def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[s
         data["stiffness"] = stiffness
         data["spring_reference"] = np.array(mj.qpos_spring[place.positions(j)])
     if mj.jnt_type[j] in (SLIDE, HINGE):
-        if mj.jnt_limited[j] and physics.limits:
-            low, high = mj.jnt_range[j]
-            data["lower"] = -np.inf if low <= -LARGEST else float(low)
-            data["upper"] = np.inf if high >= LARGEST else float(high)
-        elif mj.jnt_range[j][0] > mj.jnt_range[j][1]:
-            name, (low, high) = place.joints[j], mj.jnt_range[j]
-            message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
-            notes.warning(notes.sources.where("joint", name), message, "limit-order")
-        if mj.jnt_actfrclimited[j]:
-            low, high = map(float, mj.jnt_actfrcrange[j])
-            data["effort_limit"] = max(-low, high, 0.0)
-            if low != -high:
-                name, both = place.joints[j], data["effort_limit"]
-                message = f"joint '{name}': actuatorfrcrange {low:g} to {high:g} read as an effort limit of {both:g}"
-                notes.info(notes.sources.where("joint", name), message)
+        data |= _limits(place, physics, j, notes)
+    return data
+
+
+def _limits(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, float]:
+    """Range and effort limit of a hinge or slide."""
+    mj, name, data = place.mj, place.joints[j], {}
+    where, (low, high) = notes.sources.where("joint", name), mj.jnt_range[j]
+    if mj.jnt_limited[j] and physics.limits:
+        data["lower"] = -np.inf if low <= -LARGEST else float(low)
+        data["upper"] = np.inf if high >= LARGEST else float(high)
+    elif low > high:
+        message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
+        notes.warning(where, message, "limit-order")
+    if mj.jnt_actfrclimited[j]:
+        low, high = map(float, mj.jnt_actfrcrange[j])
+        data["effort_limit"] = max(-low, high, 0.0)
+        if low != -high:
+            effort = f"an effort limit of {data['effort_limit']:g}"
+            notes.info(where, f"joint '{name}': actuatorfrcrange {low:g} to {high:g} read as {effort}")
     return data

@@ -42,6 +42,8 @@ def load_sdf(
         so is a static model that is alone in the file.
     base_joint : str
         Name of the free joint of a floating base; further ones have numbers: ``root_joint_2``.
+        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        other name that the file has is an error.
     merge_fixed : bool
         True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
         False: they stay bodies, with joints of no freedom.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from kinetree.errors import CouplingError, KinetreeError, ModelError
+from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.sdf_bodies import UNKNOWN_MASS, Mass, mass_of, shapes_of
 from kinetree.io.sdf_frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf_joints import Connection, Mechanism, couplings, mechanism
@@ -164,6 +166,8 @@ class Assembly:
         )
         builder.source = document.file
         self.freed = self._freed()
+        self.in_file = {c.name: c for c in self.mechanism.connections if c not in self.freed}
+        self.joint_names = Names(self.in_file)
         roots = 0
         in_tree: set[str] = set()
         for name, edge in self.tree.order:
@@ -171,7 +175,8 @@ class Assembly:
                 roots += 1
                 self._add_root(builder, name, roots)
             elif edge.connection.kind == "weld":
-                self._add(builder, name, WORLD, Fixed(), edge.connection.name, self.links[name].place)
+                joint = self.joint_names.new(edge.connection.name)
+                self._add(builder, name, WORLD, Fixed(), joint, self.links[name].place)
             else:
                 self._add_edge(builder, edge, edge.connection.name in locked)
                 if len(edge.connection.axes) == 1 and edge.connection.name not in locked:
@@ -210,12 +215,14 @@ class Assembly:
     def _add_root(self, builder: ModelBuilder, name: str, count: int) -> None:
         link = self.links[name]
         if self.options.floating_base is False or not self.is_complete:
-            self._add(builder, name, WORLD, Fixed(), f"{name}_to_world", link.place)
+            self._add(builder, name, WORLD, Fixed(), self.joint_names.new(f"{name}_to_world"), link.place)
             if self.masses[name].mass > 0.0 and self.options.merge_fixed and self.is_complete:
                 message = f"link '{name}' is welded to the world (floating_base=False) and does not count in total_mass"
                 self.notes.info(link.record.node, message)
             return
-        joint = self.options.base_joint if count == 1 else f"{self.options.base_joint}_{count}"
+        wish = self.options.base_joint
+        node = self.in_file[wish].node if wish in self.in_file else link.record.node
+        joint = base_joint_name(wish, self.joint_names, self.in_file, node.fail, partial(self.notes.info, node))
         held = any(edge is not None and edge.carrier == WORLD for _, edge in self.tree.order)
         if count > 1 or held:  # beside other parts, one that floats may be an oversight
             message = f"link '{name}' hangs on no joint: its own free joint is '{joint}'"

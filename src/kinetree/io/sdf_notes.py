@@ -50,6 +50,7 @@ _EXTENSIONS = {
     "{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio", "{drake.mit.edu}mimic",
     "{drake.mit.edu}controller_gains", "{drake.mit.edu}screw_thread_pitch",
 }  # fmt: skip
+_OF_ROTORS = ("{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,9 @@ class Notes:
         parent = node.document.node(node.element.getparent())
         known = node.tag in _REASONS
         meant = None if known or parent.tag not in _PHYSICAL else parent.meant_child(node.tag)
-        if node.tag in _EXTENSIONS:
+        if node.tag in _EXTENSIONS and _has_no_rotor(node):
+            self.info(node, f"{node.path} ignored: without the inertia of a rotor it has no effect", "ignored")
+        elif node.tag in _EXTENSIONS:
             self.unsupported(node, f"{node.path} is an extension of the format that would change the physics")
         elif meant:
             self.unsupported(node, f"{node.path} is no part of the format; did you mean <{meant}>?", "misspelled")
@@ -166,3 +169,14 @@ class Notes:
         order = {id(document): k for k, document in enumerate(self.documents)}
         entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
         return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))
+
+
+def _has_no_rotor(node: Node) -> bool:
+    """Whether an extension is about a rotor of a joint that has no inertia there."""
+    if node.tag not in _OF_ROTORS:
+        return False
+    inertia = node.element.getparent().find(_OF_ROTORS[0])
+    try:
+        return inertia is None or float(inertia.text or "") == 0.0
+    except ValueError:
+        return False

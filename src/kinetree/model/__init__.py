@@ -1,8 +1,8 @@
 """Models: what a mechanism consists of, as frozen data, and how to build one."""
 
+from kinetree.model.actuators import Actuator
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.equipment import (
-    Actuator,
     Equality,
     Equipment,
     JointTerm,

@@ -116,6 +116,8 @@ class ModelBuilder:
         What the caller wants to tell about the model; see ``note``.
     source : str or None
         File that the model is read from.
+    source_options : mapping or None
+        Options that it is read with.
     equipment : Equipment
         Loop joints, constraints, tendons, actuators and keyframes, referring to everything by name; assign a new one,
         or add: ``builder.equipment += Equipment(loops=(...,))``.
@@ -138,6 +140,7 @@ class ModelBuilder:
         self.gravity = gravity
         self.report = Report()
         self.source: str | None = None
+        self.source_options: Mapping[str, object] | None = None
         self.equipment = Equipment()
         self.accept_impossible_inertia = accept_impossible_inertia
         self._bodies: dict[str, AddedBody] = {}
@@ -173,7 +176,8 @@ class ModelBuilder:
         refuse_planar(model, f"{cls.__name__}.of")
         builder = cls(model.name, gravity=list(model.gravity))
         builder.accept_impossible_inertia = model.accept_impossible_inertia
-        builder.report, builder.source, builder.equipment = model.report, model.source, model.equipment
+        builder.report, builder.equipment = model.report, model.equipment
+        builder.source, builder.source_options = model.source, model.source_options
         builder._world_geometry, builder._world_inertia = list(model.geometry[0]), model.I[0]
         builder._welded = dict(model.welded)
         for i in model.outward():
@@ -544,6 +548,7 @@ class _Assembly:
             equipment=builder.equipment,
             report=builder.report,
             source=builder.source,
+            source_options=builder.source_options,
             welded={**builder._welded, **self.welded},
             accept_impossible_inertia=builder.accept_impossible_inertia,
             **{what: self._gathered(what, kept) for what in JOINT_DATA},

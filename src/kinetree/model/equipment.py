@@ -1,8 +1,8 @@
 """What a model holds beside its tree: loop joints, constraints, tendons, actuators and keyframes, as data.
 
 All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. What exerts
-forces that the dynamics do not compute yet is *held*: `Equipment.held` names it, and the complete dynamics refuse a
-model that holds something instead of leaving it out.
+forces that the dynamics do not compute yet is *unsupported*: `Equipment.unsupported` names it, and the complete
+dynamics refuse a model that holds some of it instead of leaving it out.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ import numpy as np
 
 from kinetree.errors import DuplicateNameError, JointError, ModelError, ShapeError, unknown_name
 from kinetree.joints import Joint
+from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
 from kinetree.spatial import Transform
 
-INFINITE = float("inf")
-EVERYWHERE = (-INFINITE, INFINITE)
-TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
+FORCEFUL = ("loops", "constraints", "tendons", "actuators")  # kinds that may exert forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,68 +243,6 @@ class Tendon:
         return f"tendon {self.name!r}" + (f" ({', '.join(self.forces)})" if self.forces else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Actuator:
-    """A drive: how a control becomes a force, and where that force acts. Data; the dynamics take joint forces.
-
-    Parameters
-    ----------
-    name : str
-    transmission : str
-        One of "joint", "joint_in_parent", "tendon", "site", "slider_crank", "body".
-    target : str
-        Name of the joint, tendon, frame or body.
-    gear : tuple of 6 floats
-        Ratio of the force at the target to the actuator's; all six entries matter for joints of several freedoms and
-        for frames.
-    dynamics, gain, bias : str
-        Laws of activation, of the force per activation, and of the force without activation, by MuJoCo's names:
-        dynamics "none", "integrator", "filter", "filterexact", "muscle", ...; gain "fixed", "affine", "muscle", ...;
-        bias "none", "affine", "muscle", ...
-    dynamics_parameters, gain_parameters, bias_parameters : tuple of float
-        Trailing zeros are left out.
-    control_range, force_range, activation_range : tuple of 2 floats
-        Infinite where there is none.
-    length_range : tuple of 2 floats
-        Shortest and longest length of the transmission, which scales muscles [m].
-    reference : str, optional
-        Frame relative to which a "site" transmission acts, or the slider's frame of a "slider_crank".
-    crank_length : float
-        [m].
-    """
-
-    name: str
-    transmission: str
-    target: str
-    gear: tuple[float, ...] = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    dynamics: str = "none"
-    gain: str = "fixed"
-    bias: str = "none"
-    dynamics_parameters: tuple[float, ...] = ()
-    gain_parameters: tuple[float, ...] = (1.0,)
-    bias_parameters: tuple[float, ...] = ()
-    control_range: tuple[float, float] = EVERYWHERE
-    force_range: tuple[float, float] = EVERYWHERE
-    activation_range: tuple[float, float] = EVERYWHERE
-    length_range: tuple[float, float] = (0.0, 0.0)
-    reference: str | None = None
-    crank_length: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.transmission not in TRANSMISSIONS:
-            raise ModelError(
-                f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"
-            )
-
-    @property
-    def is_muscle(self) -> bool:
-        """Whether its force follows a muscle's force-length-velocity curves."""
-        return self.gain == "muscle"
-
-    def __str__(self) -> str:
-        return f"actuator {self.name!r} ({self.transmission} {self.target!r})"
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Keyframe:
     """A named state.
@@ -348,18 +285,32 @@ class Equipment:
         return Equipment(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
 
     @property
-    def held(self) -> tuple[str, ...]:
+    def unsupported(self) -> tuple[str, ...]:
         """Names of what exerts forces that the dynamics do not compute yet."""
         active = [each for each in (*self.loops, *self.constraints) if each.active]
-        return tuple(map(str, (*active, *(tendon for tendon in self.tendons if tendon.forces))))
+        return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
 
-    def without_forces(self) -> Equipment:
-        """What remains when everything that is held is taken out: tendons as mere lengths, actuators, keyframes."""
-        slack = [
+    def without_forces(self, *kinds: str) -> Equipment:
+        """What remains without what is unsupported, of these kinds or all: mere lengths of tendons, motors, keyframes.
+
+        Parameters
+        ----------
+        *kinds : {"loops", "constraints", "tendons", "actuators"}
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        for kind in kinds:
+            if kind not in FORCEFUL:
+                raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
+        left = {"loops": (), "constraints": ()}
+        left["tendons"] = tuple(
             replace(t, stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
             for t in self.tendons
-        ]
-        return Equipment((), (), tuple(slack), self.actuators, self.keyframes)
+        )
+        left["actuators"] = tuple(actuator for actuator in self.actuators if not actuator.forces)
+        return replace(self, **{kind: left[kind] for kind in kinds or FORCEFUL})
 
     def renamed(self, frame: Callable[[str], str], joint: Callable[[str], str], own: Callable[[str], str]) -> Equipment:
         """The same under other names.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model import validation as check
-from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
+from kinetree.model.actuators import Actuator
+from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
@@ -77,6 +79,8 @@ class Model(Tree):
     report : Report
     source : str, optional
         File that the model was read from.
+    source_options : mapping, optional
+        Options that it was read with, by `kinetree.load`.
     welded : mapping of str to str
         Fixed joints that were merged away, and the frames that remain of what they carried.
     accept_impossible_inertia : bool
@@ -91,9 +95,9 @@ class Model(Tree):
     time_dependent : bool
         Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
         t)``, and ``model.at(t)`` is what they see.
-    held : tuple of str
+    unsupported : tuple of str
         What the model holds and the complete dynamics do not compute yet, so that they refuse: loop joints,
-        constraints, forces of tendons.
+        constraints, tendons with forces, and actuators that exert a force without a control.
     functions : dict
         Compiled functions of this model; filled on use.
 
@@ -120,8 +124,8 @@ class Model(Tree):
 
     __slots__ = (
         "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
-        "rotors", "equipment", "report", "source", "accept_impossible_inertia", "functions", "_reframed", "_numbers",
-        "__weakref__",
+        "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
+        "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -153,6 +157,7 @@ class Model(Tree):
         equipment: Equipment | None = None,
         report: Report | None = None,
         source: str | None = None,
+        source_options: Mapping[str, object] | None = None,
         welded: Mapping[str, str] | None = None,
         accept_impossible_inertia: bool = False,
     ) -> None:
@@ -183,7 +188,7 @@ class Model(Tree):
             ),
             welded=dict(welded or {}),
         )
-        self._set(held=equipment.held)
+        self._set(unsupported=equipment.unsupported)
         check.check_names("frame", [frame.name for frame in self.frames], name)
         check_equipment(self, equipment)
 
@@ -222,6 +227,7 @@ class Model(Tree):
             equipment=equipment,
             report=report if report is not None else Report(),
             source=source,
+            source_options=None if source_options is None else MappingProxyType(dict(source_options)),
             accept_impossible_inertia=bool(accept_impossible_inertia),
             functions={},
             _reframed=None,
@@ -428,9 +434,26 @@ class Model(Tree):
         """A copy whose joints have no position limits and no stops."""
         return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)
 
-    def without_held(self) -> Model:
-        """A copy without what the complete dynamics refuse: without loop joints, constraints and forces of tendons."""
-        return self.replace(equipment=self.equipment.without_forces())
+    def without_unsupported(self, *kinds: str) -> Model:
+        """A copy without what the complete dynamics refuse.
+
+        Parameters
+        ----------
+        *kinds : {"loops", "constraints", "tendons", "actuators"}
+            What to leave out; default: all of it. Tendons stay as mere lengths, and motors, which exert nothing without
+            a control, stay as data.
+
+        Raises
+        ------
+        UnknownNameError
+            There is no such kind.
+        """
+        return self.replace(equipment=self.equipment.without_forces(*kinds))
+
+    def read_with(self, options: Mapping[str, object]) -> Model:
+        """This model, which `kinetree.load` has just read with these options and nobody else has seen."""
+        self._set(source_options=MappingProxyType(dict(options)))
+        return self
 
     def _arguments(self) -> dict[str, object]:
         """The constructor's arguments that give this model again."""
@@ -439,7 +462,8 @@ class Model(Tree):
             "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "rotors", "geometry",
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
-        return {**{what: getattr(self, what) for what in names}, "welded": self._welded}
+        options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
+        return {**{what: getattr(self, what) for what in names}, "source_options": options, "welded": self._welded}
 
     def __reduce__(self):
         return _from_arguments, (self._arguments(),)
@@ -524,7 +548,7 @@ class Model(Tree):
             ("rotors", rotors),
             ("frames", frames),
             ("own frames", own),
-            ("held", bool(self.held)),
+            ("unsupported", bool(self.unsupported)),
         )
 
     def planar(self):

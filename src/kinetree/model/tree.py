@@ -23,7 +23,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics", "held", "X_own", "time_dependent", "_clock", "algebra",
+        "_physics", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
     )  # fmt: skip
     __slots__ = STRUCTURE
 

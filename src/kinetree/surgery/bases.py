@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 
-from kinetree.errors import ModelError, TopologyError, unknown_name
+from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Free, Joint, Planar
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Keyframe, Model
@@ -81,7 +81,7 @@ def with_base(
     if record.joint.nv:
         old = f"joint {record.joint_name!r} ({record.joint!r}) of {body!r}"
         draft.note("info", "with_base", f"{old} replaced by {joint!r}")
-    draft.set_joint(body, joint, name, X)
+    draft.set_joint(body, joint, _root_name(draft, name, record.joint_name, "with_base"), X)
     if joint.rigid:
         draft.absorb(body)
     return draft.result()
@@ -160,6 +160,8 @@ def reroot(
     root, root_name = joint or root, name or root_name
     if placement is not None:
         X = as_transform("reroot: placement", placement)
+    if root_name != draft._bodies[old].joint_name:
+        root_name = _root_name(draft, root_name, draft._bodies[old].joint_name, "reroot")
     keyframes = draft.equipment.keyframes if isinstance(root, Free) else ()
     if keyframes:  # put back as the states of the new root
         draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
@@ -168,6 +170,23 @@ def reroot(
     if root.rigid:
         draft.absorb(top)
     return _with_keyframes(model, draft.result(), keyframes, root_name)
+
+
+def _root_name(draft: Draft, wish: str, replaced: str, what: str) -> str:
+    """The name of a new root joint; in place of the default one that is taken, one with a number.
+
+    Raises
+    ------
+    DuplicateNameError
+        The caller asked for a name that another joint has.
+    """
+    name = draft.free_joint_name(wish, replaced)
+    if name != wish and wish != ROOT_JOINT:
+        message = f"{what}: name={wish!r} is that of another joint; choose one that no joint has, merged ones included"
+        raise DuplicateNameError(message, kind="joint", name=wish)
+    if name != wish:
+        draft.note("info", what, f"the root joint is named {name!r}, for there is another {wish!r}")
+    return name
 
 
 def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:
@@ -208,7 +227,8 @@ def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...]
     chosen = base or next(iter(links), "base")
     while base is None and not links and chosen in draft.frame_names():
         chosen += "_"
-    joint_name = next((joint for joint, frame in draft._welded.items() if frame == chosen), f"{chosen}_to_world")
+    joint_name = next((joint for joint, frame in draft._welded.items() if frame == chosen), None)
+    joint_name = joint_name or draft.free_joint_name(f"{chosen}_to_world")
     mass = draft._world_inertia.m
     draft.embody_world(chosen, joint_name, draft.pose_of(chosen))
     if moves:

@@ -35,6 +35,14 @@ class Draft(ModelBuilder):
         """The joints that are not merged away."""
         return [body.joint_name for body in self._bodies.values()]
 
+    def free_joint_name(self, wish: str, replaced: str = "") -> str:
+        """A name that no other joint has, merged ones included: the wish, with a number if that is taken."""
+        taken = {*self.joint_names(), *self._welded} - {replaced}
+        name, number = wish, 2
+        while name in taken:
+            name, number = f"{wish}_{number}", number + 1
+        return name
+
     def frame_names(self) -> list[str]:
         """The frames, those of the bodies and of the world among them."""
         return [WORLD, *self._bodies, *(name for name in self._frames if name != WORLD and name not in self._bodies)]
@@ -213,7 +221,7 @@ class Draft(ModelBuilder):
         rest = self.equipment.missing(frames, joints)  # what does not live on the lost part alone
         for piece, names in self.equipment.missing(stay_frames, stay_joints).items():
             if piece in rest:
-                level = "dropped" if piece in self.equipment.held else "info"
+                level = "dropped" if piece in self.equipment.unsupported else "info"
                 self.note(level, "cut", f"{piece}: {_listed(names)} not there any more")
         self.equipment = self.equipment.restricted(stay_frames, stay_joints)
 

@@ -161,6 +161,8 @@ def _shifted_actuator(a: Actuator, shift: float, note: Note) -> Actuator:
             changes[parameters] = (c0 + c1 * shift, c1, *others)
         elif getattr(a, law) not in ("fixed", "none", "muscle"):
             note("warning", "lock", f"{a}: its {law} may read the length, which is now shorter by {shift:.6g}")
+    if a.plugin:
+        note("warning", "lock", f"{a}: its law may read the length, which is now shorter by {shift:.6g}")
     return replace(a, **changes)
 
 
