@@ -191,7 +191,7 @@ def test_loops_are_shown_and_left_out_on_request(tmp_path):
     path = tmp_path / "looped.sdf"
     path.write_text(LOOPED)
     shown = run("info", str(path))
-    assert "loop      pin  spherical" in shown.stdout and "do not compute yet" in shown.stdout
+    assert "loop      pin  spherical" in shown.stdout and "1 not computed yet, so that" in shown.stdout
     assert json.loads(run("info", str(path), "--json").stdout)["loops"][0]["name"] == "pin"
     refused = run("simulate", str(path), "--duration", "0.01")
     assert refused.exit_code == 2 and "--tree-only" in refused.output

@@ -43,7 +43,7 @@ def test_stops_of_many_joints_are_one_note():
     """Twelve joints of the quadruped: their number and the range of the stiffness, which is in the model."""
     run = kt.simulate(kt.load("quadruped", floating_base=True), duration=0.01)
     k = run.model.limit_stiffness[6:]
-    (note,) = run.notes
+    (note,) = (note for note in run.notes if "stops" in note)
     assert "the limits of 12 joints" in note and f"stiffness {k.min():.4g} to {k.max():.4g} N m/rad (" in note
 
 
@@ -136,3 +136,41 @@ def test_a_floor_that_does_not_hold_is_told():
             b.add_geometry("world", shape)
         notes = kt.simulate(b.build(), duration=0.01).notes
         assert any("contacts" in note for note in notes) == floor
+
+
+def boxes(*joints, role="both"):
+    """Bodies with a solid shape each, by (parent, joint)."""
+    b = kt.ModelBuilder("boxes")
+    for k, (parent, joint) in enumerate(joints):
+        shape = Geometry("box", (0.1, 0.1, 0.1), role=role)
+        b.add_body(f"b{k}", parent, joint, mass=1.0, inertia=(0.1, 0.1, 0.1), geometry=[shape])
+    return b.build()
+
+
+HINGE = Revolute((0, 1, 0))
+
+
+@pytest.mark.parametrize(
+    ("joints", "role", "told"),
+    [
+        ([("world", Free()), ("world", Free())], "both", True),  # two boxes
+        ([("world", Free()), ("world", Free())], "visual", False),
+        ([("world", HINGE), ("b0", HINGE)], "both", False),  # neighbors, which a joint lets overlap
+        ([("world", HINGE), ("b0", HINGE), ("b1", HINGE)], "collision", True),  # the third may reach the first
+        ([("world", HINGE), ("b0", HINGE), ("b0", HINGE)], "both", True),  # two legs
+    ],
+)
+def test_bodies_that_pass_through_each_other_are_told(joints, role, told):
+    """Whatever could touch and is no neighbor in the tree: in the notes of a run, and of a rollout."""
+    model = boxes(*joints, role=role)
+    expected = ("bodies pass through each other: contacts are not simulated",) if told else ()
+    assert tuple(x for x in kt.simulate(model, duration=0.01).notes if "contacts" in x) == expected
+    assert kt.Rollout(model).notes == expected
+
+
+def test_a_floor_and_other_bodies_are_told_in_one_note():
+    """Free bodies fall through the world's shapes, too."""
+    b = kt.ModelBuilder.of(boxes(("world", Free()), ("world", Free())))
+    b.add_geometry("world", Geometry("plane", ()))
+    (note,) = (x for x in kt.simulate(b.build(), duration=0.01).notes if "contacts" in x)
+    assert note == "bodies pass through the collision shape of the world and each other: contacts are not simulated"

@@ -488,5 +488,5 @@ def test_physics_that_is_not_computed_is_refused():
     model = pendulum.replace(equipment=Equipment(loops=(loop,)))
     with pytest.raises(kt.errors.UnsupportedError, match="holds what the complete dynamics do not compute yet"):
         kt.rollout(model, np.zeros(2), None, None, DT, steps=2)
-    same(kt.rollout(model.without_held(), np.ones(2), None, None, DT, steps=2),
+    same(kt.rollout(model.without_unsupported(), np.ones(2), None, None, DT, steps=2),
          kt.rollout(pendulum, np.ones(2), None, None, DT, steps=2))  # fmt: skip

@@ -28,7 +28,7 @@ class FourierTrajectory:
     offset : (nv,) array
         q_0 [rad or m].
     sines, cosines : (nv, harmonics) array
-        a and b [rad/s or m/s].
+        a and b [rad/s or m/s]. All arrays are copied, and read-only.
     condition : float
         Of the regressor that it was chosen for; NaN if it was not.
     """
@@ -38,6 +38,12 @@ class FourierTrajectory:
     sines: np.ndarray
     cosines: np.ndarray
     condition: float = field(default=float("nan"))
+
+    def __post_init__(self) -> None:
+        for name in ("offset", "sines", "cosines"):
+            numbers = np.array(getattr(self, name), dtype=float)
+            numbers.setflags(write=False)
+            object.__setattr__(self, name, numbers)
 
     def __call__(self, t) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, velocities and accelerations at these times.

@@ -69,6 +69,10 @@ class Identification:
     iterations: int
     converged: bool
 
+    def __post_init__(self) -> None:
+        for x in (self.parameters, self.base_deviation, self.noise, self.rms):
+            x.setflags(write=False)
+
     @property
     def consistent(self) -> bool:
         """Whether all pseudo-inertias are positive definite."""

@@ -13,6 +13,7 @@ from kinetree.integrate.implicit import FORCE_SLOPES, STEP_END
 from kinetree.integrate.loop_closure import LoopClosure
 from kinetree.integrate.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.integrate.system import System
+from kinetree.integrate.user_code import copied
 
 CONSISTENT = 1e-8  # what a start may violate the loops by, of 1 m or rad (and per second)
 PROBE = 1e-4  # [s] over which the rate of the first acceleration is measured
@@ -202,8 +203,8 @@ class ConstrainedAlpha:
 
 def _of_time(value) -> Callable:
     if callable(value):
-        return lambda t: np.asarray(value(t), float)
-    constant = np.asarray(value, float)
+        return lambda t: copied(value(t))
+    constant = copied(value)
     return lambda t: constant
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import NonFiniteError, ShapeError, SimulationError
+from kinetree.integrate.user_code import copied, explain, lock
 
 JUST_AFTER = 1e-6
 """Of the step: how long after an event of its own a function is looked at for the side on which it goes on."""
@@ -30,7 +31,8 @@ class Event:
     Parameters
     ----------
     function : callable
-        ``function(t, q, v) -> float``; the event is where it crosses zero. It must depend on its arguments only.
+        ``function(t, q, v) -> float``; the event is where it crosses zero. It must depend on its arguments only, whose
+        arrays are read-only.
     direction : {0, 1, -1}
         Count crossings of either sign (0), only those from below (1), or only those from above (-1).
     terminal : bool or int
@@ -75,7 +77,12 @@ class Event:
 
     def value(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
         """The function, as a finite float."""
-        found = float(self.function(t, q, v))
+        lock(q, v)
+        try:
+            found = float(self.function(t, q, v))
+        except Exception as error:
+            explain(error, f"the function of event {self.name!r} at t = {t:.9g} s")
+            raise
         if not math.isfinite(found):
             raise NonFiniteError(f"Event {self.name!r}: its function is {found} at t = {t:.9g} s.", time=t)
         return found
@@ -91,9 +98,11 @@ class Occurrence:
     time : float
         [s]
     q, v : numpy.ndarray
-        The state just before.
+        The state just before; read-only, as are the others.
     q_after, v_after : numpy.ndarray
         The state from which the run went on.
+    joint, side : str
+        Of an impact at a hard stop: the joint, and "lower" or "upper"; empty for other events.
     """
 
     name: str
@@ -102,9 +111,12 @@ class Occurrence:
     v: np.ndarray
     q_after: np.ndarray
     v_after: np.ndarray
+    joint: str = ""
+    side: str = ""
 
     def __repr__(self) -> str:
-        return f"<{self.name} at t = {self.time:.9g} s>"
+        where = f" of joint {self.joint!r} at its {self.side} stop" if self.joint else ""
+        return f"<{self.name}{where} at t = {self.time:.9g} s>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -330,11 +342,16 @@ def _acted(event: Event, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.nda
     """The state after the action, checked."""
     if event.action is None:
         return q, v
-    answer = event.action(t, q.copy(), v.copy())
+    lock(q, v)
+    try:
+        answer = event.action(t, q, v)
+    except Exception as error:
+        explain(error, f"the action of event {event.name!r} at t = {t:.9g} s")
+        raise
     if answer is None:
         return q, v
     try:
-        q_after, v_after = (np.array(x, dtype=float) for x in answer)
+        q_after, v_after = (copied(x) for x in answer)
     except (TypeError, ValueError):
         q_after = v_after = np.empty(0)
     if q_after.shape != q.shape or v_after.shape != v.shape:

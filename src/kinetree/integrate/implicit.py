@@ -16,7 +16,7 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 from __future__ import annotations
 
 from kinetree.algorithms.companions import joint_forces
-from kinetree.algorithms.complete import refuse_held
+from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
@@ -259,7 +259,7 @@ def _sum(*terms):
 
 
 def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
-    refuse_held(model, "aba")
+    refuse_unsupported(model, "aba")
     xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
     stuck = reversals(before, w)
     matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_held
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import algorithm
 from kinetree.integrate.implicit import Linearization, corrected, has_kinks, reversals, stage
@@ -96,7 +96,7 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     --------
     semi_implicit_step, variational_step, simulate
     """
-    refuse_held(model, "aba")
+    refuse_unsupported(model, "aba")
     half = 0.5 * dt
     x0, x1, middle = [half * v_k for v_k in v], half * half, model.after(half)
     a, before, kinks, stuck, matrix = [0.0] * model.nv, v, has_kinks(model), None, None

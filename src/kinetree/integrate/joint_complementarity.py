@@ -67,6 +67,9 @@ class JointComplementarity:
     laws : JointLaws
     account : callable
         ``account(t, kind, work)``: energy (ny,) [J] that entered at the joints until t, called where it is not zero.
+    impacted : callable, optional
+        ``impacted(t, hit, q, before, after)``: independent velocities that met a stop at t, the position then, and the
+        velocities before and after.
 
     Notes
     -----
@@ -87,8 +90,8 @@ class JointComplementarity:
     name = "semi_implicit"
     order = 1
 
-    def __init__(self, system, laws, account) -> None:
-        self.system, self.laws, self._account = system, laws, account
+    def __init__(self, system, laws, account, impacted=None) -> None:
+        self.system, self.laws, self._account, self._impacted = system, laws, account, impacted
         self._free = system.function(FREE, checks=False)
         self._inertia = system.function(INERTIA, checks=False)
         self._drift = system.function(DRIFT, checks=False)
@@ -114,7 +117,7 @@ class JointComplementarity:
         """Advance (q, v) from time t [s] by h [s]."""
         laws, arrays = self.laws, f_ext(t)
         if len(laws.bounded) and (hit := self._running_in(q, v)):
-            v = self._impact(t + h, h, q, v, np.zeros_like(v), hit, True)
+            v = self._impact(t, t + h, h, q, v, np.zeros_like(v), hit, True)
         v_next, impulses, _ = self._solved(t, h, q, v, tau(t), arrays)
         q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
         if len(laws.bounded) and self._beyond(q_next).any():
@@ -250,7 +253,7 @@ class JointComplementarity:
             for m in hit:
                 bounds = (laws.lower[m], laws.upper[m])
                 q[laws.position[m]] = min(bounds, key=lambda b, x=q[laws.position[m]]: abs(x - b))
-            w = self._impact(t + h, h, q, w, a, hit, n + 1 < MOST_IMPACTS)
+            w = self._impact(t + h - left, t + h, h, q, w, a, hit, n + 1 < MOST_IMPACTS)
             v_next, impulses, _ = self._solved(t, h, q, w, tau, arrays)
             a = (v_next - w) / h
         rate = w + 0.5 * left * a
@@ -276,8 +279,8 @@ class JointComplementarity:
         slack = TOGETHER * left
         return min(first, left), tuple(m for s, m in found if s <= first + slack)
 
-    def _impact(self, t, h, q, w, a, hit, rebounds: bool):
-        """Velocities after joints have hit their stops."""
+    def _impact(self, t, end, h, q, w, a, hit, rebounds: bool):
+        """Velocities after joints have hit their stops at a time t, in the step h that ends at ``end`` [s]."""
         laws, ny = self.laws, len(self.laws.master)
         x = np.where(laws.position >= 0, q[laws.position], 0.0)
         y = w[laws.master]
@@ -301,7 +304,9 @@ class JointComplementarity:
         work[some] = 0.5 * impulse * (y[some] + after[laws.master[some]])
         for kind, which in (("stops", ~laws.given), ("motions", laws.given & ~laws.locked)):
             if (work * which).any():
-                self._account(t, kind, work * which)
+                self._account(end, kind, work * which)
+        if self._impacted is not None:
+            self._impacted(t, hit, q, w, after)
         return after
 
 

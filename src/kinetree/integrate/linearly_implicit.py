@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_held
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
@@ -88,7 +88,7 @@ def _symmetric(A):
 
 def _variant(forces, slopes):
     def step(model, q, v, tau, dt, f_ext=None):
-        refuse_held(model, "aba")
+        refuse_unsupported(model, "aba")
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
         return settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)

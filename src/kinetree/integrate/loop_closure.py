@@ -41,7 +41,7 @@ class LoopClosure:
 
     def __init__(self, model, wrenches: bool = False) -> None:
         loops = tuple(loop for loop in model.loops if loop.active)
-        self.tree = model.without_held()
+        self.tree = model.without_unsupported()
         _refuse(model, loops)
         counts = [6 - loop.joint.nv for loop in loops]
         self.rows = tuple(loop.name for loop, count in zip(loops, counts, strict=True) for _ in range(count))
@@ -93,7 +93,7 @@ def _derivative(spec: Spec, mode: str, of: str) -> Spec:
 
 def _refuse(model, loops) -> None:
     """Say what is not a matter of loop joints."""
-    others = [str(x) for x in model.held if not any(str(loop) == str(x) for loop in loops)]
+    others = [str(x) for x in model.unsupported if not any(str(loop) == str(x) for loop in loops)]
     others += [f"coupling of {model.joint_names[c.joint]!r}" for c in model.couplings]
     moving = [f"joint {model.joint_names[i]!r}, which depends on time" for i in model.outward()
               if model.joints[i].time_dependent]  # fmt: skip

@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, refuse_held
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
@@ -237,7 +237,7 @@ def _update(model, q, u, p, M, tau, h, before, f_ext=None):
 
 
 def _momentum(model, q, v):
-    refuse_held(model, "aba")
+    refuse_unsupported(model, "aba")
     return legendre(model, q, v)[0], crba(model, q)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from kinetree.integrate import FIXED_STEP
+from kinetree.integrate.user_code import lock
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,6 +51,9 @@ class Book:
     elements: tuple = ()
     failed: str = ""
     kept: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lock(*(x for x in (self.wrenches, self.disturbance) if x is not None))
 
     def __reduce__(self):
         """Methods of the library by their names: some classes are made from tables, where pickle does not find them."""

@@ -278,7 +278,7 @@ def per_second(unit: str) -> str:
 
 def _base(run, name: str) -> Quantity:
     if name in ENERGIES:
-        return Quantity(name, run.time, getattr(run, name), "J", (), ENERGIES[name])
+        return Quantity(name, run.time, frozen(getattr(run, name)), "J", (), ENERGIES[name])
     c = run.coordinates
     labels = c.position_labels if name == "q" else c.velocity_labels
     units = {"q": c.position_units, "v": c.velocity_units, "a": c.acceleration_units, "tau": c.force_units}[name]

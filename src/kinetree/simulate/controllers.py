@@ -1,8 +1,9 @@
 """Controllers as they run on a computer: sampled at a rate, late, several at once; and what they remember.
 
-A controller is any callable ``controller(t, q, v) -> tau``. With fixed steps it is asked at the beginning of every
-step, with adaptive methods whenever the solver likes. The controllers of this file are asked at instants of their own:
-`begin` is called at the beginning of every step, and the call itself only reads what was decided there.
+A controller is any callable ``controller(t, q, v) -> tau``; q and v are read-only, tau is copied. With fixed steps it
+is asked at the beginning of every step, with adaptive methods whenever the solver likes. The controllers of this file
+are asked at instants of their own: `begin` is called at the beginning of every step, and the call itself only reads
+what was decided there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import deque
 import numpy as np
 
 from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.integrate.user_code import copied
 
 CLOSE = 1e-9  # of a period: instants closer than that are the same
 _DATA = (bool, int, float, complex, str, bytes, type(None), np.generic)
@@ -82,7 +84,7 @@ class Sampled:
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
-        self._next, self._output = state["next"], state["output"]
+        self._next, self._output = state["next"], _copied(state["output"])
         set_state(self.controller, state["controller"])
 
     def _due(self, t) -> float:
@@ -111,7 +113,7 @@ class Delayed:
         if not (math.isfinite(delay) and delay >= 0.0):
             raise NonFiniteError(f"simulate: delay is {delay!r}, expected a time in seconds, not negative.")
         self.controller, self.delay = controller, float(delay)
-        self._initial = None if initial is None else np.array(initial, dtype=float)
+        self._initial = None if initial is None else copied(initial)
         self._waiting, self._output, self._last = deque(), self._initial, None
 
     def reset(self) -> None:
@@ -149,7 +151,8 @@ class Delayed:
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
-        self._waiting, self._output, self._last = deque(state["waiting"]), state["output"], state["last"]
+        self._waiting = deque((due, _copied(answer)) for due, answer in state["waiting"])
+        self._output, self._last = _copied(state["output"]), _copied(state["last"])
         set_state(self.controller, state["controller"])
 
 
@@ -296,8 +299,12 @@ def _reset(controller) -> None:
 
 
 def _copied(answer):
-    """The answer as it is now, whatever the controller does to its array later."""
-    return answer if answer is None else np.array(answer)
+    """The answer as it is now, read-only, whatever the controller does to its array later."""
+    if answer is None:
+        return None
+    answer = np.array(answer)
+    answer.setflags(False)
+    return answer
 
 
 def _positive(name: str, value) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -9,8 +10,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kinetree.compile.arrays import wrenches_by_name
-from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError
+from kinetree.errors import NonFiniteError, ShapeError, SimulationError
 from kinetree.integrate.system import clock
+from kinetree.integrate.user_code import copied, explain, lock
 from kinetree.simulate.controllers import get_state, keeps_time, next_time, parts, set_state
 
 
@@ -42,6 +44,11 @@ class Drive:
         without external wrenches; before these the time, if joints depend on it.
     has_wrenches, wrench_of_state : bool
         Whether there are external wrenches, and whether they depend on the state.
+
+    Notes
+    -----
+    What is called gets the state in read-only arrays, and what it returns is copied and made read-only before anybody
+    else gets it.
     """
 
     __slots__ = (
@@ -97,7 +104,7 @@ class Drive:
         self._f_ext = f_ext
         changes_forces = elements is not None and bool(elements.having("joint_forces"))
         self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._jumping)
-        self._held, self._pushed = np.zeros(nv), None
+        self._held, self._pushed = copied(np.zeros(nv)), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
@@ -122,6 +129,7 @@ class Drive:
         asked, checked, controller = self._asked, self._checked, self._controller
 
         def begin(t, q, v):
+            lock(q, v)
             self._held = checked(asked(controller, t, q, v), "controller", controller, t)
 
         return begin
@@ -134,31 +142,32 @@ class Drive:
 
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""
-        self._held, self._pushed = np.zeros(self._model.nv), None
+        self._held, self._pushed = copied(np.zeros(self._model.nv)), None
         for source in (self._controller, self._given, self._given_f_ext, self._user_disturbance):
             if hasattr(source, "reset"):
                 source.reset()
 
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """The beginning of a fixed step: decide what is held over it."""
-        for held in self._jumping:
-            held.begin(t)
-        if keeps_time(self._controller):
-            self._asked(self._controller.begin, t, q, v)
+        self.segment(t, q, v)
         self.command(t, q, v)
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Joint forces at a state [N m or N]; those of a controller are then ``held``."""
+        if self.at_steps:
+            lock(q, v)
         if self.wrench_of_state:
-            self._pushed = (self._wrench(self._f_ext(t, q, v), t),)
+            self._pushed = (self._wrench(self._asked(self._f_ext, t, q, v, what="f_ext"), t),)
         if self.controlled:
             held = self._checked(self._asked(self._controller, t, q, v), "controller", self._controller, t)
         elif self.at_steps:
             held = self._tau(t)
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
-        if self._elements is not None and self._elements.having("joint_forces"):
-            held = self._checked(self._elements.joint_forces(t, q, v, held), "elements", None, t)
+        if self._elements is not None:
+            for element in self._elements.having("joint_forces"):
+                asked = self._asked(element.joint_forces, t, q, v, held, what="element", who=element)
+                held = self._checked(asked, "element", element, t)
         self._held = held
         return self.held(t)
 
@@ -167,7 +176,8 @@ class Drive:
         for held in self._jumping:
             held.begin(t)
         if keeps_time(self._controller):
-            self._asked(self._controller.begin, t, q, v)
+            lock(q, v)
+            self._asked(self._controller.begin, t, q, v, who=self._controller)
 
     def held(self, t: float) -> np.ndarray:
         """Joint forces during a fixed step: the last ones that depend on the state, or the given ones at time t."""
@@ -193,7 +203,7 @@ class Drive:
         """The disturbance at several times, shape (T, nv)."""
         if self._disturbance is None:
             return None
-        return np.array([np.asarray(self._user_disturbance(float(t)), dtype=float) for t in times])
+        return np.array([np.array(self._user_disturbance(float(t)), dtype=float) for t in times])
 
     @property
     def pushed(self) -> np.ndarray | None:
@@ -227,20 +237,19 @@ class Drive:
         for source, own in zip(sources, state["sources"], strict=True):
             set_state(source, own)
 
-    def _asked(self, controller, t, q, v):
+    def _asked(self, source, t, *arrays, what: str = "controller", who=None):
         try:
-            return controller(t, q, v)
+            return source(t, *arrays)
         except Exception as error:
-            if not isinstance(error, KinetreeError):
-                error.add_note(f"kinetree: raised by controller {self._name(controller)} at t = {t:.9g} s")
+            explain(error, f"{what} {self._name(source if who is None else who)} at t = {t:.9g} s")
             raise
 
     def _signal(self, disturbance) -> Callable[[float], np.ndarray]:
-        return lambda t: self._checked(disturbance(t), "disturbance", disturbance, t)
+        return lambda t: self._checked(self._asked(disturbance, t, what="disturbance"), "disturbance", disturbance, t)
 
     def _force_source(self, tau) -> Callable[[float], np.ndarray]:
         if callable(tau):
-            return lambda t: self._checked(tau(t), "tau", tau, t)
+            return lambda t: self._checked(self._asked(tau, t, what="tau"), "tau", tau, t)
         constant = np.zeros(self._model.nv) if tau is None else self._checked(tau, "tau", None, None)
         return lambda t: constant
 
@@ -250,7 +259,7 @@ class Drive:
         if self.wrench_of_state:
             return lambda t: self._pushed
         if callable(f_ext):
-            return lambda t: (self._wrench(f_ext(t), t),)
+            return lambda t: (self._wrench(self._asked(f_ext, t, what="f_ext"), t),)
         constant = (self._wrench(f_ext, None),)
         return lambda t: constant
 
@@ -259,7 +268,7 @@ class Drive:
         if isinstance(value, Mapping):
             value = wrenches_by_name("simulate", model, "f_ext", value)
         try:
-            wrenches = np.ascontiguousarray(value, dtype=float)
+            wrenches = np.array(value, dtype=float, order="C")
         except (TypeError, ValueError):
             raise ShapeError(
                 f"simulate: f_ext{at} is {value!r}, expected an array of shape ({model.nb}, 6) or a mapping of body "
@@ -282,6 +291,7 @@ class Drive:
                 time=t,
                 body=model.body_names[i],
             )
+        wrenches.setflags(False)
         return wrenches
 
     def _checked(self, value, what: str, source, t: float | None) -> np.ndarray:
@@ -317,6 +327,7 @@ class Drive:
                 entry=k,
                 joint=joint,
             )
+        tau.setflags(False)
         return tau
 
     @staticmethod
@@ -334,7 +345,7 @@ class _Held:
 
     def begin(self, t: float) -> None:
         """Take the value of the step that begins now."""
-        self.value = self.source(t)
+        self.value = copy.deepcopy(self.source(t))
 
     def __call__(self, t: float):
         if self.value is None:

@@ -1,20 +1,25 @@
 """What takes part in a simulation beside the integrator and the controller: motors, stiction, stops, events.
 
 An element is any object with some of the methods of `Element`; those that it does not have cost nothing. It need not
-derive from that class, which is here for its words and as a base without behavior.
+derive from that class, which is here for its words and as a base without behavior. The arrays that an element gets are
+read-only; those that it returns are copied.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kinetree.errors import SimulationError
+from kinetree.integrate.user_code import copied, lock
 
-HOOKS = ("prepare", "wrap", "reset", "joint_forces", "next_time", "after_step", "get_state", "set_state", "channels")
+HOOKS = (
+    "prepare", "wrap", "reset", "joint_forces", "next_time", "after_step", "landed", "get_state", "set_state",
+    "channels",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +125,10 @@ class Element:
         """Where the step ends instead, or None."""
         raise NotImplementedError
 
+    def landed(self, t) -> None:
+        """The run goes on from a time t within the last step, in another state or cut short by an element."""
+        raise NotImplementedError
+
     def get_state(self):
         """What a snapshot has to hold; anything that can be pickled."""
         raise NotImplementedError
@@ -187,16 +196,26 @@ class Elements:
         """The first time after t at which a step has to end [s]."""
         return min((element.next_time(t) for element in self.having("next_time")), default=math.inf)
 
-    def joint_forces(self, t, q, v, tau):
-        """The joint forces that act."""
-        for element in self.having("joint_forces"):
-            tau = element.joint_forces(t, q, v, tau)
-        return tau
-
     def after_step(self, step: Step) -> Landing | None:
-        """The earliest of the landings that the elements ask for."""
-        landings = [x for x in (element.after_step(step) for element in self.having("after_step")) if x is not None]
-        return min(landings, key=lambda landing: landing.t, default=None)
+        """The earliest of the landings that the elements ask for, with a state of its own.
+
+        Raises
+        ------
+        SimulationError
+            The state of a landing is not one of this model.
+        """
+        lock(step.q0, step.v0, step.q1, step.v1, step.tau)
+        first, whose = None, None
+        for element in self.having("after_step"):
+            landing = element.after_step(step)
+            if landing is not None and (first is None or landing.t < first.t):
+                first, whose = landing, element
+        return None if first is None else _checked(first, whose, step)
+
+    def landed(self, t: float) -> None:
+        """Tell of a step that was cut short."""
+        for element in self.having("landed"):
+            element.landed(t)
 
     def get_state(self) -> dict[str, object]:
         """The state of every element that has one, by name."""
@@ -207,6 +226,23 @@ class Elements:
         for element in self.having("set_state"):
             if element_name(element) in states:
                 element.set_state(states[element_name(element)])
+
+
+def _checked(landing: Landing, element, step: Step) -> Landing:
+    """The landing with copies of its arrays, whatever the element does to them later."""
+    found = (landing.q, landing.v, landing.v if landing.before is None else landing.before)
+    try:
+        q, v, before = (copied(x) for x in found)
+    except (TypeError, ValueError):
+        q = v = before = np.empty(0)
+    if q.shape != step.q0.shape or not v.shape == before.shape == step.v0.shape:
+        raise SimulationError(
+            f"simulate: element {element_name(element)!r} ends the step at t = {landing.t:.9g} s in q, v, before = "
+            f"{found!r}, expected arrays of shapes {step.q0.shape}, {step.v0.shape}, {step.v0.shape}.",
+            element=element,
+            time=landing.t,
+        )
+    return replace(landing, q=q, v=v, before=None if landing.before is None else before)
 
 
 def element_name(element) -> str:

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.errors import KinetreeError, SimulationError
+from kinetree.integrate.events import Occurrence
 from kinetree.integrate.given_joints import GivenJoints, given_forces
 from kinetree.integrate.joint_complementarity import JointComplementarity
 from kinetree.integrate.joint_laws import KINDS, JointLaws
 from kinetree.integrate.system import System, clock
+from kinetree.integrate.user_code import copied
 from kinetree.joints import Prescribed
 from kinetree.simulate.elements import Channel, Element
 from kinetree.simulate.limits import bounded_coordinates
@@ -51,6 +53,7 @@ class JointConstraints(Element):
         self.prescribed = dict(prescribed or {})
         self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
         self._log: list[tuple] = []  # (time, kind, independent velocities, energies)
+        self.occurrences: list[Occurrence] = []  # impacts at stops
 
     @property
     def words(self) -> str:
@@ -67,6 +70,8 @@ class JointConstraints(Element):
     def prepare(self, model):
         """The model without the friction that is solved for here."""
         self.laws = joint_laws(model, self)
+        names = {k: model.joint_names[i] for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
+        self._joints = [names[k] for k in self.laws.master]
         slices = (model.q_slice[model.joint(name)] for name in self.locked)
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
         if not self.friction or not any(model.has_friction(k) for k in range(model.nv)):
@@ -93,19 +98,31 @@ class JointConstraints(Element):
         self._reduced = stepper.name != "semi_implicit"
         if self._reduced:
             return GivenJoints(type(stepper), system, self.laws, self._start)
-        return JointComplementarity(system, self.laws, self._account)
+        return JointComplementarity(system, self.laws, self._account, impacted=self._impacted)
 
     def reset(self, simulation) -> None:
         """Before the first step."""
-        self._dt, self._log = simulation.dt, []
+        self._dt, self._log, self.occurrences = simulation.dt, [], []
+
+    def landed(self, t: float) -> None:
+        """The run goes on from a time within the last step: impacts later than that have not happened."""
+        while self.occurrences and self.occurrences[-1].time > t:
+            self.occurrences.pop()
 
     def get_state(self):
-        """The work so far."""
-        return list(self._log)
+        """The work and the impacts so far."""
+        return list(self._log), list(self.occurrences)
 
     def set_state(self, state) -> None:
         """Take up what `get_state` gave."""
-        self._log = list(state)
+        self._log, self.occurrences = map(list, state)
+
+    def _impacted(self, t, hit, q, before, after) -> None:
+        """Note an impact for each joint that met its stop."""
+        laws, (at, v, v_after) = self.laws, map(copied, (q, before, after))
+        for m in hit:
+            side = "lower" if v[laws.master[m]] < 0.0 else "upper"
+            self.occurrences.append(Occurrence("impact", float(t), at, v, at, v_after, self._joints[m], side))
 
     def _account(self, t, kind, work) -> None:
         which = np.flatnonzero(work)

@@ -13,6 +13,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.function import Function
 from kinetree.errors import KinetreeError
 from kinetree.integrate.system import System, clock
+from kinetree.integrate.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulate.elements import Channel, Elements, element_name
 from kinetree.simulate.quadrature import accumulated
@@ -74,6 +75,9 @@ class Ledger:
     events: tuple
     labels: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lock(*self.channels.values())
 
     @property
     def energy(self) -> np.ndarray:
@@ -196,6 +200,8 @@ def make_ledger(run) -> Ledger:
     others, units = {}, {}
     for element in Elements(book.elements).having("channels"):
         for label, channel in element.channels(run).items():
+            work = None if channel.work is None else copied(channel.work)
+            channel = Channel(channel.kind, copied(channel.values), channel.unit, work)
             key = label if label not in channels else f"{element_name(element)}: {label}"
             if channel.kind == "power":
                 channels[key] = channel

@@ -194,6 +194,7 @@ class Watch:
             before, after = (self._energy(landing.t, landing.q, v) for v in (landing.before, landing.v))
             energy = after - before
         self.jumps.append(Jump(landing.t, landing.label, energy, landing.joint))
+        self._elements.landed(landing.t)
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
         return landing

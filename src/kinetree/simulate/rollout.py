@@ -21,7 +21,7 @@ from kinetree.integrate.coordinates import Coordinates
 from kinetree.model import Model
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import bounded_coordinates, with_soft_stops
-from kinetree.simulate.setup import automatic
+from kinetree.simulate.setup import automatic, contact_notes
 
 LIMITS = ("soft", "ignore", "raise")
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
@@ -74,6 +74,8 @@ class Rollout:
     integrator, limits : str
     checks : bool
     threads : int or None
+    notes : tuple of str
+        What to be careful about: bodies that nothing keeps from passing through each other.
 
     Notes
     -----
@@ -120,6 +122,11 @@ class Rollout:
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to be careful about, as `simulate` says it in the notes of a run."""
+        return tuple(contact_notes(self.model))
 
     def __call__(
         self,

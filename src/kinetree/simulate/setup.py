@@ -64,13 +64,20 @@ def automatic(model, constrained: bool) -> str:
 
 
 def contact_notes(model) -> list[str]:
-    """Say that nothing stops a free body at the floor that its file describes."""
-    solid = sum(shape.role != "visual" for shape in model.geometry[0])
+    """Say that nothing stops a free body at the floor that its file describes, nor bodies at each other.
+
+    Neighbors in the tree, which the joint between them lets overlap, are no reason for a note.
+    """
+    solid = [sum(shape.role != "visual" for shape in shapes) for shapes in model.geometry]
     falls = any(model.joints[i].nv == 6 for i in model.children(0))
-    if not (solid and falls):
-        return []
-    what = "the collision shape" if solid == 1 else f"the {solid} collision shapes"
-    return [f"bodies pass through {what} of the world: contacts are not simulated"]
+    passed = []
+    if solid[0] and falls:
+        passed.append(f"the {f'{solid[0]} collision shapes' if solid[0] > 1 else 'collision shape'} of the world")
+    moving = [i for i in model.outward() if solid[i]]
+    neighbors = sum(any(solid[p] for p in model.support(i)[:-1]) for i in moving)
+    if len(moving) * (len(moving) - 1) // 2 > neighbors:
+        passed.append("each other")
+    return [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
 
 
 def stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]:

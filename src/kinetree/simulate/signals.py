@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from kinetree.compile.arrays import wrenches_by_name
+from kinetree.integrate.user_code import copied
 from kinetree.simulate.setup import positive_time
 
 
@@ -29,12 +30,15 @@ class Sine:
     __slots__ = ("_amplitude", "_frequency", "_phase")
 
     def __init__(self, amplitude, frequency: float, phase: float = 0.0) -> None:
-        self._amplitude = np.array(amplitude, dtype=float)
+        self._amplitude = copied(amplitude)
         self._frequency, self._phase = float(frequency), float(phase)
 
     def __call__(self, t: float) -> np.ndarray:
         """The value at t."""
         return self._amplitude * math.sin(2.0 * math.pi * self._frequency * t + self._phase)
+
+    def get_state(self) -> None:
+        """Nothing: the time says all."""
 
 
 class Pulse:
@@ -51,7 +55,7 @@ class Pulse:
     __slots__ = ("_end", "_start", "_value")
 
     def __init__(self, value, start: float, duration: float) -> None:
-        self._value = np.array(value, dtype=float)
+        self._value = copied(value)
         self._start, self._end = float(start), float(start) + positive_time("duration", duration)
 
     def __call__(self, t: float) -> np.ndarray:
@@ -61,6 +65,9 @@ class Pulse:
     def next_time(self, t: float) -> float:
         """The next of its two ends [s]."""
         return next((end for end in (self._start, self._end) if end > t), math.inf)
+
+    def get_state(self) -> None:
+        """Nothing: the time says all."""
 
 
 class Noise:
@@ -85,7 +92,7 @@ class Noise:
     __slots__ = ("_deviation", "_kept", "_seed", "sample_time")
 
     def __init__(self, deviation, sample_time: float, seed: int) -> None:
-        self._deviation = np.array(deviation, dtype=float)
+        self._deviation = copied(deviation)
         self.sample_time, self._seed = positive_time("sample_time", sample_time), int(seed)
         self._kept = (-1, None)
 
@@ -95,7 +102,7 @@ class Noise:
         kept, value = self._kept
         if kept != number:
             key = np.random.Philox(key=self._seed, counter=[0, 0, 0, max(number, 0)])
-            value = self._deviation * np.random.Generator(key).standard_normal(self._deviation.shape)
+            value = copied(self._deviation * np.random.Generator(key).standard_normal(self._deviation.shape))
             self._kept = (number, value)
         return value
 

@@ -12,6 +12,7 @@ import numpy as np
 from kinetree.errors import KinetreeError, SimulationError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
+from kinetree.integrate.user_code import UserStep
 from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
 from kinetree.simulate.controllers import check_continuous, composed
@@ -20,7 +21,7 @@ from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
 from kinetree.simulate.events import Events, checked_events, interpolated
 from kinetree.simulate.initial import initial_state
-from kinetree.simulate.joint_constraints import refuse_methods, requested
+from kinetree.simulate.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
 from kinetree.simulate.motors import checked_motors
@@ -137,7 +138,6 @@ class Simulation:
         if constraints is not None:
             q, v, changed = constraints.start(model, q, v)
             notes += changed
-        notes += contact_notes(model)
         if limits == "soft":
             active, stops = with_soft_stops(model, q)
             notes += stops
@@ -152,13 +152,16 @@ class Simulation:
             refuse_methods(constraints, integrator)
         notes += stiffness_notes(active, integrator, method, dt)
         self.model, self._solver = active, (method, rtol, atol)
-        self.notes = tuple(notes)
+        self.notes = (*notes, *contact_notes(model))
         controller = composed(controller, sample_time, delay)
         if make is None and controller is not None:
             check_continuous(controller)
         self._drive = Drive(active, controller, tau, f_ext, disturbance, self._elements)
         self.system = System(active, self._drive.has_wrenches)
         self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
+        is_foreign = make is not FIXED_STEP.get(integrator)
+        if is_foreign or any(element is not constraints for element in self._elements.having("wrap")):
+            self._stepper = None if make is None else UserStep(self._stepper)
         if make is None and self._elements.having("wrap"):
             raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
         self._method = make
@@ -337,8 +340,9 @@ class Simulation:
 
     @property
     def events(self) -> tuple:
-        """What has happened so far: one `Occurrence` after the other."""
-        return tuple(x for element in self._elements.all if isinstance(element, Events) for x in element.occurrences)
+        """What has happened so far, impacts at hard stops included: one `Occurrence` after the other."""
+        watching = (element for element in self._elements.all if isinstance(element, (Events, JointConstraints)))
+        return tuple(sorted((x for element in watching for x in element.occurrences), key=lambda x: x.time))
 
     def motion(self, step: Step):
         """The motion within a step that was just made, ``motion(t) -> (q, v)``."""

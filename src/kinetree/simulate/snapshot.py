@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import FileFormatError, SimulationError
+from kinetree.integrate.user_code import lock
 
 HEADER = b"kinetree snapshot 1\n"
 
@@ -49,6 +50,9 @@ class Snapshot:
     elements: object
     record: dict | None
     jumps: tuple
+
+    def __post_init__(self) -> None:
+        lock(self.q, self.v, *(self.record or {}).values())
 
     def __repr__(self) -> str:
         samples = "without samples" if self.record is None else f"{len(self.record['time'])} samples"

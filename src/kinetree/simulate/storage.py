@@ -131,7 +131,10 @@ def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
         "settings": {name: getattr(run, name) for name in SETTINGS},
         "coordinates": asdict(run.coordinates),
         "extra": [{part: getattr(x, part) for part in ("name", "units", "labels", "description")} for x in run.extra],
-        "events": [{"name": event.name, "time": float(event.time)} for event in run.events],
+        "events": [
+            {"name": x.name, "time": float(x.time)} | ({"joint": x.joint, "side": x.side} if x.joint else {})
+            for x in run.events
+        ],
         "book": {
             "method": getattr(book.method, "name", None),
             "every": int(book.every),
@@ -175,7 +178,10 @@ def from_content(meta: dict, arrays: dict[str, np.ndarray]):
     if "ledger" in meta:
         book.kept["ledger"] = _ledger(meta["ledger"], arrays, jumps)
     events = tuple(
-        Occurrence(event["name"], event["time"], *(arrays[f"events.{name}"][n] for name in EVENT_ARRAYS))
+        Occurrence(
+            event["name"], event["time"], *(arrays[f"events.{name}"][n] for name in EVENT_ARRAYS),
+            event.get("joint", ""), event.get("side", ""),
+        )
         for n, event in enumerate(meta.get("events", ()))
     )
     time = arrays["time"]
