@@ -15,6 +15,10 @@ class LeftOut(Exception):
     """A check does not apply to this model; the message says why."""
 
 
+class Changed(Exception):
+    """The model is another one than its file describes; the message says in which respect."""
+
+
 @dataclass(frozen=True)
 class Compared:
     """Two arrays that should agree.
@@ -24,13 +28,17 @@ class Compared:
     found, expected, tolerance : (n, ...) array
         One entry for each state first; the tolerance broadcasts.
     axes : tuple of str
-        What the other axes count: "v" (velocity coordinates), "q", "body", "frame", "joint", or "" for components.
+        What the other axes count: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
+        or "" for components.
+    note : str
+        What there is to know about the comparison, whatever comes of it.
     """
 
     found: np.ndarray
     expected: np.ndarray
     tolerance: np.ndarray
     axes: tuple[str, ...] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class Check:
         What a deviation means, if more is known than that the two disagree.
     cause : int
         Rank as a likely cause: what is tested with a lower rank is the ground on which the others stand.
+    inverts_bodies : bool
+        Whether the road inverts the inertias of single bodies, which rods and points do not have.
     """
 
     quantity: str
@@ -54,6 +64,7 @@ class Check:
     compare: Callable
     means: str = ""
     cause: int = 9
+    inverts_bodies: bool = False
 
     def row(self, states) -> Row:
         """Run the check."""
@@ -63,11 +74,14 @@ class Check:
                 compared = self.compare(states)
         except LeftOut as reason:
             return Row(*head, "left out", note=str(reason))
-        except (UnsupportedError, InertiaError) as error:  # the road itself says that it does not apply
-            return Row(*head, "left out", note=" ".join(str(error).split()))
-        except Exception as error:  # a road that cannot be gone at all is a finding, not the end of the others
-            text = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            return Row(*head, "off", np.inf, 0.0, np.inf, note=f"it fails: {text}")
+        except Changed as reason:
+            return Row(*head, "changed", note=str(reason))
+        except Exception as error:
+            text = " ".join(str(error).split())
+            if isinstance(error, UnsupportedError) or self.inverts_bodies and isinstance(error, InertiaError):
+                return Row(*head, "left out", note=text)  # the road itself says that it does not apply
+            # A road that cannot be gone at all is a finding, not the end of the others.
+            return Row(*head, "off", np.inf, 0.0, np.inf, note=f"it fails: {type(error).__name__}: {text}")
         return self._judged(states.model, compared)
 
     def _judged(self, model, compared: Compared) -> Row:
@@ -96,7 +110,7 @@ class Check:
             int(worst[0]),
             place(model, axes, worst[1:]) if deviation[worst] else "",
             also,
-            self.means if ratio[worst] > 1.0 else "",
+            "; ".join(filter(None, (self.means if ratio[worst] > 1.0 else "", compared.note))),
         )
 
 
@@ -112,6 +126,8 @@ def place(model, axes, index) -> str:
             joints.append(model.joint_names[k] or "")
         elif axis == "body":
             others.append(f"body {model.body_names[k]!r}")
+        elif axis == "number":
+            others.append(model.numbers().names[k])
         elif axis == "frame":
             others.append(f"frame {model.frames[k].name!r}")
     if joints:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from kinetree.files import write_text
 from kinetree.verify.report import Row, Verification, row_cells
 from kinetree.verify.verify import verify
 
 HEADINGS = ("quantity", "road", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")
-_STYLES = {"ok": "green", "off": "bold red", "left out": "dim"}
+_STYLES = {"ok": "green", "off": "bold red", "changed": "bold red", "left out": "dim"}
 
 
 def command(
@@ -33,11 +34,11 @@ def command(
     Returns
     -------
     int
-        Exit code: 0 if all agree, 1 if something is off.
+        Exit code: 0 if all agree, 1 if something is off, or the model is not the one that its file describes.
     """
     result = verify(model, states, seed=seed, fast=fast)
     if write is not None:
-        write.write_text(result.to_json() + "\n")
+        write_text(write, result.to_json() + "\n")
     if as_json:
         sys.stdout.write(result.to_json() + "\n")
     else:
@@ -60,11 +61,14 @@ def show(result: Verification, *, everything: bool = False, quiet: bool = False)
     # Into a pipe or a file, lines are never cut or wrapped.
     terminal = sys.stdout.isatty()
     console = Console(highlight=False) if terminal else Console(highlight=False, soft_wrap=True, width=10_000)
-    rows = [row for row in result if row.verdict == "off" or not quiet and (everything or row.verdict == "ok")]
+    shown = ("off", "changed") if quiet else ("off", "changed", "ok", *(("left out",) if everything else ()))
+    rows = [row for row in result if row.verdict in shown]
     if rows:
         console.print(_table(rows, terminal))
     for sentence in result.findings:
         console.print(Text(sentence, style="bold red"))
+    if result.not_verified and not quiet:
+        console.print(Text(result.not_verified, style="yellow"))
     if not (quiet and result.ok):
         console.print(Text(result.summary, style="green" if result.ok else "bold red"))
 

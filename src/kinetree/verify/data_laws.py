@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.verify.check import Check, Compared
+from kinetree.model.numbers import numbers_of
+from kinetree.verify.check import Check, Compared, LeftOut
 from kinetree.verify.terms import EPS
 
 ROTATION = 1e-12  # models snap rotations at 1e-13 per entry (kinetree.model), nine products are summed
 IMPOSSIBLE = 1e-6  # of the largest moment: what models take for the rounding of files
 
 
+def finite(s):
+    """No number of the model is NaN, and none but limits is infinite."""
+    values = numbers_of(s.model).values
+    names = s.model.numbers().names
+    unlimited = np.array([name.rpartition(".")[2] in ("lower", "upper") for name in names]) & np.isinf(values)
+    return Compared(np.where(np.isfinite(values) | unlimited, 0.0, values)[None], 0.0, 0.0, ("number",))
+
+
+def _finite_numbers(s):
+    if not np.all(finite(s).found == 0.0):
+        raise LeftOut("its numbers are not finite")
+
+
 def rotations(s):
     """E E^T = 1 with determinant 1, of the placements of all joints."""
+    _finite_numbers(s)
     model = s.model
     found, expected = np.zeros((1, model.nb, 10)), np.append(np.eye(3).ravel(), 1.0)
     found[:, 0] = expected
@@ -24,12 +39,14 @@ def rotations(s):
 
 def inertia_symmetry(s):
     """Inertias are symmetric matrices."""
+    _finite_numbers(s)
     I = _inertias(s.model)
     return Compared(I, np.swapaxes(I, 2, 3), 0.0, ("body",))
 
 
 def inertia_possible(s):
     """No moment of second order is negative about the center of mass, and no mass: by how much they are."""
+    _finite_numbers(s)
     model, I = s.model, _inertias(s.model)[0]
     short, tolerance = np.zeros((1, model.nb)), np.zeros((1, model.nb))
     for i in model.outward():
@@ -54,6 +71,7 @@ def _inertias(model):
 
 
 CHECKS = (
+    Check("data: numbers", "all", "finite", finite, "a number of the model is not finite", 0),
     Check("data: placements", "E E^T, det E", "1", rotations,
           "the placement of this joint is no rigid motion: an entry of its rotation is wrong", 0),
     Check("data: inertias", "I", "I^T", inertia_symmetry, "the inertia of this body is not symmetric", 0),

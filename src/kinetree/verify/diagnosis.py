@@ -10,7 +10,11 @@ FIRST = 3  # ranks below are data, joints and kinematics: everything else stands
 
 
 def findings(rows: Sequence[Row], checks: Sequence) -> tuple[str, ...]:
-    """Sentences, the likely cause first; none if nothing is off."""
+    """Sentences, the likely cause first; none if nothing is off and the model is the one of its file."""
+    return (*(row.note for row in rows if row.verdict == "changed"), *_deviations(rows, checks))
+
+
+def _deviations(rows: Sequence[Row], checks: Sequence) -> tuple[str, ...]:
     off = [(check.cause, row) for row, check in zip(rows, checks, strict=True) if row.verdict == "off"]
     if not off:
         return ()

@@ -1,34 +1,68 @@
-"""Other engines, where they are installed and read the file that the model came from: Pinocchio URDF, MuJoCo MJCF."""
+"""Other engines, where they are installed: Pinocchio on URDF, MuJoCo on MJCF.
+
+They read the file that the model came from. If the model is another one by now, or its file is gone, they read the
+model as kinetree writes it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import KinetreeError
+from kinetree.errors import KinetreeError, UnsupportedError
 from kinetree.verify.check import Check, Compared, LeftOut
 from kinetree.verify.roads import QUANTITIES
+from kinetree.verify.source import source_of
+
+# Options of `kinetree.load` under which the engine reads the same robot from the file.
+SAME_ROBOT = {
+    ".urdf": {"name", "floating_base", "base_joint", "merge_fixed", "package_dirs"},
+    ".xml": {"name", "merge_fixed", "package_dirs"},
+}
 
 
-def _file(s, suffixes: tuple[str, ...]) -> Path:
-    """The file of the model, if it is of this format and the model is still what it says."""
-    from kinetree.io.load import load
+def _read(s, suffixes: tuple[str, ...], from_file: Callable, from_text: Callable, text_of: Callable):
+    """What an engine makes of the model, and a note where it did not read the model's file.
 
-    source = Path(s.model.source) if s.model.source else None
-    if source is None or source.suffix.lower() not in suffixes or not source.is_file():
-        raise LeftOut(f"the model is not from a file ({' or '.join(suffixes)})")
-    options = {"inertia": "accept"} if s.model.accept_impossible_inertia else {}
-    if suffixes == (".urdf",) and s.model.nv_base:
-        options["floating_base"] = True
+    Parameters
+    ----------
+    s : States
+    suffixes : tuple of str
+        Of the files that the engine reads.
+    from_file, from_text : callable
+        ``from_file(path)`` and ``from_text(text)`` read for the engine; the former gives None where the engine
+        understands the file in another way.
+    text_of : callable
+        ``text_of(model)`` writes the model in the engine's format.
+    """
+    model, source = s.model, source_of(s)
+    if not model.source or Path(model.source).suffix.lower() not in suffixes:
+        raise LeftOut(f"the model is not from a file that it reads ({' or '.join(suffixes)})")
+    options = set(model.source_options or ()) - SAME_ROBOT[suffixes[0]]
+    if model.accept_impossible_inertia:  # as they do
+        options.discard("inertia")
+    other = from_file(source.path) if source.describes and not options else None
+    if other is not None:
+        return other, ""
+    read = f"the file was read with {', '.join(sorted(options))}" if options else "its root stands elsewhere there"
+    why = "the file is not the model" if source.differences else source.missing or read
     try:
-        again = load(str(source), **options)
-    except KinetreeError as error:
-        raise LeftOut(f"the file does not load without further options: {error}") from None
-    same = again.structure() == s.model.structure()
-    if not same or not np.array_equal(again.number_values(), s.model.number_values()):
-        raise LeftOut(f"the model is not what {source.name} says: it was changed")
-    return source
+        text = text_of(bare(model))
+    except UnsupportedError as error:
+        raise LeftOut(f"{why}, and {' '.join(str(error).split())}") from None
+    return from_text(text), f"on the model as it is written: {why}"
+
+
+def bare(model):
+    """The model without what only the complete dynamics take into account."""
+    from kinetree.model.equipment import Equipment
+    from kinetree.model.model import GRAVITY
+
+    return model.without_limits().replace(
+        damping=0.0, dry_friction=0.0, stiffness=0.0, gravity=GRAVITY, equipment=Equipment()
+    )
 
 
 def _installed(name: str):
@@ -44,14 +78,27 @@ class PinocchioRoad:
     """The dynamics of the file by Pinocchio, state by state."""
 
     def __init__(self, s) -> None:
+        from kinetree.io.write_urdf import to_urdf
+
         self.s, pin = s, _installed("pinocchio")
-        file = str(_file(s, (".urdf",)))
-        base = (pin.JointModelFreeFlyer(),) if s.model.nv_base else ()
-        # Mimic joints stay coordinates of their own, as in the bare tree.
-        self.pin, self.other = pin, pin.buildModelFromUrdf(file, *base, mimic=False)
+        free = (pin.JointModelFreeFlyer(),) if (s.model.source_options or {}).get("floating_base") else ()
+
+        def from_file(path):
+            other = pin.buildModelFromUrdf(str(path), *free, mimic=False)  # of mimic joints the bare tree knows nothing
+            moves_the_world = free and other.existFrame("world")
+            return None if moves_the_world else other
+
+        # A base that is free is written so.
+        self.pin, (self.other, self.note) = pin, _read(
+            s,
+            (".urdf",),
+            from_file,
+            lambda text: pin.buildModelFromXML(text, mimic=False),
+            lambda model: to_urdf(model, meshes="drop"),
+        )
         self.other.gravity.linear = np.array([float(x) for x in s.model.gravity])
         self.data = self.other.createData()
-        self.there = _converter(s.model, self.other, "Pinocchio")
+        self.there = _converter(s.model, self.other, "Pinocchio", self.note)
 
     def each(self, function):
         """``function(q, v, a, tau)`` of the states as Pinocchio sees them."""
@@ -75,13 +122,21 @@ class MujocoRoad:
     """The dynamics of the file by MuJoCo, state by state, without contacts, constraints and passive forces."""
 
     def __init__(self, s) -> None:
+        from kinetree.io.write_mjcf import to_mjcf
+
         self.s, self.mujoco = s, _installed("mujoco")
-        self.other = self.mujoco.MjModel.from_xml_path(str(_file(s, (".xml", ".mjcf"))))
+        self.other, self.note = _read(
+            s,
+            (".xml", ".mjcf"),
+            lambda path: self.mujoco.MjModel.from_xml_path(str(path)),
+            self.mujoco.MjModel.from_xml_string,
+            lambda model: to_mjcf(model, meshes="drop"),
+        )
         self.other.opt.gravity[:] = [float(x) for x in s.model.gravity]
         if self.other.tendon_armature.any():
             raise LeftOut("tendons have inertia there")
         self.data = self.mujoco.MjData(self.other)
-        self.there = _converter(s.model, self.other, "MuJoCo", by_order=True)
+        self.there = _converter(s.model, self.other, "MuJoCo", self.note, by_order=True)
 
     def each(self, function):
         s, there, found = self.s, self.there, []
@@ -111,12 +166,14 @@ class MujocoRoad:
         return self.there.M_from(self.s.q, self.each(one))
 
 
-def _converter(model, other, engine: str, **options):
+def _converter(model, other, engine: str, note: str, **options):
     import kinetree.conventions as conventions
 
     try:
         return getattr(conventions, engine)(model, other, **options)
     except KinetreeError as error:
+        if not note and not hasattr(error, "joint"):
+            raise  # the engine finds another robot in the file than kinetree does
         raise LeftOut(str(error)) from None
 
 
@@ -132,7 +189,7 @@ def _compare(road, what: str, quantity: str):
             allowed = allowed + 4.0 * s.tolerances.accelerations(expected, s.tau)
         else:
             expected = s.call("crba", s.q)
-        return Compared(getattr(engine, what)(), expected, allowed, QUANTITIES[quantity].axes)
+        return Compared(getattr(engine, what)(), expected, allowed, QUANTITIES[quantity].axes, engine.note)
 
     return compare
 

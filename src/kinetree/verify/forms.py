@@ -79,8 +79,8 @@ def reframed(name, arguments, quantity):
 
 def forward_after_inverse(s):
     """forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a, with springs, friction and couplings."""
-    if s.model.held:
-        raise LeftOut(f"the model holds {', '.join(s.model.held[:2])}, which complete dynamics refuse")
+    if s.model.unsupported:
+        raise LeftOut(f"the model holds {', '.join(s.model.unsupported[:2])}, which complete dynamics refuse")
     G = couplings(s.model)
     tau = s.call("inverse_dynamics", s.q, s.v, s.a, s.f_ext)
     found = s.call("forward_dynamics", s.q, s.v, tau, s.f_ext)

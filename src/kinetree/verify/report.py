@@ -20,7 +20,8 @@ class Row:
     against : str
         What it was compared with.
     verdict : str
-        "ok", "off" (it deviates by more than rounding explains) or "left out" (it does not apply; ``note`` says why).
+        "ok", "off" (it deviates by more than rounding explains), "changed" (the model is not the one that its file
+        describes) or "left out" (it does not apply; ``note`` says why).
     deviation, tolerance : float or None
         At the worst entry, in the quantity's own unit.
     ratio : float or None
@@ -32,7 +33,7 @@ class Row:
     also : tuple of str
         All others beyond their tolerance, in the order of the model.
     note : str
-        Why a row was left out, or what its deviation means.
+        Why a row was left out, what was changed, or what a deviation means.
     """
 
     quantity: str
@@ -48,8 +49,8 @@ class Row:
     note: str = ""
 
     def __str__(self) -> str:
-        if self.verdict == "left out":
-            return f"{self.quantity}: {self.road}: left out: {self.note}"
+        if self.deviation is None:
+            return f"{self.quantity}: {self.road}: {self.verdict}: {self.note}"
         place = f" at {self.where}" if self.where else ""
         place += f", state {self.state}" if self.state is not None else ""
         return (
@@ -60,7 +61,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Verification:
-    """The rows of `verify`, iterable; ``ok`` if none is off, ``str`` is a table.
+    """The rows of `verify`, iterable; ``ok`` if none is off or changed, ``str`` is a table.
 
     Attributes
     ----------
@@ -73,7 +74,9 @@ class Verification:
         Largest condition of M among the states, its diagonal scaled to 1.
     seconds : float
     findings : tuple of str
-        What the rows that are off mean, taken together; the likely cause first.
+        What the rows that are not in order mean, taken together; the likely cause first.
+    unsupported : tuple of str
+        What the model holds and no road computes: see `Model.unsupported`.
     """
 
     model_name: str
@@ -84,15 +87,21 @@ class Verification:
     condition: float
     seconds: float
     findings: tuple[str, ...] = ()
+    unsupported: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        return not self.off
+        return not self.off and not self.changed
 
     @property
     def off(self) -> tuple[Row, ...]:
         """The rows that deviate."""
         return tuple(row for row in self.rows if row.verdict == "off")
+
+    @property
+    def changed(self) -> tuple[Row, ...]:
+        """The row that says that the model is not the one that its file describes; none if it is."""
+        return tuple(row for row in self.rows if row.verdict == "changed")
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -106,13 +115,22 @@ class Verification:
     @property
     def summary(self) -> str:
         """One line: how many comparisons, how many deviate, the worst of them."""
-        done = [row for row in self.rows if row.verdict != "left out"]
+        done = [row for row in self.rows if row.ratio is not None]
         worst = max((row.ratio for row in done), default=0.0)
-        told = f"{len(done)} comparisons on {self.states} states, {len(self.rows) - len(done)} left out"
+        left_out = sum(row.verdict == "left out" for row in self.rows)
+        told = f"{len(done)} comparisons on {self.states} states, {left_out} left out"
         told += f", condition of M up to {self.condition:.2g}"
-        if self.ok:
-            return f"{self.model_name}: all agree: {told}, worst {worst:.2g} of its tolerance, {self.seconds:.1f} s"
-        return f"{self.model_name}: {len(self.off)} deviate: {told}, worst {worst:.2g} times its tolerance"
+        if self.off:
+            return f"{self.model_name}: {len(self.off)} deviate: {told}, worst {worst:.2g} times its tolerance"
+        agree = "all agree, on a model that is not the one of its file" if self.changed else "all agree"
+        return f"{self.model_name}: {agree}: {told}, worst {worst:.2g} of its tolerance, {self.seconds:.1f} s"
+
+    @property
+    def not_verified(self) -> str:
+        """One line about what the model holds beside the tree, which nothing here computes; empty without it."""
+        names = self.unsupported
+        shown = "; ".join(names[:6]) + (f"; ... ({len(names)} in all)" if len(names) > 6 else "")
+        return f"not computed yet, so not verified: {shown}" if names else ""
 
     def as_data(self) -> dict:
         """Nested dicts and lists for JSON."""
@@ -130,7 +148,8 @@ class Verification:
         lines = [
             "  ".join([*(x.ljust(w) for x, w in zip(line, widths, strict=False)), line[7]]).rstrip() for line in cells
         ]
-        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *self.findings, self.summary])
+        told = [*self.findings, *filter(None, [self.not_verified]), self.summary]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *told])
 
     def to_markdown(self) -> str:
         """The rows as a table of Markdown."""
@@ -140,7 +159,7 @@ class Verification:
 
 def row_cells(row: Row) -> tuple[str, ...]:
     """A row as text, column by column."""
-    if row.verdict == "left out":
+    if row.deviation is None:
         return row.quantity, row.road, row.against, "", "", "", row.verdict, row.note
     place = f"{row.where}, state {row.state}" if row.where and row.state is not None else row.where
     numbers = f"{row.deviation:.1e}", f"{row.tolerance:.1e}", f"{row.ratio:.1e}"

@@ -337,7 +337,10 @@ def _compare(road: Road) -> Callable:
 
 def checks(roads=ROADS) -> list[Check]:
     """The table's lines, and what holds of M itself."""
-    lines = [Check(road.quantity, road.name, PLAIN, _compare(road), cause=road.cause) for road in roads]
+    lines = [
+        Check(road.quantity, road.name, PLAIN, _compare(road), cause=road.cause, inverts_bodies=road.loss == "inertias")
+        for road in roads
+    ]
     at = next(k for k, line in enumerate(lines) if line.road == "ltl" or line.quantity == "accelerations")
     own = [
         Check("mass matrix", "crba", "its transpose", _symmetric),

@@ -27,6 +27,8 @@ class States:
     seed : int
     compiled : bool
         Whether ``call`` compiles; else algorithms are interpreted.
+    modified : bool
+        Whether the model is meant to be another one than its file describes.
 
     Attributes
     ----------
@@ -37,8 +39,8 @@ class States:
     t : (n,) array or None
     """
 
-    def __init__(self, model, n: int, seed: int, compiled: bool) -> None:
-        self.model, self.n, self.seed, self.compiled = model, n, seed, compiled
+    def __init__(self, model, n: int, seed: int, compiled: bool, modified: bool = False) -> None:
+        self.model, self.n, self.seed, self.compiled, self.modified = model, n, seed, compiled, modified
         rng = np.random.default_rng(seed)
         pairs = [model.random_state(rng) for _ in range(n)]
         self.q, self.v = (np.array([pair[k] for pair in pairs]).reshape(n, -1) for k in (0, 1))
@@ -156,8 +158,13 @@ class States:
     @cached_property
     def condition(self):
         """Condition of M after its diagonal was scaled to 1, (n,): what solving may lose."""
-        scale = 1.0 / np.sqrt(np.diagonal(self.M, axis1=1, axis2=2).astype(float))
-        return np.linalg.cond(self.M.astype(float) * scale[:, :, None] * scale[:, None, :])
+        with np.errstate(all="ignore"):
+            scale = 1.0 / np.sqrt(np.diagonal(self.M, axis1=1, axis2=2).astype(float))
+            scaled = self.M.astype(float) * scale[:, :, None] * scale[:, None, :]
+        found = np.full(self.n, np.inf)
+        usable = np.isfinite(scaled).all(axis=(1, 2))  # of a model that is no mechanism, the rows say what is wrong
+        found[usable] = np.linalg.cond(scaled[usable])
+        return found
 
 
 _CACHED = ("plain", "M", "M_inverse", "bias", "forces", "tau", "answer", "tolerances", "condition")

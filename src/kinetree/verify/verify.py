@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from kinetree.errors import ModelError
-from kinetree.verify import data_laws, derivative_roads, engines, forms, joint_laws, laws, roads
+from kinetree.verify import data_laws, derivative_roads, engines, forms, joint_laws, laws, roads, source
 from kinetree.verify.check import Check
 from kinetree.verify.diagnosis import findings
 from kinetree.verify.report import Verification
@@ -16,8 +16,8 @@ from kinetree.verify.states import States
 def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
-        *data_laws.CHECKS, *joint_laws.CHECKS, *roads.checks(), *laws.CHECKS, *derivative_roads.CHECKS, *forms.CHECKS,
-        *engines.CHECKS,
+        *source.CHECKS, *data_laws.CHECKS, *joint_laws.CHECKS, *roads.checks(), *laws.CHECKS, *derivative_roads.CHECKS,
+        *forms.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 
@@ -27,6 +27,7 @@ def verify(
     *,
     seed: int = 0,
     fast: bool = False,
+    modified: bool = False,
     progress: Callable[[int, int, str], None] | bool | None = None,
 ) -> Verification:
     """Compute everything by all independent roads, on random states, and say what deviates by more than rounding.
@@ -39,6 +40,9 @@ def verify(
     seed : int
     fast : bool
         Compile nothing: the algorithms are interpreted, on all states at once. For big models.
+    modified : bool
+        The model is meant to be another one than its file describes (a payload, surgery). By default that is a finding,
+        with the verdict "changed".
     progress : bool or callable, optional
         True or False force a bar on stderr on or off; by default there is one in terminals. A callable is told
         ``(done, total, what)``.
@@ -76,11 +80,12 @@ def verify(
 
     start, rows, checks = time.perf_counter(), [], all_checks()
     with shown(f"verifying {model.name}", len(checks), progress) as tell:
-        s = States(model, states, seed, compiled=not fast)
+        s = States(model, states, seed, compiled=not fast, modified=modified)
         for done, check in enumerate(checks):
             tell(done, len(checks), f"{check.quantity}: {check.road}")
             rows.append(check.row(s))
     condition = float(s.condition.max()) if model.nv else 1.0
     return Verification(
-        model.name, tuple(rows), states, seed, fast, condition, time.perf_counter() - start, findings(rows, checks)
+        model.name, tuple(rows), states, seed, fast, condition, time.perf_counter() - start, findings(rows, checks),
+        model.unsupported,
     )
