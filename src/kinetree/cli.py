@@ -20,6 +20,7 @@ from kinetree.errors import KinetreeError, ShapeError, UnsupportedError, unknown
 _SPELLINGS = (
     (re.compile(r"\bunsupported='drop'"), "--drop"),
     (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
+    (re.compile(r"\bmodel\.without_unsupported\(\) is a copy without them"), "--tree-only leaves them out"),
     (re.compile(r"\bload (the run|one of them) with Trajectory.load\(path, model=model\)"), "give --robot"),
     (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
     (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
@@ -53,6 +54,13 @@ Massless = Annotated[str | None, _option("Joints that move no inertia: raise or 
 Drop = Annotated[bool, _option("Leave out what a model cannot hold.", "--drop")]
 PackageDir = Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")]
 InertiaFrom = Annotated[str | None, _option("Fill shapes of links without <inertial>: collision or visual (URDF).")]
+TreeOnly = Annotated[
+    bool,
+    _option(
+        "Leave out loop joints, constraints, forces of tendons, and actuators that exert a force without a control, "
+        "which are not computed yet.", "--tree-only",
+    ),
+]  # fmt: skip
 Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default="1000")]
 
 
@@ -147,9 +155,7 @@ def simulate(
     package_dir: PackageDir = None,
     inertia_from: InertiaFrom = None,
     density: Density = None,
-    tree_only: Annotated[
-        bool, _option("Leave out loop joints, constraints and forces of tendons, which are not computed yet.")
-    ] = False,
+    tree_only: TreeOnly = False,
     q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1", or a keyframe.')] = None,
     v0: Annotated[str | None, _option("Initial velocities.")] = None,
     tau: Annotated[str | None, _option("Constant joint forces.")] = None,
@@ -168,13 +174,14 @@ def simulate(
 
         _writable(plot, save)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        if model.held and not tree_only:
+        if model.unsupported and not tree_only:
             raise UnsupportedError(
-                f"{robot} holds {_some(model.held)}; simulations do not compute that yet, --tree-only leaves it out.",
-                held=model.held,
+                f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it "
+                "out.",
+                unsupported=model.unsupported,
             )
-        left_out = model.held
-        model = model.without_held()
+        left_out = model.unsupported
+        model = model.without_unsupported()
         run = run_simulation(
             model,
             q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
@@ -223,7 +230,8 @@ def compare(
 
         _writable(plot)
         model = None if robot is None else _load(robot, floating_base, None, None, False, None, None, None)
-        runs = [kt.Trajectory.load(path, None if model is None else model.without_held()) for path in (first, second)]
+        model = None if model is None else model.without_unsupported()
+        runs = [kt.Trajectory.load(path, model) for path in (first, second)]
         comparison = runs[0].compare(runs[1], tolerance, joint or None)
         typer.echo(str(comparison))
         if plot is not None:
@@ -394,6 +402,7 @@ def codegen(
     package_dir: PackageDir = None,
     inertia_from: InertiaFrom = None,
     density: Density = None,
+    tree_only: TreeOnly = False,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -402,6 +411,7 @@ def codegen(
         if lang != "c":
             raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
+        model = model.without_unsupported() if tree_only else model
         given = {"frame": frame, "reference": reference, "kind": kind}
         rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]

@@ -76,6 +76,10 @@ class FileFormatError(KinetreeError, ValueError):
     """A file cannot be read; ``file`` and ``line`` are attributes and open the message."""
 
 
+class FileWriteError(KinetreeError, OSError):
+    """A file cannot be written; what was there is unchanged. ``file`` and the system's ``errno`` are attributes."""
+
+
 class URDFError(FileFormatError):
     """A URDF file breaks the format."""
 

@@ -23,7 +23,8 @@ def as_data(model) -> dict:
     dict
         ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
         [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``, ``constraints``,
-        ``tendons``, ``actuators``, ``keyframes``, ``held`` (what the complete dynamics refuse), ``report``.
+        ``tendons``, ``actuators`` (``forces``: what each exerts without a control), ``keyframes``, ``unsupported``
+        (what the complete dynamics refuse), ``report``.
     """
     return {
         "name": model.name,
@@ -66,11 +67,19 @@ def as_data(model) -> dict:
         "constraints": [str(constraint) for constraint in model.constraints],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
         "actuators": [
-            {"name": a.name, "transmission": a.transmission, "target": a.target, "muscle": a.is_muscle}
+            {
+                "name": a.name,
+                "transmission": a.transmission,
+                "target": a.target,
+                "muscle": a.is_muscle,
+                "motor": a.is_motor,
+                "active": a.active,
+                "forces": list(a.forces),
+            }
             for a in model.actuators
         ],
         "keyframes": list(model.keyframes),
-        "held": list(model.held),
+        "unsupported": list(model.unsupported),
         "report": [str(entry) for entry in _report(model)],
     }
 
@@ -122,20 +131,28 @@ def _equipment(model) -> list[str]:
         + ("" if loop.active else "  (switched off)")
         for loop in model.loops
     ]
-    muscles = sum(actuator.is_muscle for actuator in model.actuators)
     kinds = (
         ("constraint", [str(constraint) for constraint in model.constraints], ""),
         ("tendon", [tendon.name for tendon in model.tendons], ""),
-        ("actuator", [a.name for a in model.actuators], f", of which {muscles} muscles" if muscles else ""),
+        ("actuator", [a.name for a in model.actuators], _of_actuators(model.actuators)),
         ("keyframe", list(model.keyframes), ""),
     )
     for kind, names, more in kinds:
         if names:
             shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
             lines.append(f"{len(names)} {kind}{'s' if len(names) > 1 else ''}{more}: {shown}")
-    if model.held:
-        lines.append(f"{len(model.held)} of these exert forces that forward_dynamics and simulate do not compute yet")
+    if model.unsupported:
+        names = model.unsupported
+        shown = "; ".join(names[:SHOWN]) + ("; ..." if len(names) > SHOWN else "")
+        lines.append(f"{len(names)} not computed yet, so that forward_dynamics and simulate refuse the model: {shown}")
     return lines
+
+
+def _of_actuators(actuators) -> str:
+    """How many of the actuators are muscles, and how many motors, which exert nothing without a control."""
+    muscles, motors = (sum(getattr(a, kind) for a in actuators) for kind in ("is_muscle", "is_motor"))
+    told = [f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in ((muscles, "muscle"), (motors, "motor")) if n]
+    return f", of which {' and '.join(told)}" if told else ""
 
 
 def _grouped(report) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from kinetree.joints import JOINTS, Joint
 from kinetree.spatial.screws import screw
 from kinetree.viz.joint_table import JointKind, example, joint_kinds
 from kinetree.viz.plots import COLORS, INK
+from kinetree.viz.style import save_figure
 
 TRIAD = ("#C0392B", "#2E8B57", "#2F5FB3")  # x, y, z
 PALE = "#AAAAAA"
@@ -280,7 +281,7 @@ def _finished(figure, path, show: bool):
     if path is not None:
         titles = ", ".join(axes.get_title().replace("\n", " ") for axes in figure.axes)
         metadata = {"Description": titles} if Path(path).suffix == ".png" else None
-        figure.savefig(Path(path), dpi=RESOLUTION, metadata=metadata)
+        save_figure(figure, path, dpi=RESOLUTION, metadata=metadata)
     if show:
         import matplotlib.pyplot as plt
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.files import replacing
+
 # Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 INK, GRID = "#333333", "#E6E6E6"
@@ -70,9 +72,27 @@ def drawing(size: tuple[float, float], path=None, show: bool = False):
             figure = Figure(figsize=size, layout="constrained")
         yield figure
         if path is not None:
-            figure.savefig(Path(path))
+            save_figure(figure, path)
     if show:
         plt.show()
+
+
+def save_figure(figure, path, **options) -> None:
+    """Write a figure in the format that the suffix of the path names; the file is replaced as a whole or not at all.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    path : path-like
+        Without a suffix, matplotlib's own choice (PNG) is added.
+    **options
+        Of ``Figure.savefig``.
+    """
+    path = Path(path)
+    if not path.suffix:
+        path = path.with_name(f"{path.name}.{figure.canvas.get_default_filetype()}")
+    with replacing(path) as file:
+        figure.savefig(file, format=path.suffix[1:].lower(), **options)
 
 
 def pretty(unit: str) -> str:
