@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from kinetree.compile.arrays import WEAK, as_arrays, explain, wrenches_by_name
+from kinetree.compile.arrays import WEAK, as_arrays, explain, is_number, wrenches_by_name
 from kinetree.compile.fused import flattened
 from kinetree.compile.interpret import interpret
 from kinetree.compile.outs import checked_outs, writable_apart
@@ -59,11 +59,15 @@ class ArrayCalls:
             return None
         return spread
 
-    def _rows(self, args, outs):
+    def _rows(self, args, outs, dtype):
         """Batches that are shared by several threads; NotImplemented for what is no batch of plain arrays."""
-        dtype, batch, strides = args[0].dtype, None, []
+        batch, strides = None, []
         if len(args) != len(self._shapes):
             return NotImplemented
+        args = [
+            np.array(x, dtype) if type(x) is not int and is_number(x, dtype) and shape == () else x
+            for x, shape in zip(args, self._shapes, strict=True)
+        ]
         for x, shape in zip(args, self._shapes, strict=True):
             if type(x) is not np.ndarray or x.dtype != dtype or not (x.flags.c_contiguous and x.flags.aligned):
                 return NotImplemented

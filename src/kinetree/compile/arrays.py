@@ -12,6 +12,11 @@ WEAK = (int, float)
 """Python's numbers have no precision of their own beside arrays, as in NumPy."""
 
 
+def is_number(x, dtype: np.dtype) -> bool:
+    """Whether compiled code in a precision takes x in place of an array without axes (`llvm_builtin.number_ir`)."""
+    return type(x) in WEAK or type(x) is dtype.type
+
+
 def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
     """Convert and check the arrays of one call.
 

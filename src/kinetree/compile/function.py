@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetree.algorithms.spec import Spec
 from kinetree.compile.array_calls import ArrayCalls
+from kinetree.compile.arrays import is_number
 from kinetree.compile.c_names import identifier
 from kinetree.compile.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compile.static_choices import settled
@@ -138,20 +139,20 @@ class Function(ArrayCalls):
 
     def _plain(self, args, outs):
         """Plain arrays of any batch and either precision; NotImplemented for everything else."""
-        dtype = args[0].dtype if args and type(args[0]) is np.ndarray else None
+        dtype = next((x.dtype for x in args if type(x) is np.ndarray), None)
         rows = self._batches.get(dtype)
         if rows is None:
             if dtype is None or dtype not in _PRECISIONS:
                 return NotImplemented
             rows = self._batches[dtype] = self._packed_rows(self._kernel(dtype).rows)
         result = rows(*args, *outs)
-        if result is NotImplemented and args[0].ndim == len(self._shapes[0]):
+        if result is NotImplemented:
             single = self._singles.get(dtype)
             if single is None and self._is_single((*args, *outs), dtype):
                 single = self._singles[dtype] = self._entry(self._kernel(dtype))
             if single is not None:
                 result = single(*args, *outs)
-        return result if result is not NotImplemented else self._rows(args, outs)
+        return result if result is not NotImplemented else self._rows(args, outs, dtype)
 
     def _bound(self, args, named) -> tuple:
         """The arrays in the order of the inputs."""
@@ -187,11 +188,12 @@ class Function(ArrayCalls):
         return self.single(*args)
 
     def _is_single(self, arrays, dtype) -> bool:
-        """Whether these are plain arrays of one state: inputs, or inputs and results."""
-        shapes = (*self._shapes, *self._out_shapes)
-        return len(arrays) in (len(self._shapes), len(shapes)) and all(
-            type(x) is np.ndarray and x.dtype == dtype and x.shape == shape
-            for x, shape in zip(arrays, shapes, strict=False)
+        """Whether these are plain arrays of one state: inputs, or inputs and results; single inputs may be numbers."""
+        shapes, count = (*self._shapes, *self._out_shapes), len(self._shapes)
+        return len(arrays) in (count, len(shapes)) and all(
+            (type(x) is np.ndarray and x.dtype == dtype and x.shape == shape)
+            or (shape == () and k < count and is_number(x, dtype))
+            for k, (x, shape) in enumerate(zip(arrays, shapes, strict=False))
         )
 
     @property

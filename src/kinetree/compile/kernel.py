@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
+from itertools import zip_longest
 from math import prod
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from ..errors import CompilationError, NonFiniteError, ShapeError
 from ..once import made_once
 from . import drivers, llvm_builtin
+from .arrays import is_number
 from .drivers import aligned
 from .engine import Target
 from .forms import FORMS, Form, Forms
@@ -390,6 +392,11 @@ def _entry(kernel: Kernel, *args):
     if len(args) not in (count, count + len(program.outputs)):
         return NotImplemented
     declared = (*program.inputs, *program.outputs)
+    numbers = [shape == () and is_number(x, kernel.dtype) for x, (_, shape) in zip(args, program.inputs, strict=False)]
+    try:
+        args = [np.array(x, kernel.dtype) if number else x for x, number in zip_longest(args, numbers)]
+    except OverflowError:  # an int beyond all doubles
+        return NotImplemented
     for array, (_, shape) in zip(args, declared, strict=False):
         if type(array) is not np.ndarray or array.shape != shape or array.dtype != kernel.dtype:
             return NotImplemented

@@ -6,7 +6,8 @@ METH_FASTCALL convention, so a call from Python reaches the straight-line code w
 * ``f(a0, a1, ..., out0, ...)`` writes into the outputs given; ``f(a0, a1, ...)`` makes new ones. Both return the
   output, or a tuple of outputs when the program has several.
 * Every array must be exactly a `numpy.ndarray` of the kernel's dtype and the declared shape, C-contiguous and aligned,
-  outputs writeable and apart from all other arrays. For anything else, and when the status is not zero, it returns
+  outputs writeable and apart from all other arrays. A single number, such as a step, may also be a float or int of
+  Python or a scalar of NumPy (`NUMBER`). For anything else, and when the status is not zero, it returns
   ``NotImplemented``, and the caller takes the slow road that explains.
 
 The code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own
@@ -20,6 +21,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +31,11 @@ from ..once import once
 if TYPE_CHECKING:
     from .llvm import Module
 
+NUMBER = ("array_type", "descr", "float_type", "number_type", "int_type", "int_value", "clear_error")
+"""Names of the pointers that `number_ir` needs, a part of every table."""
+
 CONTEXT = (
-    *("params", "heap", "array_type", "descr", "not_implemented"),
+    *("params", "heap", *NUMBER, "not_implemented"),
     *("new_array", "incref", "decref", "tuple_new", "tuple_set"),
 )
 """Names of the pointers in the context, in order."""
@@ -38,8 +43,12 @@ CONTEXT = (
 FIELDS = {"type": 8, "data": 16, "nd": 24, "shape": 32, "descr": 56, "flags": 64}
 """Byte offsets in array objects of CPython with the GIL, all NumPy versions from 1.7 on."""
 
+VALUE = 16
+"""Byte offset of the number in Python's floats and in NumPy's scalars."""
+
 READABLE = 0x1 | 0x100  # C-contiguous, aligned
 WRITEABLE = READABLE | 0x400
+ROOM = 80  # bytes of the array that stands for a number, and of the number behind it
 _NEW_FROM_DESCR = 94  # place of PyArray_NewFromDescr in NumPy's table, part of its stable interface
 
 
@@ -54,6 +63,8 @@ def emit_builtin(module: Module) -> None:
         return
     lines: list[str] = []
     parts = []
+    if any(not shape for _, shape in inputs):
+        parts.append(number_ir())
     shapes = {shape for _, shape in (*inputs, *outputs)}
     names = {shape: "@shape_" + "x".join(map(str, shape)) for shape in sorted(shapes)}
     for shape, name in names.items():
@@ -71,7 +82,9 @@ def emit_builtin(module: Module) -> None:
     lines.append("  br i1 %fits, label %types, label %refuse")
     # First the types of all arguments, since nothing else may be read from objects that are not arrays.
     lines.append("types:")
-    _check_types(lines, "in", 0, count_in, "contents")
+    numbers = [k for k, (_, shape) in enumerate(inputs) if not shape]
+    lines.append(f"  %numbers = getelementptr inbounds ptr, ptr %context, i64 {CONTEXT.index(NUMBER[0])}")
+    _check_types(lines, "in", 0, count_in, "contents", numbers, module.scalar.size)
     lines.append("contents:")
     checks = []
     for k, (_, shape) in enumerate(inputs):
@@ -155,6 +168,7 @@ def emit_builtin(module: Module) -> None:
     # The frame is made at the entry, where the stack is set up once.
     frame = module.state_frame
     start = [frame_line(frame)] if frame <= STACK else []
+    start += [f"  %in{k}_room = alloca [{ROOM} x i8], align 16" for k in numbers]
     if frame > STACK:
         at = lines.index("  br i1 %fits, label %types, label %refuse")
         lines.insert(at, "  %frame = getelementptr inbounds i8, ptr %heap, i64 0")
@@ -166,13 +180,98 @@ def emit_builtin(module: Module) -> None:
     module.parts += parts
 
 
-def _check_types(lines: list[str], kind: str, first: int, count: int, then: str) -> None:
+def number_ir() -> str:
+    """Text of ``kinetree_number(x, room, table, item) -> ptr``: x itself, or an array without axes that stands for it.
+
+    A float of Python, a scalar of NumPy in the precision of the kernel and an int that is a double exactly become an
+    array object in ``room`` with the fields that are looked at (`FIELDS`), so that the checks of arrays need not know
+    about numbers. ``table`` holds the pointers of `NUMBER`, ``item`` is the size of the kernel's numbers.
+    """
+    pointers = "\n".join(
+        f"  %{name}_at = getelementptr inbounds ptr, ptr %table, i64 {k}\n  %{name} = load ptr, ptr %{name}_at"
+        for k, name in enumerate(NUMBER)
+    )
+    held = {"type": "ptr %array_type", "data": "ptr %place", "nd": "i32 0", "shape": "ptr null", "descr": "ptr %descr"}
+    held["flags"] = f"i32 {READABLE}"
+    fields = "\n".join(
+        f"  %{name}_field = getelementptr inbounds i8, ptr %room, i64 {FIELDS[name]}\n"
+        f"  store {value}, ptr %{name}_field"
+        for name, value in held.items()
+    )
+    return f"""
+define internal ptr @kinetree_number(ptr %x, ptr %room, ptr %table, i64 %item) {{
+begin:
+  %kind_at = getelementptr inbounds i8, ptr %x, i64 {FIELDS["type"]}
+  %kind = load ptr, ptr %kind_at
+{pointers}
+  %value_at = getelementptr inbounds i8, ptr %x, i64 {VALUE}
+  %place = getelementptr inbounds i8, ptr %room, i64 {ROOM - 8}
+  %wide = icmp eq i64 %item, 8
+  %is_array = icmp eq ptr %kind, %array_type
+  br i1 %is_array, label %itself, label %look
+look:
+  %is_float = icmp eq ptr %kind, %float_type
+  br i1 %is_float, label %double, label %scalar
+scalar:
+  %is_scalar = icmp eq ptr %kind, %number_type
+  br i1 %is_scalar, label %own, label %whole
+own:
+  br i1 %wide, label %double, label %single
+single:
+  %narrow = load float, ptr %value_at
+  store float %narrow, ptr %place
+  br label %made
+double:
+  %read = load double, ptr %value_at
+  br label %keep
+whole:
+  %is_int = icmp eq ptr %kind, %int_type
+  br i1 %is_int, label %convert, label %itself
+convert:
+  %converted = call double %int_value(ptr %x)
+  %unclear = fcmp oeq double %converted, -1.0
+  br i1 %unclear, label %clear, label %range
+clear:
+  call void %clear_error()
+  br label %itself
+range:
+  %below = fcmp ole double %converted, {2.0**53:.1f}
+  %above = fcmp oge double %converted, {-(2.0**53):.1f}
+  %exact = and i1 %below, %above
+  br i1 %exact, label %keep, label %itself
+keep:
+  %value = phi double [ %read, %double ], [ %converted, %range ]
+  br i1 %wide, label %keep_double, label %keep_single
+keep_double:
+  store double %value, ptr %place
+  br label %made
+keep_single:
+  %rounded = fptrunc double %value to float
+  store float %rounded, ptr %place
+  br label %made
+made:
+{fields}
+  ret ptr %room
+itself:
+  ret ptr %x
+}}
+"""
+
+
+def _check_types(
+    lines: list[str], kind: str, first: int, count: int, then: str, numbers: Sequence[int] = (), item: int = 0
+) -> None:
     checks = []
     for k in range(count):
         name = f"{kind}{k}"
+        read = f"%{name} = load ptr, ptr %{name}_arg"
+        if k in numbers:
+            read = f"%{name}_given = load ptr, ptr %{name}_arg"
+        lines += (f"  %{name}_arg = getelementptr inbounds ptr, ptr %args, i64 {first + k}", f"  {read}")
+        if k in numbers:
+            given = f"ptr %{name}_given, ptr %{name}_room, ptr %numbers, i64 {item}"
+            lines.append(f"  %{name} = call ptr @kinetree_number({given})")
         lines += (
-            f"  %{name}_arg = getelementptr inbounds ptr, ptr %args, i64 {first + k}",
-            f"  %{name} = load ptr, ptr %{name}_arg",
             f"  %{name}type_at = getelementptr inbounds i8, ptr %{name}, i64 {FIELDS['type']}",
             f"  %{name}type = load ptr, ptr %{name}type_at",
             f"  %{name}array = icmp eq ptr %{name}type, %array_type",
@@ -249,7 +348,7 @@ def available() -> bool:
         return all(
             _layout_holds(array)
             for array in (np.empty((3, 5)), np.empty((2, 3, 4), np.float32)[:, ::2], np.empty(()), np.empty(7)[1:])
-        ) and bool(_new_array())
+        ) and _number_layout_holds() and bool(_new_array())
     except Exception:
         return False
 
@@ -275,6 +374,12 @@ def _layout_holds(array: np.ndarray) -> bool:
         and bool(flags & 0x100) == array.flags.aligned
         and bool(flags & 0x400) == array.flags.writeable
     )
+
+
+def _number_layout_holds() -> bool:
+    """Whether floats and scalars hold their number where the code reads it."""
+    numbers = ((0.1, ctypes.c_double), (np.float64(0.3), ctypes.c_double), (np.float32(0.7), ctypes.c_float))
+    return all(kind.from_address(id(x) + VALUE).value == float(x) for x, kind in numbers)
 
 
 @once
@@ -378,6 +483,11 @@ def interpreter_pointers(dtype: np.dtype) -> dict[str, int]:
     return {
         "array_type": id(np.ndarray),
         "descr": id(dtype),
+        "float_type": id(float),
+        "number_type": id(dtype.type),
+        "int_type": id(int),
+        "int_value": function("PyLong_AsDouble"),
+        "clear_error": function("PyErr_Clear"),
         "not_implemented": id(NotImplemented),
         "new_array": _new_array(),
         "incref": function("Py_IncRef"),

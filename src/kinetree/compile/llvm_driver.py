@@ -15,6 +15,8 @@ The text is ordinary code with loops, kept in stack memory: it runs once per cal
 
 from __future__ import annotations
 
+from .llvm_builtin import NUMBER, ROOM, number_ir
+
 MAX_ARRAYS = 32
 """Arrays of one kernel, inputs and outputs together, that the drivers take."""
 
@@ -22,7 +24,7 @@ MAX_AXES = 4
 """Axes of one array, those of the batch not counted."""
 
 ROWS = (
-    *("batch", "scalar", "params", "array_type", "descr", "not_implemented", "new_array", "incref", "decref"),
+    *("batch", "scalar", "params", *NUMBER, "not_implemented", "new_array", "incref", "decref"),
     *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
     *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
 )
@@ -138,6 +140,7 @@ def driver_ir(triple: str, fields: dict[str, int], readable: int, writeable: int
     return "\n\n".join(
         [
             f'target triple = "{triple}"',
+            number_ir(),
             _rows(fields, readable, writeable),
             _share(),
             _COPY,
@@ -163,8 +166,10 @@ def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
     c.require(c.do(f"or i1 {given}, {fresh}"))
     c.store(0, lead_at)
     shapes = c.at(table, len(ROWS))
+    rooms, numbers = c.room(f"[{ROOM} x i8]", MAX_ARRAYS), c.at(table, ROWS.index(NUMBER[0]))
     with c.loop("%nargs") as k:  # nothing may be read from an object before its type is known
-        what = c.load("%args", k, "ptr")
+        given_object, room = c.load("%args", k, "ptr"), c.at(rooms, k, f"[{ROOM} x i8]")
+        what = c.do(f"call ptr @kinetree_number(ptr {given_object}, ptr {room}, ptr {numbers}, i64 {item})")
         kind = c.load(c.at(what, fields["type"], "i8"), 0, "ptr")
         c.require(c.do(f"icmp eq ptr {kind}, {array_type}"))
         own = c.load(c.at(what, fields["descr"], "i8"), 0, "ptr")
