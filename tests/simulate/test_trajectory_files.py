@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import files
 from kinetree.errors import FileFormatError, MissingDependencyError
 from tests.analytic.mechanisms import pendulum, rigid_body
 
@@ -230,3 +235,51 @@ def test_missing_packages_are_named(tmp_path, arm, monkeypatch):
     for ask, name in ((arm.to_pandas, "pandas"), (arm.to_xarray, "xarray"), (lambda: arm.save("run.h5"), "xarray")):
         with pytest.raises(MissingDependencyError, match=rf"pip install {name}, or pip install \"kinetree\[data\]\""):
             ask()
+
+
+# Full disks and kills ------------------------------------------------------------------------------------------------
+
+WRITER = """
+import resource, sys, kinetree as kt
+path, event = sys.argv[1:]
+run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=1.0)
+if path.endswith(".snapshot"):
+    simulation = kt.Simulation(kt.load("double_pendulum"), [1.0, 0.5])
+    simulation.advance(1.0)
+    run = simulation.save()
+run.save(path)  # what is written to is loaded, and the file is there
+print("written", flush=True)
+if event == "full":
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    try:
+        run.save(path)
+    except kt.KinetreeError as error:
+        print(error)
+else:
+    while True:
+        run.save(path)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX")
+@pytest.mark.parametrize("event", ["full", "killed"])
+@pytest.mark.parametrize("name", ["run.npz", "run.nc", "run.csv", "run.snapshot"])
+def test_a_full_disk_or_a_kill_leaves_the_file_that_was_there(tmp_path, name, event):
+    """It reads as before, nothing lies beside it, and a full disk is said with the file's name."""
+    if name == "run.nc":
+        pytest.importorskip("h5netcdf")
+    path = tmp_path / name
+    process = subprocess.Popen([sys.executable, "-c", WRITER, path, event], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "written\n"
+    if event == "killed":
+        time.sleep(0.1)
+        process.kill()
+    said = process.stdout.read()
+    process.communicate(timeout=60)
+    if event == "full":
+        assert f"{path}: not written: File too large; the file that was there is unchanged. Make room" in said
+    back = kt.Snapshot.load(path) if name == "run.snapshot" else kt.Trajectory.load(path)
+    assert len(back.record["time"] if name == "run.snapshot" else back.time) in (1000, 1001)
+    if files._Nameless.made_in(tmp_path) is None:  # no files without a name here: the next writer removes what is left
+        files.write_bytes(tmp_path / name, b"")
+    assert os.listdir(tmp_path) == [name]

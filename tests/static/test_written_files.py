@@ -11,7 +11,6 @@ from tests.static.source_tree import module_name, package_files
 
 # The store of machine code makes its own files: entries are checked when they are read, and need not reach the disk.
 OWN_WAY = {"kinetree.files", "kinetree.compile.cache"}
-RUNS = {f"kinetree.simulate.{name}" for name in ("labeled", "snapshot", "storage", "tables")}  # are being rewritten
 WRITERS = {"write_text", "write_bytes", "savefig", "savez", "savez_compressed", "to_netcdf", "mkstemp", "dump"}
 MODE = re.compile(r"[rwaxbt+]+")
 
@@ -40,7 +39,7 @@ def unguarded_writes(text: str) -> list[tuple[int, str]]:
     return found
 
 
-@pytest.mark.parametrize("path", [p for p in package_files() if module_name(p) not in OWN_WAY | RUNS], ids=module_name)
+@pytest.mark.parametrize("path", [p for p in package_files() if module_name(p) not in OWN_WAY], ids=module_name)
 def test_no_module_writes_over_a_file(path):
     """A full disk or a kill in the middle of such a write would lose the old file."""
     assert not unguarded_writes(path.read_text())

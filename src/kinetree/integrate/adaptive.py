@@ -59,6 +59,7 @@ def solve_adaptive(
     atol: float = 1e-10,
     tick: Callable[[float], None] | None = None,
     event: Callable | None = None,
+    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
 ) -> AdaptiveSolution:
     """Integrate from ``times[0]`` to ``times[-1]`` with steps whose estimated error is within the tolerances.
 
@@ -86,6 +87,8 @@ def solve_adaptive(
         Called with the time of every evaluation (progress).
     event : callable, optional
         ``event(q)``; the integration stops when it falls below zero.
+    keep : callable, optional
+        ``keep(t, q, v, sampled)``, called with the state after every step; ``sampled`` if a sample time was passed.
 
     Returns
     -------
@@ -118,7 +121,7 @@ def solve_adaptive(
         return rate.copy()
 
     charts = _chart_event(system, nq)
-    events = [*charts, *_user_event(event, normalize, nq)]
+    events = [*charts, *_after_steps(keep, times, normalize, nq), *_user_event(event, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
     if method in SUNDIALS_METHODS:
         return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, (method, rtol, atol))
@@ -202,6 +205,21 @@ def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:
 
     margin.terminal, margin.direction = True, -1.0
     return [margin]
+
+
+def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -> list[Callable]:
+    """An event that never happens: solvers look for events at the end of every step, and tell of nothing else there."""
+    if keep is None:
+        return []
+    passed = 1  # samples; the first is the start
+
+    def end_of_step(t, y):
+        nonlocal passed
+        before, passed = passed, passed + int(np.searchsorted(times[passed:], t, side="right"))
+        keep(float(t), normalize(y[:nq]), np.array(y[nq:]), passed > before)
+        return 1.0
+
+    return [end_of_step]
 
 
 def _chart_event(system, nq: int) -> list[Callable]:

@@ -204,6 +204,7 @@ def solve_embedded(
     atol: float = 1e-10,
     tick: Callable[[float], None] | None = None,
     event: Callable | None = None,
+    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
 ) -> AdaptiveSolution:
     """Integrate from ``times[0]`` to ``times[-1]`` on the manifold, with steps whose error is within the tolerances.
 
@@ -224,6 +225,8 @@ def solve_embedded(
         Called with the time of every step (progress).
     event : callable, optional
         ``event(q)``; the integration stops when it falls below zero.
+    keep : callable, optional
+        ``keep(t, q, v, sampled)``, called with every sample, and without ``sampled`` with the state after every step.
 
     Returns
     -------
@@ -261,7 +264,12 @@ def solve_embedded(
                 Q[row:last], V[row:last] = motion(times[row:last])
             if exact:
                 Q[last], V[last] = solver.q, solver.v
+            if keep is not None:
+                for t, q, v in zip(times[row:inside].tolist(), Q[row:inside], V[row:inside], strict=True):
+                    keep(t, q, v, True)
             row = inside
+        if keep is not None:
+            keep(solver.t, solver.q, solver.v, False)
         if found is not None:
             break
     counts = {"evaluations": solver.evaluations, "steps": solver.steps, "rejections": solver.rejections}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, MissingDependencyError, SimulationError
+from kinetree.errors import MissingDependencyError, SimulationError
 from kinetree.integrate.state_jacobian import StateJacobian
 
 SUNDIALS_METHODS = ("CVODE", "CVODE_ADAMS", "IDA")
@@ -106,7 +106,7 @@ class SundialsProblem:
         self.evaluations += 1
         try:
             result[...] = action()
-        except (KinetreeError, ArithmeticError, ValueError) as error:
+        except BaseException as error:  # Ctrl-C too, which C code would lose
             self._failure = self._failure or error
             result[...] = np.nan
         return 0

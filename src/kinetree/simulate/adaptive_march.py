@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
-from kinetree.errors import SimulationError
 from kinetree.integrate import ADAPTIVE
 from kinetree.simulate.elements import Step
+
+LATEST = 20  # steps
+
+
+class _OnTheWay:
+    """What a solve has reached so far: the samples, and the latest steps."""
+
+    __slots__ = ("_latest", "_samples")
+
+    def __init__(self) -> None:
+        self._samples, self._latest = [], deque(maxlen=LATEST)
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, sampled: bool) -> None:
+        (self._samples if sampled else self._latest).append((t, q, v))
+
+    def rows(self, after: float) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Those after a time [s], in order: the samples, and the steps since the last of them."""
+        found = []
+        for t, q, v in (*self._samples, *self._latest):
+            if t > (found[-1][0] if found else after):
+                found.append((t, q, v))
+        return found
 
 
 class AdaptiveMarch:
@@ -44,7 +67,7 @@ class AdaptiveMarch:
         Raises
         ------
         SimulationError
-            The solver cannot go on; what was reached is recorded.
+            The solver cannot go on; what was reached is recorded, as with every error.
         LimitError
             The motion left a limit that may not be passed.
         """
@@ -63,10 +86,11 @@ class AdaptiveMarch:
             recorded = len(sampled) > 0 and sampled[0] == 0
             times = times if recorded else np.append(start, times)  # the solver begins with the first
             event = None if self._guard is None else self._guard.margin
+            reached = _OnTheWay()
             try:
-                solution = self._solve(times, tick=tick, event=event)
-            except SimulationError as error:
-                self._recover(times, getattr(error, "time", None))
+                solution = self._solve(times, tick=tick, event=event, keep=reached)
+            except BaseException:
+                self._recover(reached, recorded)
                 raise
             self._counts["evaluations"] += solution.evaluations
             self._counts["steps"] += solution.steps or 0
@@ -81,19 +105,15 @@ class AdaptiveMarch:
             self._system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol, **settings
         )
 
-    def _recover(self, times, reached) -> None:
-        """Record the samples before the time at which a solver failed, by another solve up to the last of them."""
+    def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
+        """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""
         at, drive = self._at, self._drive
-        reached = at.time if reached is None else float(reached)
-        before = times[times < reached]
-        if len(before) < 3 and reached > at.time:  # samples too far apart to show anything
-            before = np.linspace(at.time, at.time + 0.999 * (reached - at.time), 20)
-        try:
-            solution = self._solve(before)
-        except (SimulationError, IndexError):
-            return
-        for t, q, v in zip(before.tolist(), solution.q, solution.v, strict=True):
-            self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+        start = [(at.time, at.q, at.v)] if with_start else []
+        for t, q, v in [*start, *reached.rows(after=at.time)]:
+            try:
+                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+            except Exception:  # the user's own code, which may be what ended the solve
+                return
 
     def _take(self, times, solution, keep: int) -> bool:
         """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""

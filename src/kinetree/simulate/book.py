@@ -35,7 +35,9 @@ class Book:
     elements : tuple
         The elements of the run, which have channels of their own.
     failed : str
-        Why the run ended early; empty if it did not.
+        Why the run could not go on; empty if it could.
+    interrupted : str
+        What ended the run before its time, if that was not the motion: Ctrl-C, an error in the user's code.
     kept : dict
         What was computed from these data, once.
     """
@@ -50,6 +52,7 @@ class Book:
     counts: dict = field(default_factory=dict)
     elements: tuple = ()
     failed: str = ""
+    interrupted: str = ""
     kept: dict = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import MissingDependencyError
+from kinetree.files import replacing
 from kinetree.simulate.channels import BASE, Quantity
 from kinetree.simulate.storage import content, foreign
 
@@ -102,7 +104,10 @@ def save_netcdf(run, path: Path, ledger: bool) -> None:
     names = {name: name.replace("/", SLASH) for name in (*dataset.variables, *dataset.dims) if "/" in name}
     dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta))
     packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
-    dataset.to_netcdf(path, engine="h5netcdf", encoding=packed)
+    with replacing(path) as file:
+        memory = io.BytesIO()  # HDF5 writes to and fro, and loses the system's error of a full disk
+        dataset.to_netcdf(memory, engine="h5netcdf", encoding=packed)
+        file.write(memory.getbuffer())
 
 
 def load_netcdf(path: Path) -> tuple[dict, dict[str, np.ndarray]]:

@@ -88,13 +88,16 @@ def make_report(run) -> Report:
     """
     opening = (
         f"{run.model_name}: {run.duration:.6g} s with {run.integrator}, dt = {run.dt:g} s, {len(run)} samples"
-        + ("; it ended early" if run.book.failed else "")
+        + ("; it ended early" if run.ended_early else "")
     )
     with np.errstate(all="ignore"):
         found = divergence(run) if run.book.failed else []
         found = [Finding(**one) for one in found]
         if run.book.failed and not found:
             found = [Finding("failure", f"The run ended early: {run.book.failed}", None, float(run.time[-1]))]
+        if run.book.interrupted:
+            text = f"The run is partial: {run.book.interrupted}."
+            found.append(Finding("interrupted", text, None, float(run.time[-1])))
         ledger = run.ledger
         checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
         for check in checks:

@@ -50,6 +50,7 @@ def take(run, rows: slice):
         counts=dict(book.counts) if whole else {},
         elements=book.elements,
         failed=book.failed if end == len(run) - 1 else "",
+        interrupted=book.interrupted if end == len(run) - 1 else "",
     )
     part = (time[-1] - time[0]) / run.duration if run.duration > 0.0 else 1.0
     return replace(
@@ -111,6 +112,7 @@ def resample(run, dt: float | None = None, times=None):
     new = Book(
         controlled=book.controlled, wrenches=wrenches, disturbance=disturbance, elements=book.elements,
         jumps=tuple(jump for jump in book.jumps if times[0] < jump.time <= times[-1]), failed=book.failed,
+        interrupted=book.interrupted,
     )  # fmt: skip
     return replace(
         run,
@@ -222,6 +224,7 @@ def _joined_book(one, two, shift: float) -> Book:
         counts={key: a.counts.get(key, 0) + b.counts.get(key, 0) for key in (*a.counts, *b.counts)},
         elements=tuple(dict.fromkeys((*a.elements, *b.elements))),
         failed=b.failed,
+        interrupted=b.interrupted,
         **rows,
     )
 

@@ -21,6 +21,7 @@ from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
 from kinetree.simulate.events import Events, checked_events, interpolated
 from kinetree.simulate.initial import initial_state
+from kinetree.simulate.interrupted import keep_run
 from kinetree.simulate.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
@@ -234,7 +235,11 @@ class Simulation:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
         if self._is_plain and self._checkpoint is None and not self.is_over:
             self._since = clock.perf_counter()
-            self._march_plain(1, _no_tick)
+            try:
+                self._march_plain(1, _no_tick)
+            except BaseException as error:
+                self._keep(error)
+                raise
             self._stop_clock()
         else:
             self.advance(self._at.dt)
@@ -256,6 +261,8 @@ class Simulation:
             there.
         LimitError
             With ``limits="raise"``: the motion leaves a limit.
+        KeyboardInterrupt, Exception
+            Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
         end = self.time + positive_time("duration", duration)
         bar = Progress(end, progress)
@@ -269,6 +276,9 @@ class Simulation:
                     self._march(goal, bar)
                 if self._checkpoint is not None and goal < end and not self.is_over:
                     self.save().save(self._checkpoint)
+        except BaseException as error:
+            self._keep(error)
+            raise
         finally:
             bar.close()
             self._stop_clock()
@@ -447,15 +457,19 @@ class Simulation:
         end : float, optional
             What to call the last instant [s], if that is not the time to the last bit.
         """
-        self._ask()
-        run = self._trajectory(last=True)
+        try:
+            self._ask()
+            run = self._trajectory(last=True)
+        except BaseException as error:
+            self._keep(error)
+            raise
         if end is None:
             return run
         time = run.time.copy()
         time[-1] = end
         return dataclasses.replace(run, time=time)
 
-    def _trajectory(self, last: bool, failed: str = "") -> Trajectory:
+    def _trajectory(self, last: bool, **ended: str) -> Trajectory:
         at, drive, system = self._at, self._drive, self.system
         rows = self._record.get_state()
         T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
@@ -487,10 +501,10 @@ class Simulation:
             notes=self.notes,
             events=self.events,
             model=self.model,
-            book=self._book(T, wrenches, failed),
+            book=self._book(T, wrenches, ended),
         )
 
-    def _book(self, times, wrenches, failed: str) -> Book:
+    def _book(self, times, wrenches, ended: dict[str, str]) -> Book:
         fixed, drive = self._stepper is not None, self._drive
         counts = self.counts | ({"steps": self._at.count} if fixed else {})
         return Book(
@@ -503,7 +517,7 @@ class Simulation:
             jumps=tuple(self._watch.jumps),
             counts=counts,
             elements=self._elements.all,
-            failed=failed,
+            **ended,
         )
 
     def _energy(self, t, q, v) -> float:
@@ -541,6 +555,11 @@ class Simulation:
             coordinate=bad,
         )
         return self._with_trajectory(error, diverged=True)
+
+    def _keep(self, error: BaseException) -> None:
+        """Give an error that is not about the motion the run up to there."""
+        self._stop_clock()
+        keep_run(error, self._at, self._record, self._trajectory)
 
     def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
         """The error, with the samples that are worth looking at, and what they tell of a divergence."""

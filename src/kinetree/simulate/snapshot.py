@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import FileFormatError, SimulationError
+from kinetree.files import replacing
 from kinetree.integrate.user_code import lock
 
 HEADER = b"kinetree snapshot 1\n"
@@ -70,22 +70,16 @@ class Snapshot:
         pathlib.Path
         """
         path = Path(path)
-        fresh = path.with_name(f"{path.name}.{os.getpid()}.tmp")
         try:
-            with fresh.open("wb") as file:
+            with replacing(path) as file:
                 file.write(HEADER)
                 pickle.dump(self, file, protocol=4)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, path)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise SimulationError(
                 f"simulate: the state of a controller or element cannot be written to a file ({error}). Give it "
                 "get_state() and set_state() with plain data.",
                 file=str(path),
             ) from error
-        finally:
-            fresh.unlink(missing_ok=True)
         return path
 
     @staticmethod

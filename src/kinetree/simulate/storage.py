@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import FileFormatError
+from kinetree.files import replacing
 from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.integrate.events import Occurrence
@@ -24,6 +25,7 @@ ARRAYS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "e
 SETTINGS = ("model_name", "integrator", "dt", "steps", "wall_time", "notes")
 EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
 BOOK_ARRAYS = ("wrenches", "disturbance")
+BOOK_VALUES = ("every", "controlled", "held", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
 LEDGER_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
 VERSION = 2  # of what is in the files; 1 had no events, ledger, wrenches and added channels
@@ -38,7 +40,8 @@ def save(trajectory, path, ledger: bool = True) -> Path:
         path = path.with_suffix(".npz")
     if path.suffix == ".npz":
         meta, arrays = content(trajectory, ledger)
-        np.savez_compressed(path, meta=np.array(json.dumps(meta)), **arrays)
+        with replacing(path) as file:
+            np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
     elif path.suffix == ".csv":
         save_csv(trajectory, path)
     elif path.suffix in (".nc", ".h5"):
@@ -143,6 +146,7 @@ def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
             "counts": {name: int(count) for name, count in book.counts.items()},
             "jumps": [asdict(jump) for jump in book.jumps],
             "failed": book.failed,
+            "interrupted": book.interrupted,
         },
     }
     if run.model is not None:
@@ -172,7 +176,7 @@ def from_content(meta: dict, arrays: dict[str, np.ndarray]):
     book = Book(
         method=FIXED_STEP.get(about.get("method")),
         jumps=jumps,
-        **{name: about[name] for name in ("every", "controlled", "held", "counts", "failed") if name in about},
+        **{name: about[name] for name in BOOK_VALUES if name in about},
         **{name: frozen(arrays[f"book.{name}"]) for name in BOOK_ARRAYS if f"book.{name}" in arrays},
     )
     if "ledger" in meta:

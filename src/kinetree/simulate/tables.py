@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import csv
+import io
+import itertools
 import re
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import FileFormatError
+from kinetree.files import replacing
 from kinetree.integrate.coordinates import Coordinates
+from kinetree.simulate.book import Book
 from kinetree.simulate.channels import ENERGIES, STATES, Quantity, frozen
 
 TIME = "time [s]"
+PARTIAL = "# partial: "
 COLUMN = re.compile(r"(?P<what>.+) \[(?P<unit>[^\]]*)\]")
 
 
@@ -34,12 +39,19 @@ def columns(trajectory) -> list[tuple[str, np.ndarray]]:
 
 
 def save_csv(trajectory, path: Path) -> None:
-    """One header line, then one row for each sample; numbers read back to the same bits."""
+    """One header line, then one row for each sample; numbers read back to the same bits.
+
+    A run that ended early has a line before the header that says so.
+    """
     table = columns(trajectory)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with replacing(path) as binary:
+        file = io.TextIOWrapper(binary, encoding="utf-8", newline="")
         writer = csv.writer(file)
+        if trajectory.ended_early:
+            file.write(f"{PARTIAL}{' '.join(trajectory.ended_early.split())}\r\n")
         writer.writerow([label for label, _ in table])
         writer.writerows([repr(float(x)) for x in row] for row in np.column_stack([x for _, x in table]))
+        file.detach()  # flushed; the file is closed where it was opened
 
 
 def load_csv(path: Path):
@@ -50,7 +62,9 @@ def load_csv(path: Path):
     from kinetree.simulate.trajectory import Trajectory
 
     with path.open(newline="", encoding="utf-8") as file:
-        header, *rows = list(csv.reader(file)) or [[]]
+        first = file.readline()
+        partial = first.removeprefix(PARTIAL).strip() if first.startswith(PARTIAL) else ""
+        header, *rows = list(csv.reader(file if partial else itertools.chain((first,), file))) or [[]]
     if not header or header[0] != TIME:
         raise _bad(path, 1, f"the first column is {header[0] if header else ''!r}, expected {TIME!r}")
     for number, row in enumerate(rows, 2):
@@ -87,6 +101,7 @@ def load_csv(path: Path):
         dt=float(np.median(np.diff(time))) if len(time) > 1 else 0.0,
         notes=(f"read from {path.name!r}: settings, events and the ledger are not in tables",),
         extra=extra,
+        book=Book(interrupted=partial),
     )
 
 

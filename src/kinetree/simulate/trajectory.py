@@ -80,13 +80,18 @@ class Trajectory:
     def __repr__(self) -> str:
         return (
             f"Trajectory of {self.model_name!r}: {len(self)} samples over {self.duration:g} s, {self.integrator}, "
-            f"{self.real_time_factor:.3g} x real time"
+            f"{self.real_time_factor:.3g} x real time{', ended early' if self.ended_early else ''}"
         )
 
     @property
     def duration(self) -> float:
         """Simulated time [s]."""
         return float(self.time[-1] - self.time[0])
+
+    @property
+    def ended_early(self) -> str:
+        """Why the run ended before its time, such as "interrupted by Ctrl-C at t = 0.12 s"; empty if it did not."""
+        return self.book.failed or self.book.interrupted
 
     @property
     def real_time_factor(self) -> float:
