@@ -245,6 +245,24 @@ def test_accumulating_events_are_refused_with_advice():
     assert info.value.time == pytest.approx(bounces(1.0, 0.5, 60)[-1], abs=1e-3)
 
 
+def test_what_the_error_about_accumulating_events_advises():
+    """A stop with restitution: the bounces of the event, and then rest on the floor. And an end: at the time in which
+    infinitely many bounces end, with what is left of a thousandth of a step, in the state of the last one."""
+    with pytest.raises(SimulationError, match="limits='hard', restitution=.*terminal='accumulation'"):
+        kt.simulate(ball(), [1.0], duration=10.0, dt=0.01, integrator="rk4", events=bounce(0.5))
+    end = bounces(1.0, 0.5, 60)[-1]
+    stopped = slider(mass=1.0, axis=(0.0, 0.0, 1.0), lower=0.0)
+    run = kt.simulate(stopped, [1.0], duration=3.0, limits="hard", restitution=0.5)
+    assert [x.time for x in run.events] == pytest.approx(bounces(1.0, 0.5, len(run.events)), abs=1e-13)
+    rest = run.time > end
+    assert rest.sum() > 1500 and (run.q[rest] == 0.0).all() and (run.v[rest] == 0.0).all() and run.q.min() == 0.0
+    for integrator in ("rk4", "adaptive"):
+        settings = {"duration": 10.0, "dt": 0.01, "integrator": integrator, "method": "dp54"}
+        run = kt.simulate(ball(), [1.0], events=bounce(0.5, terminal="accumulation"), **settings)
+        assert run.time[-1] == run.events[-1].time == pytest.approx(end, abs=2e-5)
+        assert len(run.events) > 10 and abs(run.q[-1, 0]) < 1e-14 and abs(run.v[-1, 0]) < 1e-4
+
+
 @pytest.mark.parametrize(
     "event, error, message",
     [
@@ -267,6 +285,8 @@ def test_settings_of_events_are_checked():
         ({"function": 3}, "function is 3"),
         ({"function": abs, "direction": 2}, "direction is 2"),
         ({"function": abs, "action": 1}, "action is 1"),
+        ({"function": abs, "terminal": "accumulate"}, "terminal is 'accumulate'"),
+        ({"function": abs, "terminal": -1}, "terminal is -1"),
     ):
         with pytest.raises(SimulationError, match=message):
             kt.Event(**settings)

@@ -40,18 +40,18 @@ def same(one, two):
 
 
 def test_rebounds_of_a_ball_are_events():
-    """At the times of free fall within a step, at the stop, with half the speed after each."""
+    """At the times of free fall to rounding, at the stop, with half the speed after each."""
     model, q0 = ball()
     run = kt.simulate(model, q0, duration=1.2, **STOPS)
     fall = np.sqrt(2.0 / 9.81)
     expected = fall * np.array([1.0, 2.0, 2.5])
     impacts = run.events[:3]
-    np.testing.assert_allclose([x.time for x in impacts], expected, rtol=0, atol=DT)
+    np.testing.assert_allclose([x.time for x in impacts], expected, rtol=0, atol=1e-14)
     for x in impacts:
         assert (x.name, x.joint, x.side) == ("impact", "height", "lower")
         assert x.q == x.q_after == 0.0 and x.v[0] < 0.0
         np.testing.assert_allclose(x.v_after, -0.5 * x.v, rtol=1e-15)
-    np.testing.assert_allclose(impacts[0].v, -9.81 * fall, rtol=0, atol=9.81 * DT)
+    np.testing.assert_allclose(impacts[0].v, -9.81 * fall, rtol=1e-13)
     assert "impact of joint 'height' at its lower stop at t = 0.4" in repr(impacts[0])
     assert not impacts[0].v.flags.writeable
 
@@ -87,6 +87,22 @@ def test_an_impact_in_the_rest_of_a_step_that_an_event_cuts_is_counted_once():
     run = kt.simulate(shuttle(), [0.0], [4.0], duration=0.4, events=[event], **settings)
     alone = kt.simulate(shuttle(), [0.0], [4.0], duration=0.4, **settings)
     assert [x.name for x in run.events] == ["near", "impact", "near"] and len(alone.events) == 1
+
+
+@pytest.mark.parametrize("h", [0.2, 0.1, 1e-3])
+def test_events_are_found_between_the_impacts_of_a_step(h):
+    """A ball in flight: heights on the way down and up, at the times of its parabolas, however many steps they take."""
+    model, q0 = ball()
+    fall, marks = np.sqrt(2.0 / 9.81), (0.2, 0.1)
+    events = [kt.Event(lambda t, q, v, x=x: q[0] - x, name=f"{x}") for x in marks]
+    run = kt.simulate(model, q0, duration=0.75, events=events, **STOPS | {"dt": h})
+    down = [("0.2", np.sqrt(2.0 * 0.8 / 9.81)), ("0.1", np.sqrt(2.0 * 0.9 / 9.81)), ("impact", fall)]
+    speed = 0.5 * 9.81 * fall
+    up = [(f"{x}", fall + (speed - np.sqrt(speed**2 - 2.0 * 9.81 * x)) / 9.81) for x in marks[::-1]]
+    expected = [*down, *(x for x in up if x[1] < 0.75)]
+    assert [x.name for x in run.events] == [name for name, _ in expected]
+    np.testing.assert_allclose([x.time for x in run.events], [t for _, t in expected], rtol=0, atol=1e-13)
+    assert np.abs(run.ledger.remainder).max() < 1e-12
 
 
 @pytest.mark.parametrize("suffix", ["npz", "nc", "h5"])

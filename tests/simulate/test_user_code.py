@@ -71,7 +71,7 @@ class Element:
 
 # Hooks that get arrays, and how many; the others get a model, a time, or what they returned themselves.
 HOOKS_WITH_ARRAYS = {"joint_forces": 3, "after_step": 5, "wrap": 4, "channels": 7}
-HOOKS_WITHOUT = {"prepare", "reset", "next_time", "get_state", "set_state"}
+HOOKS_WITHOUT = {"prepare", "reset", "next_time", "landed", "get_state", "set_state"}
 
 
 def integrator(which: int) -> type:

@@ -120,7 +120,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
     """
     refuse_unsupported(model, "aba")
     passive = passive_joint_forces(model, q, v)
-    return _solve(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
+    return coupled_accelerations(model, q, v, [t + p for t, p in zip(tau, passive, strict=True)], f_ext, model.armature)
 
 
 @algorithm(
@@ -162,7 +162,7 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
-    return _solve(model, q, v, force, f_ext, diagonal)
+    return coupled_accelerations(model, q, v, force, f_ext, diagonal)
 
 
 def refuse_unsupported(model, bare):
@@ -182,7 +182,7 @@ def refuse_unsupported(model, bare):
     )
 
 
-def _solve(model, q, v, tau, f_ext, diagonal):
+def coupled_accelerations(model, q, v, tau, f_ext, diagonal):
     """``(M + diag(diagonal)) a = tau - c`` under the model's couplings, M the inertia of the bodies alone."""
     if not model.couplings and not matrix_pays(model):
         return articulated_accelerations(model, q, v, tau, f_ext, diagonal)

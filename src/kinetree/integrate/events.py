@@ -17,6 +17,9 @@ JUST_AFTER = 1e-6
 TOO_SOON = 1e-3
 """Of the step: an event with an action that recurs within this time is about to recur infinitely often."""
 
+ACCUMULATION = "accumulation"
+"""What ends a run: occurrences of an event that follow each other ever faster."""
+
 FAR = 4.0
 """A function is far from zero if it would take so many of its last two changes to get there."""
 
@@ -35,8 +38,9 @@ class Event:
         arrays are read-only.
     direction : {0, 1, -1}
         Count crossings of either sign (0), only those from below (1), or only those from above (-1).
-    terminal : bool or int
-        End the run at the event, or when it has happened so many times.
+    terminal : bool, int or "accumulation"
+        End the run at the event, or when it has happened so many times, or where it is about to happen infinitely
+        often in a finite time, as bounces of a ball do.
     action : callable, optional
         ``action(t, q, v) -> (q, v)``: the state from which the run goes on, after an impact for example; None for the
         same.
@@ -52,7 +56,7 @@ class Event:
 
     function: Callable
     direction: int = 0
-    terminal: bool | int = False
+    terminal: bool | int | str = False
     action: Callable | None = None
     name: str = "event"
 
@@ -68,6 +72,13 @@ class Event:
                 "(falling).",
                 event=self.name,
                 found=self.direction,
+            )
+        if self.terminal != ACCUMULATION and not (_is_count(self.terminal) and self.terminal >= 0):
+            raise SimulationError(
+                f"Event {self.name!r}: terminal is {self.terminal!r}, expected True, False, a number of occurrences or "
+                f"{ACCUMULATION!r}.",
+                event=self.name,
+                found=self.terminal,
             )
         if self.action is not None and not callable(self.action):
             raise SimulationError(
@@ -249,21 +260,33 @@ class EventLocator:
             q_after, v_after = _acted(event, found.t, q, v)
             occurrences.append(Occurrence(event.name, found.t, q, v, q_after, v_after))
             self._counts[k] += 1
-            stop |= bool(event.terminal) and self._counts[k] >= int(event.terminal)
+            if event.terminal != ACCUMULATION:
+                stop |= bool(event.terminal) and self._counts[k] >= int(event.terminal)
             if event.action is not None:
                 if found.t - self._last.get(k, -math.inf) < TOO_SOON * h and not stop:
-                    raise SimulationError(
-                        f"simulate: event {event.name!r} happens again after {found.t - self._last[k]:.3g} s, at "
-                        f"t = {found.t:.9g} s: its occurrences accumulate, as bounces of a ball do. "
-                        "Let the action bring the motion to rest, make the event terminal, or take a smaller dt.",
-                        time=found.t,
-                        event=event.name,
-                    )
+                    if event.terminal != ACCUMULATION:
+                        raise _accumulation(event, found.t, found.t - self._last[k])
+                    stop = True
                 self._last[k] = found.t
             q, v = q_after, v_after
         self._fresh = set(found.which)
         self.begin(found.t, q, v)
         return q, v, occurrences, stop
+
+
+def _is_count(x) -> bool:
+    return isinstance(x, (bool, int, np.bool_, np.integer))
+
+
+def _accumulation(event: Event, t: float, after: float) -> SimulationError:
+    return SimulationError(
+        f"simulate: event {event.name!r} happens again after {after:.3g} s, at t = {t:.9g} s: its occurrences "
+        "accumulate, as bounces of a ball that comes to rest do, and no action can hold it there. For a joint that "
+        "meets a stop, give the joint that limit and use limits='hard', restitution=..., which comes to rest on it; "
+        f"else end the run there, with Event(..., terminal={ACCUMULATION!r}).",
+        time=t,
+        event=event.name,
+    )
 
 
 def first_crossing(g: Callable, times: Sequence[float], values: Sequence[float], direction: int) -> float | None:

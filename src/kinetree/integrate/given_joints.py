@@ -139,7 +139,7 @@ class GivenJoints:
 
 def given_forces(system, laws, t, q, v, tau, arrays) -> np.ndarray:
     """Forces on the independent velocities that make the given accelerations, (ny,) [N m or N]."""
-    from kinetree.integrate.joint_complementarity import INERTIA
+    from kinetree.integrate.joint_steps import INERTIA
 
     given, force = np.flatnonzero(laws.given), np.zeros(len(laws.master))
     a = system.function("forward_dynamics", checks=False)(q, v, tau, *arrays)

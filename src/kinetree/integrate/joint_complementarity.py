@@ -1,60 +1,19 @@
-"""Semi-implicit Euler with exact dry friction, hard stops, locked and prescribed joints, solved at velocity level."""
+"""Steps with exact dry friction, hard stops, locked and prescribed joints, solved at velocity level."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, semi_implicit_acceleration
-from kinetree.algorithms.crba import crba
-from kinetree.algorithms.inverse_mass import inverse_mass_matrix
-from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.passive import passive_terms
-from kinetree.algorithms.spec import Spec
 from kinetree.integrate.complementarity import HELD, boxed_impulses
 from kinetree.integrate.dense import hermite
-from kinetree.integrate.kernels import settled
+from kinetree.integrate.joint_steps import DRIFT, FREE, INERTIA, MIDDLE
 
 MOST_IMPACTS = 64  # within one step; later ones do not rebound
 TOGETHER = 1e-9  # of the step: impacts that are closer together are one
-
-
-def _implicit_diagonal(model, q, v, dt):
-    """``dt D + dt^2 K``: what dampers and springs at the step's end add to the inertia."""
-    _, damping, stiffness = passive_terms(model, q, v)
-    return [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
-
-
-def free_velocities(model, q, v, tau, dt, f_ext=None):
-    """``v_free``, and the inverse of the step's matrix ``A = M + dt D + dt^2 K``; A itself if joints are coupled."""
-    a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
-    v_free = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-    diagonal = _implicit_diagonal(model, q, v, dt)
-    if not model.couplings:
-        return v_free, inverse_mass_matrix(model, q, diagonal)
-    A = [list(row) for row in crba(model, q)]
-    for k in range(model.nv):
-        A[k][k] = A[k][k] + diagonal[k]
-    return v_free, A
-
-
-def inertia(model, q):
-    """The inverse of M; M itself if joints are coupled."""
-    return crba(model, q) if model.couplings else inverse_mass_matrix(model, q)
-
-
-def drift(model, q, rate, v, dt):
-    """Positions after a time at constant rates, and velocities v as they are then read."""
-    return settled(model, integrate(model, q, [dt * x for x in rate]), v)
-
-
-_STATE = {"q": ("nq",), "v": ("nv",)}
-FREE = Spec("joint_free_velocities", free_velocities, _STATE | {"tau": ("nv",), "dt": ()}, {"f_ext": ("nb", 6)},
-            {"v_free": ("nv",), "A": ("nv", "nv")}, domains=COMPLETE)  # fmt: skip
-INERTIA = Spec("joint_impact_inertia", inertia, {"q": ("nq",)}, {}, {"A": ("nv", "nv")})
-DRIFT = Spec("joint_drift", drift, {"q": ("nq",), "rate": ("nv",), "v": ("nv",), "dt": ()}, {},
-             {"q_next": ("nq",), "v_next": ("nv",)})  # fmt: skip
+SLIVER = 1e-12  # of the step: what is left of one after an impact at its end
 
 
 class JointComplementarity:
@@ -66,10 +25,13 @@ class JointComplementarity:
         Of the model without dry friction and stops.
     laws : JointLaws
     account : callable
-        ``account(t, kind, work)``: energy (ny,) [J] that entered at the joints until t, called where it is not zero.
+        ``account(t, entries)``: the work that entered at the joints in the step that ends at t, as (kind, energies
+        (ny,) [J]); called where there is any.
     impacted : callable, optional
         ``impacted(t, hit, q, before, after)``: independent velocities that met a stop at t, the position then, and the
         velocities before and after.
+    stops : bool
+        Hard stops are asked for: the step is Moreau's, else semi-implicit Euler.
 
     Notes
     -----
@@ -78,21 +40,25 @@ class JointComplementarity:
     or prescribed one has none. All are one boxed problem over the joints. Velocities that are held are set, not
     computed, and positions of joints at rest are copied: nothing creeps.
 
-    Impacts are found within the step. The velocities of semi-implicit Euler are those of half a step before (Hairer,
-    Lubich, Wanner: Geometric Numerical Integration, section I.1.4), so with the step's acceleration a, the motion in it
-    is ``q(s) = q + s (v + (h + s) a / 2)``, which constant forces make exact. At an impact ``v' = v + M^-1 Lambda``
-    with ``v'_k >= -e v_k`` at the joints that hit, complementary (Newton's restitution). A rebound that would last
-    less than a step comes to rest: resting contact, without chatter.
+    With stops, forces act at the middle of the step, ``q (+) h v / 2``, and positions move at the mean velocity, so the
+    motion in it is ``q (+) s (v + s a / 2)``: exact under constant forces, of order 2 under smooth ones that do not
+    depend on velocities, and as steady as semi-implicit Euler, whose steps are the same from half to half. The step is
+    cut where a joint comes to its stop, and goes on from there after the impact, ``v' = v + M^-1 Lambda`` with
+    ``v'_k >= -e v_k`` at the joints that hit, complementary (Newton's restitution). A rebound that would last less than
+    two steps comes to rest: resting contact, without chatter.
 
-    Source: Stewart and Trinkle (1996), Moreau (1988) for velocities and impulses.
+    Source: Moreau (1988, 1999), the midpoint rule for unilateral constraints; Stewart and Trinkle (1996) for velocities
+    and impulses; Hairer, Lubich, Wanner: Geometric Numerical Integration, section I.1.4, for its kinship with
+    semi-implicit Euler.
     """
 
     name = "semi_implicit"
     order = 1
 
-    def __init__(self, system, laws, account, impacted=None) -> None:
+    def __init__(self, system, laws, account, impacted=None, stops=False) -> None:
         self.system, self.laws, self._account, self._impacted = system, laws, account, impacted
         self._free = system.function(FREE, checks=False)
+        self._middle = system.function(MIDDLE, checks=False) if stops else None
         self._inertia = system.function(INERTIA, checks=False)
         self._drift = system.function(DRIFT, checks=False)
         self._resting = self._joints_at_rest(system.model)
@@ -102,51 +68,92 @@ class JointComplementarity:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last answer."""
-        self._guess, self._last = np.zeros(len(self.laws.master), dtype=int), None
+        """Forget the steps before."""
+        self._guess, self._rate = np.zeros(len(self.laws.master), dtype=int), np.zeros(self.system.model.nv)
+        self._parts, self._start, self._end = [], None, None
 
     def get_state(self):
-        """What a snapshot has to hold: which joints were held, the first guess of the next step."""
-        return self._guess.copy()
+        """What a snapshot has to hold: which joints were held, the first guess of the next step; the acceleration."""
+        return self._guess.copy(), self._rate.copy()
 
     def set_state(self, state) -> None:
         """Take up what `get_state` gave."""
-        self._guess = np.array(state)
+        self._guess, self._rate = (np.array(x) for x in state)
 
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
-        laws, arrays = self.laws, f_ext(t)
-        if len(laws.bounded) and (hit := self._running_in(q, v)):
-            v = self._impact(t, t + h, h, q, v, np.zeros_like(v), hit, True)
-        v_next, impulses, _ = self._solved(t, h, q, v, tau(t), arrays)
-        q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
-        if len(laws.bounded) and self._beyond(q_next).any():
-            q_next, v_new = self._with_impacts(t, h, q, v, v_next, impulses, tau(t), arrays)
-        else:
-            self._book(t + h, impulses, v_next, h, h * v_next)
-            self._keep_rest(q, q_next, v_next)
-        laws.put(t + h, q_next, v_new)
-        self._last = t, t + h, (q, v), (q_next, v_new), (v_next - v) / h
-        return q_next, v_new
+        self._parts, self._start = [], (t, q, v)
+        if len(self.laws.bounded) and (hit := self._running_in(q, v)):
+            v = self._impact(t, h, q, v, np.zeros_like(v), hit, True)
+        q, v = (self._euler if self._middle is None else self._flights)(t, h, q, v, tau, f_ext)
+        self.laws.put(t + h, q, v)
+        self._end = t + h, q, v
+        self._book(t + h)
+        return q, v
+
+    def cut(self, t) -> None:
+        """The run goes on from a time within the last step: account for the work until then."""
+        self._book(t)
 
     def interpolant(self):
-        """The motion within the last step, with the acceleration that all forces together gave."""
-        t0, t1, start, end, a = self._last
-        return hermite(self.system, t0, t1, (*start, a), (*end, a))
+        """The motion within the last step."""
+        (t0, q0, v0), (t1, q1, v1) = self._start, self._end
+        if self._middle is not None:
+            flights = tuple(part for part in self._parts if isinstance(part, Flight))
+            return Flights(t0, q0, flights, self.system.function("integrate", checks=False))
+        a = self._parts[-1].a  # what all forces together gave
+        return hermite(self.system, t0, t1, (q0, v0, a), (q1, v1, a))
 
     def forces(self, t, h, q, v, tau, arrays) -> dict[str, np.ndarray]:
-        """Forces of each kind on the independent velocities during a step from here, (ny,) [N m or N]."""
+        """Forces of each kind on the independent velocities at a sample, (ny,) [N m or N]."""
         guess = self._guess
-        v_next, impulses, _ = self._solved(t, h, q, v, tau, arrays)
+        v_free, A = self._free(q, v, tau, np.array(h), *arrays)
+        v_next, impulses = self._solved(t, h, q, v, v_free, A)
         self._guess = guess
         return {kind: x / h for kind, x in self._split(impulses, v_next, h).items()}
 
+    # Steps ---------------------------------------------------------------------------------------------------------
+
+    def _euler(self, t, h, q, v, tau, f_ext):
+        """A step of semi-implicit Euler, which moves at the velocity of its end."""
+        v_free, A = self._free(q, v, tau(t), np.array(h), *f_ext(t))
+        v_next, impulses = self._solved(t, h, q, v, v_free, A)
+        q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
+        self._keep_rest(q, q_next, v_next)
+        self._parts.append(Flight(t, t + h, q, v, (v_next - v) / h, h * v_next, h, impulses, v_next))
+        return q_next, v_new
+
+    def _flights(self, t, h, q, v, tau, f_ext):
+        """Moreau's step, cut at the impacts in it."""
+        laws, now, left = self.laws, t, h
+        for n in range(MOST_IMPACTS + 1):
+            middle = now + 0.5 * left
+            v_free, A = self._middle(q, v, v + 0.5 * left * self._rate, tau(middle), np.array(left), *f_ext(middle))
+            v_next, impulses = self._solved(middle, left, q, v, v_free, A)
+            a = self._rate = (v_next - v) / left
+            s, hit = self._first_impact(q, v, v_next, left) if n < MOST_IMPACTS else (left, ())
+            v_end = v + s * a if hit else v_next
+            rate = 0.5 * (v + v_end)
+            q_end, v_end = self._drift(q, rate, v_end, np.array(s))
+            self._keep_rest(q, q_end, rate)
+            self._parts.append(Flight(now, now + s, q, v, a, s * rate, left, impulses, v_next))
+            q, v, now, left = q_end, v_end, now + s, left - s
+            for m in hit:
+                bounds = (laws.lower[m], laws.upper[m])
+                q[laws.position[m]] = min(bounds, key=lambda b, x=q[laws.position[m]]: abs(x - b))
+            where = laws.position[laws.bounded]
+            q[where] = np.clip(q[where], laws.lower[laws.bounded], laws.upper[laws.bounded])
+            if hit:
+                v = self._impact(now, h, q, v, a, hit, n + 1 < MOST_IMPACTS)
+            if left <= SLIVER * h:
+                break
+        return q, v
+
     # Velocities ----------------------------------------------------------------------------------------------------
 
-    def _solved(self, t, h, q, v, tau, arrays):
-        """Velocities after h, the impulses on independent velocities, and which of these are held."""
+    def _solved(self, t, h, q, v, v_free, A):
+        """Velocities after h, and the impulses on independent velocities."""
         laws = self.laws
-        v_free, A = self._free(q, v, tau, np.array(h), *arrays)
         lower, upper, some = -h * self._plain, h * self._plain, self._held_by_default
         if len(laws.bounded):
             x, bounded = q[laws.position[laws.bounded]], laws.bounded
@@ -156,7 +163,7 @@ class JointComplementarity:
                 some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
         impulses = np.zeros(len(laws.master))
         if not len(some):
-            return v_free, impulses, some
+            return v_free, impulses
         target = np.zeros(len(laws.master))
         for m, (_, _, acceleration) in laws.prescribed(t):
             target[m] = v[laws.master[m]] + h * acceleration
@@ -169,7 +176,7 @@ class JointComplementarity:
         held = some[where == HELD]
         v_next = v_free + columns @ x
         v_next[laws.master[held]] = target[held]
-        return self._coupled(v_next), impulses, held
+        return self._coupled(v_next), impulses
 
     def _response(self, A, some):
         """Velocities by impulse: columns for all velocities, and the square block of some independent ones."""
@@ -197,15 +204,27 @@ class JointComplementarity:
             "motions": np.where(laws.given & ~laws.locked, rest, 0.0),
         }
 
-    def _book(self, t, impulses, v_next, h, way) -> None:
-        """Account for the work of impulses over h along a way; the work of drives is the integral of their power."""
-        if not (way.any() and (impulses.any() or self.laws.moving)):
-            return
-        y = way[self.laws.master]
-        for kind, impulse in self._split(impulses, v_next, h).items():
-            work = impulse * y / h
-            if kind != "motions" and work.any():
-                self._account(t, kind, work)
+    def _book(self, t) -> None:
+        """Account for the work of impulses until t; the work of drives is the integral of their power."""
+        entries = []
+        for part in self._parts:
+            if isinstance(part, Impact):
+                entries += [(kind, work) for kind, work in part.works.items() if part.t <= t]
+            elif part.begin < t and part.way.any() and (part.impulses.any() or self.laws.moving):
+                way = part.way if t >= part.end else self._way(part, t)
+                y = way[self.laws.master] / part.h
+                kinds = self._split(part.impulses, part.v_next, part.h)
+                entries += [(kind, impulse * y) for kind, impulse in kinds.items() if kind != "motions"]
+        entries = [(kind, work) for kind, work in entries if work.any()]
+        if entries:
+            self._account(t, entries)
+
+    def _way(self, part, t) -> np.ndarray:
+        """The way of the velocities in the part of a flight that ends at t."""
+        if self._middle is not None:
+            s = t - part.begin
+            return s * (part.v + 0.5 * s * part.a)
+        return self.system.function("difference", checks=False)(part.q, self.interpolant()(t)[0])
 
     # Positions -----------------------------------------------------------------------------------------------------
 
@@ -222,11 +241,6 @@ class JointComplementarity:
             if not rate[v_slice].any():
                 q_next[q_slice] = q[q_slice]
 
-    def _beyond(self, q) -> np.ndarray:
-        laws, bounded = self.laws, self.laws.bounded
-        x = q[laws.position[bounded]]
-        return (x < laws.lower[bounded]) | (x > laws.upper[bounded])
-
     # Impacts -------------------------------------------------------------------------------------------------------
 
     def _running_in(self, q, v) -> tuple[int, ...]:
@@ -236,51 +250,28 @@ class JointComplementarity:
         into = ((x <= laws.lower[bounded]) & (y < 0.0)) | ((x >= laws.upper[bounded]) & (y > 0.0))
         return tuple(bounded[into].tolist()) if into.any() else ()
 
-    def _with_impacts(self, t, h, q, v, v_next, impulses, tau, arrays):
-        """A step cut at the impacts in it; w is the velocity now, v that of semi-implicit Euler, half a step before."""
-        laws, bounded = self.laws, self.laws.bounded
-        a = (v_next - v) / h
-        w, left = v + 0.5 * h * a, h
-        for n in range(MOST_IMPACTS):
-            s, hit = self._first_impact(q, w, a, left)
-            if s is None:
-                break
-            rate = w + 0.5 * s * a
-            q_hit, w = self._drift(q, rate, w + s * a, np.array(s))
-            self._book(t + h, impulses, v_next, h, s * rate)
-            self._keep_rest(q, q_hit, rate)
-            q, left = q_hit, left - s
-            for m in hit:
-                bounds = (laws.lower[m], laws.upper[m])
-                q[laws.position[m]] = min(bounds, key=lambda b, x=q[laws.position[m]]: abs(x - b))
-            w = self._impact(t + h - left, t + h, h, q, w, a, hit, n + 1 < MOST_IMPACTS)
-            v_next, impulses, _ = self._solved(t, h, q, w, tau, arrays)
-            a = (v_next - w) / h
-        rate = w + 0.5 * left * a
-        q_next, v_next_half = self._drift(q, rate, w + (left - 0.5 * h) * a, np.array(left))
-        self._book(t + h, impulses, v_next, h, left * rate)
-        self._keep_rest(q, q_next, rate)
-        where = laws.position[bounded]
-        q_next[where] = np.clip(q_next[where], laws.lower[bounded], laws.upper[bounded])
-        return q_next, v_next_half
-
-    def _first_impact(self, q, w, a, left):
-        """When a joint first comes to its stop within a time, and which do then; None if none does."""
+    def _first_impact(self, q, v, v_next, left):
+        """When joints first come to their stops within a time, and which do; that time and none if none does."""
         laws, found = self.laws, []
-        for m in laws.bounded:
-            x, k = q[laws.position[m]], laws.master[m]
-            for gap, sign in ((x - laws.lower[m], 1.0), (laws.upper[m] - x, -1.0)):
-                speed, rate = sign * w[k], sign * a[k]
-                if gap + left * (speed + 0.5 * left * rate) < 0.0:
-                    found.append((_root(max(gap, 0.0), speed, rate), int(m)))
+        bounded = laws.bounded
+        x, k = q[laws.position[bounded]], laws.master[bounded]
+        reach = left * np.maximum(np.abs(v[k]), np.abs(v_next[k]))
+        near = np.minimum(x - laws.lower[bounded], laws.upper[bounded] - x) < reach
+        for m in bounded[near].tolist() if near.any() else ():
+            x, k = float(q[laws.position[m]]), laws.master[m]
+            w, a = float(v[k]), float(v_next[k] - v[k]) / left
+            for gap, sign in ((x - float(laws.lower[m]), 1.0), (float(laws.upper[m]) - x, -1.0)):
+                s = first_contact(gap, sign * w, sign * a, left)
+                if s is not None:
+                    found.append((s, m))
         if not found:
-            return None, ()
+            return left, ()
         first = min(s for s, _ in found)
         slack = TOGETHER * left
-        return min(first, left), tuple(m for s, m in found if s <= first + slack)
+        return first, tuple(m for s, m in found if s <= first + slack)
 
-    def _impact(self, t, end, h, q, w, a, hit, rebounds: bool):
-        """Velocities after joints have hit their stops at a time t, in the step h that ends at ``end`` [s]."""
+    def _impact(self, t, h, q, w, a, hit, rebounds: bool):
+        """Velocities after joints have hit their stops at a time t in a step h [s]."""
         laws, ny = self.laws, len(self.laws.master)
         x = np.where(laws.position >= 0, q[laws.position], 0.0)
         y = w[laws.master]
@@ -302,17 +293,83 @@ class JointComplementarity:
         after = self._coupled(after)
         work = np.zeros(ny)
         work[some] = 0.5 * impulse * (y[some] + after[laws.master[some]])
-        for kind, which in (("stops", ~laws.given), ("motions", laws.given & ~laws.locked)):
-            if (work * which).any():
-                self._account(end, kind, work * which)
+        self._parts.append(Impact(t, {"stops": work * ~laws.given, "motions": work * (laws.given & ~laws.locked)}))
         if self._impacted is not None:
             self._impacted(t, hit, q, w, after)
         return after
 
 
-def _root(gap: float, speed: float, rate: float) -> float:
-    """The first positive time at which ``gap + speed s + rate s^2 / 2`` is zero; it is negative later."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Flight:
+    """A part of a step without impacts.
+
+    Attributes
+    ----------
+    begin, end : float
+        [s]
+    q, v : numpy.ndarray
+        Position and velocity at its beginning.
+    a : (nv,) array
+        Acceleration that all forces together give.
+    way : (nv,) array
+        What the velocities add up to [rad or m].
+    h : float
+        Of the step for which the impulses were found [s].
+    impulses : (ny,) array
+        Of the constraints on the independent velocities, over h [N m s or N s].
+    v_next : (nv,) array
+        Velocity after h.
+    """
+
+    begin: float
+    end: float
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    way: np.ndarray
+    h: float
+    impulses: np.ndarray
+    v_next: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Impact:
+    """When joints met their stops [s], and the work of each kind of impulse on independent velocities [J]."""
+
+    t: float
+    works: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flights:
+    """The motion within a step from ``q0`` at ``t0``: parabolas from impact to impact."""
+
+    t0: float
+    q0: np.ndarray
+    parts: tuple[Flight, ...]
+    integrate: object
+
+    def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) at a time of the step; after the impact at the time of one."""
+        part = next((part for part in reversed(self.parts) if part.begin <= t), self.parts[0])
+        s = t - part.begin
+        return self.integrate(part.q, s * (part.v + 0.5 * s * part.a)), part.v + s * part.a
+
+
+def first_contact(gap: float, speed: float, rate: float, left: float) -> float | None:
+    """The first time within ``left`` at which ``gap + speed s + rate s^2 / 2`` becomes negative; None if it does not.
+
+    Examples
+    --------
+    >>> first_contact(1.0, 0.0, -2.0, 2.0), first_contact(1.0, -1.9, 2.0, 2.0) is None
+    (1.0, True)
+    >>> first_contact(1.0, -2.0, 1.5, 2.0)  # down and up again
+    0.6666666666666666
+    """
+    turn = -speed / rate if speed < 0.0 < rate else left
+    s = min(turn, left)
+    if not gap + s * (speed + 0.5 * s * rate) < 0.0:
+        return None
     root = math.sqrt(max(speed * speed - 2.0 * rate * gap, 0.0))
-    if speed > 0.0:
-        return (speed + root) / -rate
-    return 2.0 * gap / (root - speed) if gap > 0.0 else 0.0
+    found = (speed + root) / -rate if speed > 0.0 else 2.0 * max(gap, 0.0) / (root - speed)
+    return min(found, left)

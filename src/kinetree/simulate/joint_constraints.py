@@ -52,7 +52,8 @@ class JointConstraints(Element):
         self.locked = (locked,) if isinstance(locked, str) else tuple(locked)
         self.prescribed = dict(prescribed or {})
         self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
-        self._log: list[tuple] = []  # (time, kind, independent velocities, energies)
+        self._log: list[tuple] = []  # of steps: (time of its end, entries (kind, energies of independent velocities))
+        self._step = None
         self.occurrences: list[Occurrence] = []  # impacts at stops
 
     @property
@@ -98,16 +99,20 @@ class JointConstraints(Element):
         self._reduced = stepper.name != "semi_implicit"
         if self._reduced:
             return GivenJoints(type(stepper), system, self.laws, self._start)
-        return JointComplementarity(system, self.laws, self._account, impacted=self._impacted)
+        self._step = JointComplementarity(system, self.laws, self._account, self._impacted, self.stops)
+        return self._step
 
     def reset(self, simulation) -> None:
         """Before the first step."""
         self._dt, self._log, self.occurrences = simulation.dt, [], []
 
     def landed(self, t: float) -> None:
-        """The run goes on from a time within the last step: impacts later than that have not happened."""
+        """The run goes on from a time within the last step: what was booked later than that has not happened."""
         while self.occurrences and self.occurrences[-1].time > t:
             self.occurrences.pop()
+        if self._log and self._log[-1][0] > t:
+            self._log.pop()
+            self._step.cut(t)
 
     def get_state(self):
         """The work and the impacts so far."""
@@ -124,9 +129,8 @@ class JointConstraints(Element):
             side = "lower" if v[laws.master[m]] < 0.0 else "upper"
             self.occurrences.append(Occurrence("impact", float(t), at, v, at, v_after, self._joints[m], side))
 
-    def _account(self, t, kind, work) -> None:
-        which = np.flatnonzero(work)
-        self._log.append((t, kind, tuple(which.tolist()), tuple(work[which].tolist())))
+    def _account(self, t, entries) -> None:
+        self._log.append((t, tuple(entries)))
 
     # The ledger ----------------------------------------------------------------------------------------------------
 
@@ -155,13 +159,12 @@ class JointConstraints(Element):
         laws, found = self.laws, {}
         sliver = 1e-6 * self._dt  # the end of a step is its sample, whatever rounding says
         for kind in KINDS:
-            rows = [(t, which, work) for t, name, which, work in self._log if name == kind]
+            rows = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
             if not rows:
                 continue
             gains = np.zeros((len(time) + 1, len(laws.master)))
-            samples = np.searchsorted(time, [t - sliver for t, *_ in rows])
-            for n, (_, which, work) in zip(samples.tolist(), rows, strict=True):
-                gains[n, list(which)] += work
+            samples = np.searchsorted(time, [t - sliver for t, _ in rows])
+            np.add.at(gains, samples, [work for _, work in rows])
             total = np.zeros(shape)
             total[:, laws.master] = np.cumsum(gains, axis=0)[:-1]
             found[kind] = total

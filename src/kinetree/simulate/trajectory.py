@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
-from kinetree.integrate.system import System
 from kinetree.simulate.book import Book
+from kinetree.simulate.interpolation import interpolate
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -170,7 +170,8 @@ class Trajectory:
         Source: cubic Hermite interpolation of the step from the sample before, ``q = integrate(q_n, xi(t))``, on the
         manifold: it meets positions and velocities of both samples; v is interpolated from v and a likewise.
         Error of order 4 in the distance of the samples, as long as no force jumps at a sample (a digital controller's
-        does). At an event that changes the state, the motion before it leads to the state just before.
+        does). At an event that changes the state, and at an impact between samples, the motion before it leads to the
+        state just before.
         """
         if self.model is None:
             raise KinetreeError("Trajectory.state needs the model: load it with Trajectory.load(path, model=model).")
@@ -182,28 +183,7 @@ class Trajectory:
             )
         if len(self) == 1:
             return self.q[np.zeros(t.shape, int)], self.v[np.zeros(t.shape, int)]
-        n = np.clip(np.searchsorted(self.time, t, side="right") - 1, 0, len(self) - 2)
-        h = (self.time[n + 1] - self.time[n])[..., None]
-        function = System(self.model).function
-        s = np.clip((t[..., None] - self.time[n][..., None]) / h, 0.0, 1.0)
-        Q, V = self._arrivals()
-        end = function("difference")(self.q[n], Q[n + 1])
-        end_rate = function("tangent_rate")(end, V[n + 1])
-        xi = _hermite(s, np.zeros_like(end), h * self.v[n], end, h * end_rate)
-        v = _hermite(s, self.v[n], h * self.a[n], V[n + 1], h * self.a[n + 1])
-        return function("integrate")(self.q[n], xi), v
-
-    def _arrivals(self) -> tuple[np.ndarray, np.ndarray]:
-        """The states in which the motion arrives at the samples: those before an event, where one changed the state."""
-        changed = [x for x in self.events if x.q_after is not x.q]
-        if not changed:
-            return self.q, self.v
-        Q, V = self.q.copy(), self.v.copy()
-        for x in reversed(changed):  # of several at once the first has the state before all
-            n = int(np.searchsorted(self.time, x.time))
-            if n < len(self.time) and self.time[n] == x.time:
-                Q[n], V[n] = x.q, x.v
-        return Q, V
+        return interpolate(self, t)
 
     def plot(self, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
         """Draw the trajectory.
@@ -515,8 +495,3 @@ class Trajectory:
         from kinetree.simulate.labeled import to_pandas
 
         return to_pandas(self, frames)
-
-
-def _hermite(s, x0, m0, x1, m1):
-    """Cubic on [0, 1] with values x0, x1 and slopes m0, m1."""
-    return x0 + s * (m0 + s * (3.0 * (x1 - x0) - 2.0 * m0 - m1 + s * (2.0 * (x0 - x1) + m0 + m1)))
