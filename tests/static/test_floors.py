@@ -10,6 +10,7 @@ FLOORS = (
     "errors",
     "files",
     "once",
+    "content",
     "data",
     "spatial",
     "liegroup",

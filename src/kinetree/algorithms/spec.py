@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from kinetree.algorithms.rotors import COVERED, refuse_rotors
+from kinetree.content import from_library, key
+from kinetree.errors import DuplicateNameError
 
 Shape = tuple[str | int, ...]
 
@@ -52,6 +54,20 @@ class Spec:
     domains: tuple[Domain, ...] = ()
     body_frames: bool | str | None = False
     parts: tuple = ()
+
+    @functools.cached_property
+    def key(self) -> str | None:
+        """What the algorithm computes, by content: its code, what that closes over, and the sources that it uses.
+
+        None for functions that are not the library's, alone or within others: their code may change unseen.
+        """
+        return key(self.identity)
+
+    @functools.cached_property
+    def identity(self) -> tuple:
+        """The same within this process, hashable: equal for the same functions and the same declaration."""
+        tables = (tuple(table.items()) for table in (self.inputs, self.optional, self.outputs))
+        return self.name, self.function, *tables, self.static, self.domains, self.body_frames, self.parts
 
     def shape(self, name: str, model) -> tuple[int, ...]:
         """The shape of an input or output for this model."""
@@ -94,11 +110,17 @@ def algorithm(
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged.
 
     ``rotors`` says whether it is right for models with geared rotors; by default, whether it is listed there. If it is
-    not, such models are refused.
+    not, such models are refused. A function of a user's own may not have the name of one of the library: others call
+    that by its name.
     """
 
     def register(function: Callable) -> Callable:
         name = function.__name__
+        if name in ALGORITHMS and from_library(ALGORITHMS[name].function) and not from_library(function):
+            raise DuplicateNameError(
+                f"kinetree has an algorithm {name!r} of its own, which others use. Give the function another name.",
+                name=name,
+            )
         known = name in COVERED if rotors is None else rotors
         ALGORITHMS[name] = Spec(
             name=name,

@@ -203,12 +203,12 @@ def derivative_spec(
 
 
 class _Base:
-    """The Spec that is differentiated, as a key: equal for the same name and function."""
+    """The Spec that is differentiated, as a key: equal for the same function and declaration."""
 
     __slots__ = ("key", "spec")
 
     def __init__(self, spec: Spec) -> None:
-        self.spec, self.key = spec, (spec.name, spec.function)
+        self.spec, self.key = spec, spec.identity
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -242,7 +242,6 @@ def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, met
     def differentiated(model, *arrays, **static):
         return derivative(model, dict(zip(inputs, arrays, strict=False)) | static)
 
-    differentiated.__module__ = base.function.__module__  # a function of a user's own is not known to the cache
     return Spec(
         name=name,
         function=differentiated,

@@ -7,11 +7,10 @@ runs batches and never needs the scalar form. Each form takes about half of the 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import time
 from contextlib import nullcontext
-from pathlib import Path
 
+from .. import content
 from ..errors import CompilationError
 from ..once import made_once, once
 from . import cache, llvm_builtin
@@ -23,10 +22,6 @@ from .progress import shown
 FORMS = ("scalar", "batch")
 """One state, and tiles of states."""
 
-_SOURCES = (
-    *("engine.py", "llvm.py", "llvm_batch.py", "llvm_builtin.py", "llvm_math.py", "llvm_plan.py"),
-    *("llvm_registers.py", "llvm_rows.py", "llvm_state.py", "llvm_stream.py", "outline.py", "outline_llvm.py"),
-)
 _P, _I32, _I64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 _ARGUMENTS = {"scalar": (_P,) * 4, "batch": (_P, _P, _P, _I64, _P, _P, _I64)}
 
@@ -122,9 +117,10 @@ class Forms:
 
     def _load_or_compile(self, form: str) -> Form:
         options = str(self.checks), str(self._chunk), str(self.builtin), self.target.key
-        key = "/".join(("kernel", form, _emitter(), self.program.digest(), self.dtype, *options))
+        emitter = _emitter()
+        key = "/".join(("kernel", form, str(emitter), self.program.digest(), self.dtype, *options))
         builtin = self.builtin and form == "scalar"
-        data = cache.load(key)
+        data = cache.load(key) if emitter is not None else None
         if data is not None:
             try:
                 return Form(form, data, builtin, cached=True)
@@ -135,20 +131,20 @@ class Forms:
             nullcontext() if self.program.cuts else collector_off(),
         ):
             data = assemble(self.ir(form), self.target)
-        cache.store(key, data)
+        if emitter is not None:
+            cache.store(key, data)
         return Form(form, data, builtin, cached=False)
 
 
 @once
-def _emitter() -> str:
-    """Identifies the code generator: LLVM's version and the text of the sources that emit code."""
+def _emitter() -> str | None:
+    """Identifies the code generator: LLVM's version and the text of the sources that emit code; None if they changed
+    since they were loaded, or cannot be read."""
     # Not importlib.metadata: importing that alone takes longer than loading a kernel.
     import llvmlite
 
-    text = hashlib.sha256()
-    for name in _SOURCES:
-        try:
-            text.update(Path(__file__).with_name(name).read_bytes())
-        except OSError:
-            text.update(name.encode())
-    return f"llvmlite-{llvmlite.__version__}/{text.hexdigest()[:16]}"
+    try:
+        sources = content.sources_digest("kinetree.compile.llvm", "kinetree.compile.engine")
+    except content.Unknown:
+        return None
+    return f"llvmlite-{llvmlite.__version__}/{sources[:16]}"

@@ -262,7 +262,7 @@ class Function(ArrayCalls):
         numbers = basis.number_values() if self._numbers is None else self._numbers
         signature = signature_of(self.spec, self.structure_model, self._present, self.static)
         # Joints of the same repr may be of different classes, when a user defines a class anew.
-        key = (self.spec.function, dtype, self.checks, joint_classes(basis), signature)
+        key = (self.spec.identity, dtype, self.checks, joint_classes(basis), signature)
 
         def new():
             found = _recent(key)

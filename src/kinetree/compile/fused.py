@@ -21,6 +21,7 @@ from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compile.c_names import identifiers
 from kinetree.compile.static_choices import settled
+from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.model import Model
 from kinetree.once import once
@@ -214,11 +215,11 @@ def fused_spec(parts: tuple[Quantity, ...]) -> Spec:
     Inputs are those of all algorithms by name, in the order in which they first appear; outputs are named by quantity
     ("crba"), those of algorithms with several by both ("rnea_derivatives_dtau_dq").
     """
-    return _fused_spec(parts, tuple(part.spec.function for part in parts))
+    return _fused_spec(parts, tuple(part.spec.identity for part in parts))
 
 
 @once(most=256)
-def _fused_spec(parts: tuple[Quantity, ...], functions: tuple) -> Spec:
+def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
     specs = [part.spec for part in parts]
     inputs = _united([spec.inputs for spec in specs])
     optional = {name: shape for name, shape in _united([spec.optional for spec in specs]).items() if name not in inputs}
@@ -246,9 +247,6 @@ def _fused_spec(parts: tuple[Quantity, ...], functions: tuple) -> Spec:
             results += [found[part]] if len(spec.outputs) == 1 else found[part]
         return results if len(results) > 1 else results[0]
 
-    # A function of a user's own is not known to the cache.
-    foreign = [function for function in functions if not function.__module__.startswith("kinetree.")]
-    fused.__module__ = (foreign or [fused])[0].__module__
     fused.__doc__ = _doc(specs, labels)
     return Spec(
         name=_name(parts),
@@ -269,7 +267,7 @@ def _fields(parts: Sequence[Quantity], inputs: set[str]) -> list[str]:
 
 def _hosts(parts: Sequence[Quantity]) -> dict[Quantity, Quantity]:
     """The quantities that another one of the list has at hand, and which one."""
-    own = {part.name: part for part in parts if part.spec.function.__module__.startswith("kinetree.")}
+    own = {part.name: part for part in parts if from_library(part.spec.function)}
     return {
         own[name]: own[companion.host]
         for name, companion in COMPANIONS.items()
@@ -299,7 +297,7 @@ def _frames(choices: Sequence[bool | str | None]) -> bool | str | None:
 
 
 def _name(parts: Sequence[Quantity]) -> str:
-    """The quantities joined, different for different ones: programs are stored under it."""
+    """The quantities joined, different for different ones."""
     texts = [str(part) for part in parts]
     name = "+".join(texts)
     if len(name) <= LONGEST:

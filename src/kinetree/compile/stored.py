@@ -1,26 +1,23 @@
 """Programs on disk, found by what a trace depends on, so that a later process does not trace again.
 
-A trace depends on the algorithm, its static choices, the model's structure and the library's own source. All of these
-are known without tracing, unless a joint is defined outside the library: its code could change without notice, so
-such models are traced anew in every process (the machine code itself is still found by the program's content).
+A trace depends on the algorithm (`Spec.key`), its static choices, the model's structure, and on the sources that trace.
+All of these are known by content without tracing, unless an algorithm, a chart or a joint is defined outside the
+library: its code could change without notice, so it is traced anew in every process (the machine code itself is still
+found by the program's content). Names are no part of it: what computes something else is stored elsewhere.
 """
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from types import FunctionType
 
+from kinetree import content
 from kinetree.compile import cache
 from kinetree.compile.program import Program
 from kinetree.compile.trace import numbers_model, trace
 from kinetree.errors import CompilationError
 from kinetree.joints import Joint
-
-_FLOORS = ("spatial", "joints", "model", "algorithms", "compile", "integrate")
 
 
 def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, object]) -> tuple:
@@ -43,9 +40,10 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
         That of `signature_of`.
     """
     basis = numbers_model(spec, model)
-    if not _known(spec, basis):
+    known = _key(spec, basis)
+    if known is None:
         return trace(spec, model, present, static)
-    key = f"program/{_sources()}/{spec.name}/{hashlib.sha256(repr(signature).encode()).hexdigest()}"
+    key = f"program/{known}/{hashlib.sha256(repr(signature).encode()).hexdigest()}"
     data = cache.load(key)
     if data is not None:
         try:
@@ -57,9 +55,10 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
     return program
 
 
-def _known(spec, model) -> bool:
-    """Whether all code that a trace would run belongs to the library."""
-    return all(_is_ours(code) for code in (*joint_classes(model), spec.function))
+def _key(spec, model) -> str | None:
+    """All code that a trace would run, by content; None if not all of it belongs to the library."""
+    joints = content.key(model.joints, type(model), sources=("kinetree.compile.trace",))
+    return f"{joints}/{spec.key}" if joints is not None and spec.key is not None else None
 
 
 def joint_classes(model) -> frozenset:
@@ -75,7 +74,7 @@ def joint_classes(model) -> frozenset:
 
 
 def _is_ours(code) -> bool:
-    return isinstance(code, (type, FunctionType)) and code.__module__.startswith("kinetree.")
+    return isinstance(code, (type, FunctionType)) and content.is_ours(code.__module__)
 
 
 def _parts(part):
@@ -104,15 +103,3 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self.of)
-
-
-@functools.lru_cache(maxsize=1)
-def _sources() -> str:
-    """Identifies the library's source by the names, sizes and times of its files."""
-    root = Path(__file__).resolve().parent.parent
-    stamps = []
-    for floor in _FLOORS:
-        with os.scandir(root / floor) as found:
-            files = sorted((entry.name, entry.stat()) for entry in found if entry.name.endswith(".py"))
-        stamps += [(name, stat.st_size, stat.st_mtime_ns) for name, stat in files]
-    return hashlib.sha256(repr(stamps).encode()).hexdigest()[:16]

@@ -55,7 +55,7 @@ def at_time(function: Callable) -> Callable:
     def later(model, *arrays, t, **named):
         return function(model.at(t), *arrays, **named)
 
-    later.__name__, later.__module__ = function.__name__, function.__module__
+    later.__name__ = getattr(function, "__name__", "later")
     later.__doc__ = with_entry(function, ENTRY)
     return later
 

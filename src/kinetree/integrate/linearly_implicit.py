@@ -93,7 +93,6 @@ def _variant(forces, slopes):
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
         return settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
 
-    step.__module__ = __name__
     return step
 
 

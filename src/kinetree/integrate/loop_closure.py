@@ -64,8 +64,6 @@ class LoopClosure:
             G = jacobian.function(model, Q)
             return residual(model, Q, w, a, tau, f_ext), A, loop_error(model, Q), times_tangent(model, G, xi)
 
-        # Loops are no part of a model's structure, so what is traced of them is not kept in files.
-        loop_error.__module__ = constrained_stage.__module__ = "loops"
         error = Spec("loop_error", loop_error, {"q": ("nq",)}, {}, {"phi": (nc,)})
         jacobian = _derivative(error, "jacobian", "phi")
         along = _derivative(error, "jvp", "phi")
@@ -73,7 +71,6 @@ class LoopClosure:
         def loop_rate(model, q, v):
             return along.function(model, q, v)
 
-        loop_rate.__module__ = loop_error.__module__
         rate = Spec("loop_rate", loop_rate, {"q": ("nq",), "v": (nv,)}, {}, {"phi_dot": (nc,)})
         nested = _derivative(rate, "jvp", "phi_dot")
         arrays = {"q": ("nq",)} | {x: (nv,) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": ()}

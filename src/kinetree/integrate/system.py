@@ -45,8 +45,10 @@ class System:
         """
         spec = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
         present = ("f_ext",) if self.wrenches and "f_ext" in spec.optional else ()
-        plain = (spec.name, present) if present else spec.name  # the key of the plain call, which has the same checks
-        key = plain if checks else ("unchecked", spec.name, present)
+        if checks and ALGORITHMS.get(spec.name) is spec:
+            key = (spec.name, present) if present else spec.name  # that of the plain call, which has the same checks
+        else:  # a user's method may have the name of another one
+            key = (checks, spec.identity, present)
         f = self.model.functions.get(key)
         if f is None:
             f = self.model.functions.setdefault(key, Function(spec, self.model, present, {}, checks))

@@ -432,7 +432,7 @@ def rollout(
     >>> q.shape, v.shape
     ((1000, 11, 2), (1000, 11, 2))
     """
-    key = ("rollout", integrator, limits, bool(checks), threads)
+    key = ("rollout", integrator, FIXED_STEP.get(integrator), limits, bool(checks), threads)
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
