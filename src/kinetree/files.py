@@ -1,6 +1,9 @@
-"""Files that are replaced as a whole or not at all, whatever happens to the program that writes them.
+"""Files that are read if they are ordinary ones, and replaced as a whole or not at all.
 
-The new file is written beside the old one, brought to the disk, and put in its place in one step. So a reader sees the
+What a robot file names may be anything: reading a pipe waits for ever, and reading a device may change it. So only
+ordinary files are opened, and only up to a size.
+
+A new file is written beside the old one, brought to the disk, and put in its place in one step. So a reader sees the
 old file or the new one, and a full disk, an error or a kill in the middle leaves the old one. Where the system has
 files without a name (Linux), a killed writer leaves nothing else behind; elsewhere the next one that writes into the
 folder removes what it left.
@@ -27,6 +30,63 @@ _ABANDONED = 86_400.0  # s without a change, after which an unfinished file of a
 # Names of what a program has open already: they stand in no folder where another file could take their place.
 _OPEN_ALREADY = re.compile(r"/dev/(stdin|stdout|stderr|fd/.*)|/proc/.*")
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
+
+LARGEST_MESH = 256 * 2**20  # bytes: five million triangles
+
+# Files of the kernel look like ordinary ones, and some of them wait for events when they are read.
+_OF_THE_KERNEL = re.compile(r"/(proc|sys)/")
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+
+
+def why_not_ordinary(path: str | PathLike) -> str:
+    """Say what a path leads to if that is no ordinary file ("a pipe"); "" for ordinary files and where nothing is.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Examples
+    --------
+    >>> why_not_ordinary(os.devnull), why_not_ordinary("/no/such/file")
+    ('a device', '')
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # ValueError: a zero byte
+        return ""
+    if not stat.S_ISREG(mode):
+        return next((kind for test, kind in _KINDS if test(mode)), "not an ordinary file")
+    return "a file of the kernel" if _OF_THE_KERNEL.match(os.path.realpath(path)) else ""
+
+
+def read_ordinary(path: str | PathLike, most: int) -> bytes:
+    """Read an ordinary file, up to one byte beyond a size: a result that is longer than ``most`` is cut.
+
+    Parameters
+    ----------
+    path : str or path
+    most : int
+        [bytes].
+
+    Raises
+    ------
+    OSError
+        If there is no such file, it may not be read, or it is no ordinary one: nothing else is waited for.
+    """
+    if kind := why_not_ordinary(path):
+        raise OSError(errno.EINVAL, f"this is {kind}, no ordinary file", str(path))
+    # Without waiting, and asked again once it is open: the path may lead elsewhere by now.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "this is no ordinary file", str(path))
+        return stream.read(most + 1)
 
 
 @contextmanager

@@ -344,7 +344,7 @@ def test_files_that_are_not_there_are_named(tmp_path):
     """Missing files, folders, and names that loading could not resolve, with what to do."""
     refused(tmp_path / "none.stl", "file", "no such file")
     (tmp_path / "folder.stl").mkdir()
-    refused(tmp_path / "folder.stl", "file", "not a regular file")
+    refused(tmp_path / "folder.stl", "file", "this is a folder, no ordinary file")
     refused("package://arm/a.stl", "file", "package_dirs=")
 
 

@@ -182,7 +182,7 @@ def test_folders_links_and_pipes(tmp_path):
         load_urdf(loop)
     pipe = tmp_path / "pipe.urdf"
     os.mkfifo(pipe)
-    refused(pipe, "this is not an ordinary file", "not-a-file")
+    refused(pipe, "this is a pipe, no ordinary file", "not-a-file")
 
 
 def test_unreadable_files_say_so(tmp_path, monkeypatch):
@@ -192,7 +192,7 @@ def test_unreadable_files_say_so(tmp_path, monkeypatch):
     def denied(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(path), "open", denied)
+    monkeypatch.setattr("kinetree.files.os.open", denied)
     with pytest.raises(PermissionError, match="robot.urdf: the file may not be read"):
         load_urdf(path)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import GeometryError, MissingDependencyError
+from kinetree.files import LARGEST_MESH, read_ordinary, why_not_ordinary
 from kinetree.model.parts import Geometry, read_only
 
 FORMATS = (".stl", ".obj", ".dae", ".ply", ".glb", ".off")
@@ -304,14 +305,17 @@ def _read(file: str) -> tuple[np.ndarray, np.ndarray]:
 
     if suffix not in FORMATS:
         raise fail("format", f"the format '{suffix}' is not read; known: {', '.join(FORMATS)}")
+    if kind := why_not_ordinary(path):
+        raise fail("file", f"this is {kind}, no ordinary file")
     if not os.path.isfile(path):
-        kind = "this is not a regular file" if os.path.exists(path) else "there is no such file"
         hint = "; load the robot with package_dirs=, the folders that hold its packages" if "://" in file else ""
-        raise fail("file", kind + hint)
+        raise fail("file", "there is no such file" + hint)
+    if (size := os.path.getsize(path)) > LARGEST_MESH:
+        raise fail("size", f"{size / 2**20:.0f} MiB; meshes above {LARGEST_MESH >> 20} MiB are not read")
     trimesh = _trimesh()
     unit = 1.0
     try:
-        content = _plain_text(path.read_bytes(), suffix)
+        content = _plain_text(read_ordinary(path, LARGEST_MESH), suffix)
         if suffix == ".dae":
             _collada(file)
             unit = _unit_of_dae(content, fail)

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
+from kinetree.files import read_ordinary
+
 # Variables that hold lists of folders, and what lies between such a folder and the packages.
 ROS_VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}
 GAZEBO_VARIABLES = {"GZ_SIM_RESOURCE_PATH": "", "IGN_GAZEBO_RESOURCE_PATH": "", "GAZEBO_MODEL_PATH": ""}
@@ -335,11 +337,12 @@ def _name_in_manifest(path: Path) -> str | None:
     from lxml import etree
 
     try:
-        if not os.path.isfile(path) or path.stat().st_size > _MANIFEST_BYTES:
+        content = read_ordinary(path, _MANIFEST_BYTES)
+        if len(content) > _MANIFEST_BYTES:
             return None
         # No entity is expanded and nothing is fetched.
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-        root = etree.fromstring(path.read_bytes(), parser)
+        root = etree.fromstring(content, parser)
     except (OSError, ValueError, etree.XMLSyntaxError):
         return None
     name = root.findtext("name") if root.tag == "package" else None

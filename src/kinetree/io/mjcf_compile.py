@@ -19,6 +19,7 @@ from kinetree.errors import KinetreeError, MissingDependencyError
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.mjcf_inertia import InertiaRepairs
 from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_sizes import check_file, check_sizes
 from kinetree.io.mjcf_sources import Sources
 
 OLDEST = (3, 3)  # the version of MuJoCo that first has all of MjSpec that is used here
@@ -75,6 +76,7 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     """
     mujoco = require_mujoco()
     sources = notes.sources
+    check_sizes(sources)
     with _quiet(mujoco) as said:
         try:
             spec = _parse(mujoco, source, sources)
@@ -126,6 +128,8 @@ def _quiet(mujoco) -> Iterator[list[str]]:
 
 def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
     _leave_out_textures(mujoco, spec)
+    _leave_out_workspace(spec)
+    _check_files(spec, notes.sources)
     files = _mesh_files(spec, notes.sources, finder)
     repairs = InertiaRepairs(spec, inertia, massless, notes)
     placeholders: set[str] = set()
@@ -182,12 +186,18 @@ def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], no
 
 def _leave_out_textures(mujoco, spec) -> None:
     for texture in spec.textures:
-        if texture.file or any(texture.cubefiles):
-            texture.file = ""
-            texture.cubefiles = [""] * 6
-            texture.type = mujoco.mjtTexture.mjTEXTURE_2D
-            texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
-            texture.width = texture.height = 1
+        texture.file = ""
+        texture.cubefiles = [""] * 6
+        texture.type = mujoco.mjtTexture.mjTEXTURE_2D
+        texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
+        texture.width = texture.height = 1
+
+
+def _leave_out_workspace(spec) -> None:
+    """Let MuJoCo reserve for its own simulations what it thinks right, and not what the file says."""
+    for name in ("memory", "nstack", "njmax", "nconmax"):
+        setattr(spec, name, -1)
+    spec.nuserdata = 0
 
 
 def _mesh_name(mesh) -> str:
@@ -208,18 +218,29 @@ def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
                 mesh.name = _mesh_name(mesh)
                 mesh.file = str(path)
         else:
-            path = _asset_path(mesh, spec, sources)
+            path = _asset_path(mesh, spec, sources.base)
         files[_mesh_name(mesh)] = str(path) if path is not None and path.is_file() else name
     return files
 
 
-def _asset_path(mesh, spec, sources: Sources) -> Path:
-    compiler = getattr(mesh, "compiler", None) or spec.compiler
+def _asset_path(asset, spec, base: Path | None) -> Path:
+    compiler = getattr(asset, "compiler", None) or spec.compiler
     folder = getattr(compiler, "meshdir", None) or getattr(spec, "meshdir", "") or ""
-    name = mesh.file.replace("\\", "/")
+    name = asset.file.replace("\\", "/")
     if getattr(spec, "strippath", False):
         name = Path(name).name
-    return ((sources.base or Path()) / folder / name).absolute()
+    return ((base or Path()) / folder / name).absolute()
+
+
+def _check_files(spec, sources: Sources) -> None:
+    """Refuse pipes, devices and enormous files among those that MuJoCo will open; what is missing is its to say."""
+    bases = list(dict.fromkeys(folder for document in sources.documents for folder in sources.folders(document)))
+    for kind, assets in (("mesh", spec.meshes), ("hfield", spec.hfields), ("skin", spec.skins)):
+        for asset in assets:
+            if asset.file:
+                node = sources.find(kind, asset.name) or sources.main.root
+                for base in bases:
+                    check_file(_asset_path(asset, spec, base), node)
 
 
 def _harmless_fault(mujoco, mesh, spec, file: str | None) -> str | None:

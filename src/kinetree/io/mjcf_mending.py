@@ -110,6 +110,9 @@ class MendedCopy:
         """Change the element at fault; False if nothing is known that would help."""
         if node is None:
             return False
+        if (holder := self._sources.holder(node)) is not node:
+            # MuJoCo reads attached files itself, so that nothing can be mended in them.
+            return holder.element.getparent() is not None and self.remove(holder)
         code, message = getattr(error, "code", ""), str(getattr(error, "summary", error))
         tried = self._mends[node, message] = self._mends.get((node, message), 0) + 1
         if tried == 1 and self._mended(code, message, node, getattr(error, "attribute", None)):

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
+from kinetree.files import why_not_ordinary
 from kinetree.io.mjcf_said import understood
 from kinetree.io.mjcf_words import likely
 from kinetree.io.xml_numbers import KNOWN
 from kinetree.io.xml_reader import Document, Node, shown
 
+DEEPEST = 100  # files that include or attach each other, one within the other
 _MOST_FILES = 1000
 _SECTIONS = {"equality": "equality", "tendon": "tendon", "actuator": "actuator"}
 
@@ -40,24 +42,28 @@ class Sources:
         Files by the names under which they are included.
     parts : dict of Node to Document
         What each ``<include>`` stands for, as far as it is found; a file that is included again is not parsed again.
+    attached : dict of Node to Document
+        What each ``<model>`` names, as far as it is found and is XML.
     lines : dict of (kind, name) to int
         Lines in the main file of elements whose names are invented, as MuJoCo counts them.
     printed : list of Node, or None
         The element on each line of the text that MuJoCo was given, where that is not the main file.
     """
 
-    __slots__ = ("main", "documents", "includes", "parts", "lines", "printed", "_named")
+    __slots__ = ("main", "documents", "includes", "parts", "attached", "lines", "printed", "_included_by", "_named")
 
     def __init__(self, source: str | Path, *, collect: bool = False) -> None:
         self.main = Document(source, MJCFError, collect=collect)
         self.documents = [self.main]
         self.includes: dict[str, Path] = {}
         self.parts: dict[Node, Document] = {}
+        self.attached: dict[Node, Document] = {}
+        self._included_by: dict[Document, Node] = {}
         self.lines: dict[tuple[str, str], int] = {}
         self.printed: list[Node] | None = None
         self._named: dict[tuple[str, str], Node] | None = None
         self._check_root()
-        self._follow(self.main, {self._key(self.main)})
+        self._follow(self.main, {self._key(self.main): self.main}, 1)
 
     @property
     def base(self) -> Path | None:
@@ -81,20 +87,28 @@ class Sources:
     def _key(document: Document) -> str:
         return "" if document.path is None else os.path.realpath(document.path)
 
-    def _follow(self, document: Document, seen: set[str]) -> None:
+    def _follow(self, document: Document, seen: dict[str, Document | None], depth: int) -> None:
         """Parse what a file includes and attaches; what is not found is MuJoCo's to refuse."""
         for node in _all(document.root):
             name = node.element.get("file")
             if name is None or not (node.tag == "include" or node.tag == "model"):
                 continue
             path = self.included(document, name)
-            if path is not None and node.tag == "include":
+            if path is None:
+                self._check_ordinary(document, node, name)
+                continue
+            if node.tag == "include":
                 self.includes[name] = path
-            if path is None or os.path.realpath(path) in seen:
+            key = os.path.realpath(path)
+            if key in seen:
+                if node.tag == "model" and seen[key] is not None:
+                    self.attached[node] = seen[key]
                 continue
             if len(seen) >= _MOST_FILES:
                 raise node.fail(f"more than {_MOST_FILES} files are included", code="too-large")
-            seen.add(os.path.realpath(path))
+            if depth >= DEEPEST:
+                raise node.fail(f"{node.path}: files are nested deeper than {DEEPEST}", code="nesting")
+            seen[key] = None
             try:
                 part = document.part(path)
             except FileFormatError as error:
@@ -102,20 +116,49 @@ class Sources:
                     continue  # may be of another format that MuJoCo reads
                 document.reject(error)
                 continue
+            seen[key] = part
             self.documents.append(part)
             if node.tag == "include":
-                self.parts[node] = part
-            self._follow(part, seen)
+                self.parts[node], self._included_by[part] = part, node
+            else:
+                self.attached[node] = part
+            self._follow(part, seen, depth + 1)
+
+    def _check_ordinary(self, document: Document, node: Node, name: str) -> None:
+        """Refuse to include what is no ordinary file, for which MuJoCo would wait."""
+        for folder in self.folders(document):
+            if (kind := why_not_ordinary(folder / name)) and kind != "a folder":
+                message = f"{node.path}: '{name}' is {kind}, no ordinary file"
+                document.reject(node.fail(message, code="not-a-file", repair="save it as a file first"))
 
     def included(self, document: Document, name: str) -> Path | None:
         """The file that a document includes or attaches by a name, if it is there."""
-        folders = [self.base or Path()]
-        if document.path is not None:
-            folders.insert(0, document.path.parent)
-        for folder in folders:
-            if os.path.isfile(folder / name):
+        for folder in self.folders(document):
+            if os.path.isfile(folder / name) and not why_not_ordinary(folder / name):
                 return folder / name
         return None
+
+    def folders(self, document: Document) -> list[Path]:
+        """Where the files lie that a document names: its own folder and that of the main file."""
+        main = self.base or Path()
+        own = main if document.path is None else document.path.parent
+        return [own] if own == main else [own, main]
+
+    def holder(self, node: Node) -> Node:
+        """The element of the main file or of its includes: itself, or the ``<model>`` by which its file was reached."""
+        by_model: dict[Document, Node] = {}
+        for model, part in self.attached.items():
+            by_model.setdefault(part, model)
+        found = node
+        while (top := self.top(found.document)) is not self.main:
+            found = by_model[top]
+        return found
+
+    def top(self, document: Document) -> Document:
+        """The file that a file is included in, directly or through others: names are known in there as a whole."""
+        while (include := self._included_by.get(document)) is not None:
+            document = include.document
+        return document
 
     def nodes(self) -> Iterator[Node]:
         """Every element of every file, roots included."""

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from kinetree.files import read_ordinary, why_not_ordinary
+
 MAX_BYTES = 64 * 2**20  # the largest robot files of the public collections have 3 MiB
 
 # Builds the error: (line or None, message, code, repair).
@@ -54,20 +56,16 @@ def read_bytes(path: Path, refuse: Refuse) -> bytes:
         if not path.exists():
             dangling = f", because this link leads to {path.readlink()}" if path.is_symlink() else ""
             raise FileNotFoundError(f"{path}: no such file{dangling}")
-        if path.is_dir():
-            raise refuse(None, "this is a folder", "not-a-file", "name the robot file inside it")
-        if not path.is_file():
-            raise refuse(None, "this is not an ordinary file", "not-a-file", "")
+        if kind := why_not_ordinary(path):
+            repair = "name the robot file inside it" if kind == "a folder" else "save it as a file first"
+            raise refuse(None, f"this is {kind}, no ordinary file", "not-a-file", repair)
         size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise refuse(None, _too_large(size), "too-large", "is this a robot file at all?")
-        # Read no more than that, even from a file that grows.
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        # No more is read than that, even from a file that grows.
+        content = read_ordinary(path, MAX_BYTES) if size <= MAX_BYTES else b""
     except PermissionError:
         raise PermissionError(f"{path}: the file may not be read (permission denied)") from None
-    if len(content) > MAX_BYTES:
-        raise refuse(None, _too_large(len(content)), "too-large", "is this a robot file at all?")
+    if max(size, len(content)) > MAX_BYTES:
+        raise refuse(None, _too_large(max(size, len(content))), "too-large", "is this a robot file at all?")
     return content
 
 
