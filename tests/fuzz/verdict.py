@@ -54,7 +54,7 @@ def check_lint(path: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
-            errors = kt.lint(path).errors
+            errors = kt.lint(path, isolate=False).errors  # in a process that may die
     except Exception as error:
         raise Misbehavior(f"lint: {type(error).__name__}: {error}") from error
     if any(each.code not in CODES for each in errors):

@@ -41,7 +41,7 @@ def test_the_page_holds_the_table_of_the_codes():
 
 def test_every_code_is_used_and_every_used_code_is_known():
     """The readers and lint use the codes of the table, and all of them."""
-    kinds = ("urdf", "sdf", "mjcf", "lint", "xml", "inertia")
+    kinds = ("urdf", "sdf", "mjcf", "lint", "xml", "inertia", "isolated")
     files = [path for path in PACKAGE.glob("io/*.py") if path.name.startswith(kinds)]
     text = "".join(path.read_text() for path in files if path.name != "lint_codes.py")
     used = set(re.findall(r'"([a-z]+(?:-[a-z]+)*)"', text))
@@ -460,7 +460,7 @@ def test_a_missing_package_has_a_code_of_its_own(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    (error,) = kt.lint("<mujoco/>").errors
+    (error,) = kt.lint("<mujoco/>", isolate=False).errors
     assert error.code == "missing-dependency" and "pip install" in error.message
 
 

@@ -7,7 +7,7 @@ from kinetree.io.urdf import load_urdf
 from kinetree.io.write_mjcf import to_mjcf
 from kinetree.io.write_urdf import to_urdf
 
-__all__ = ["lint", "load", "load_mjcf", "load_sdf", "load_urdf", "save", "to_mjcf", "to_urdf"]
+__all__ = ["Isolation", "lint", "load", "load_mjcf", "load_sdf", "load_urdf", "save", "to_mjcf", "to_urdf"]
 
 
 def __getattr__(name: str):
@@ -15,4 +15,8 @@ def __getattr__(name: str):
         import importlib
 
         return getattr(importlib.import_module(f"kinetree.io.{name.removeprefix('load_')}"), name)
+    if name == "Isolation":
+        from kinetree.io.isolated import Isolation
+
+        return Isolation
     raise AttributeError(f"module 'kinetree.io' has no attribute {name!r}")

@@ -7,11 +7,13 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kinetree.io.isolated import Isolation
     from kinetree.io.lint_result import LintResult
 
 
 def lint(
-    source: str | PathLike, *, package_dirs: str | PathLike | Iterable[str | PathLike] = (), meshes: bool = False
+    source: str | PathLike, *, package_dirs: str | PathLike | Iterable[str | PathLike] = (), meshes: bool = False,
+    isolate: bool | Isolation = True,
 ) -> LintResult:
     """Find all that is wrong with a robot file at once, and what is legal but probably not meant.
 
@@ -23,6 +25,9 @@ def lint(
         Folders in which ``package://`` mesh names are looked up.
     meshes : bool
         Open mesh files to compare the size of links with their inertia; this needs trimesh.
+    isolate : bool or kinetree.io.Isolation
+        Read MJCF files, and meshes, in a child process with limits of time and memory: 60 s and 4 GiB, or those given.
+        What crashes, takes longer or takes more is a finding. False: in this process.
 
     Returns
     -------
@@ -42,7 +47,8 @@ def lint(
     >>> kt.lint("cart_pole").exit_code
     0
     """
+    from kinetree.io.isolated import as_isolation
     from kinetree.io.lint_run import run  # whoever never lints does not load the checks
     from kinetree.io.mesh_paths import as_folders
 
-    return run(source, as_folders(package_dirs), meshes)
+    return run(source, as_folders(package_dirs), meshes, as_isolation(isolate))

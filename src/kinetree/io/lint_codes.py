@@ -119,6 +119,9 @@ CODES: dict[str, tuple[str, str]] = {
     "file-not-found": ("error", "MJCF: a mesh or other file that is needed for masses or shapes does not exist"),
     "mujoco": ("error", "MJCF: another rule of MuJoCo's parser or compiler, in its own words"),
     "unfinished": ("info", "MJCF: MuJoCo names errors one by one, and there may be more"),
+    "time-limit": ("error", "reading the file takes longer than 60 s, or isolate=Isolation(seconds=...)"),
+    "memory-limit": ("error", "reading the file takes more than 4 GiB of memory, or isolate=Isolation(memory=...)"),
+    "crash": ("error", "the library that reads the file crashes: MuJoCo, or a reader of meshes"),
     "missing-dependency": ("error", "the file needs a package that is not installed; the message says which"),
     "model": ("error", "a rule of mechanisms, found when the model was built"),
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kinetree import data
 from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.io.isolated import ChildFailed, Isolation, isolated
 from kinetree.io.lint_checks import check
 from kinetree.io.lint_codes import LEVELS
 from kinetree.io.lint_facts import Facts
@@ -15,8 +16,11 @@ from kinetree.io.lint_urdf import examine_urdf
 from kinetree.io.xml_reader import Document
 
 
-def run(source: str | PathLike, package_dirs: tuple, meshes: bool) -> LintResult:
-    """All findings about a source; the parameters are those of `kinetree.io.lint.lint`."""
+def run(source: str | PathLike, package_dirs: tuple, meshes: bool, limits: Isolation | None = None) -> LintResult:
+    """All findings about a source; the parameters are those of `kinetree.io.lint.lint`.
+
+    With limits, what libraries in C read is read in a child process.
+    """
     if isinstance(source, str) and source in data.robots() and not Path(source).exists():
         source = data.path(source)
     file = "<string>" if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<") else str(source)
@@ -28,6 +32,11 @@ def run(source: str | PathLike, package_dirs: tuple, meshes: bool) -> LintResult
     except KinetreeError as error:
         return LintResult(file, (finding_of(error, file),))
     form = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "sdf": "sdf"}.get(document.root.tag, "urdf")
+    if limits is not None and (form == "mjcf" or meshes):
+        try:
+            return isolated(limits, run, source, package_dirs, meshes)
+        except ChildFailed as failed:
+            return LintResult(file, (finding(failed.code, file, None, "", failed.message, failed.repair),))
     if form == "mjcf":
         from kinetree.io.lint_mjcf import examine_mjcf
 

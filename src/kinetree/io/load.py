@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kinetree import data
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf import load_urdf
 from kinetree.io.xml_reader import Document
 from kinetree.io.xml_source import decode, read_bytes
+
+if TYPE_CHECKING:
+    from kinetree.io.isolated import Isolation
 
 # By root element: the format, and its reader, imported when a file asks for it.
 _READERS = {
@@ -31,7 +35,7 @@ _BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 
-def load(source: str | PathLike, **options):
+def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options):
     """Load a robot from a file, from text, or one of the shipped robots by name.
 
     Parameters
@@ -39,6 +43,9 @@ def load(source: str | PathLike, **options):
     source : str or path
         A URDF, MJCF or SDF file, the text of one (it begins with ``<``), or a name of ``kinetree.data.robots()``. The
         root element tells the format, whatever the file is called.
+    isolate : bool or kinetree.io.Isolation
+        True: read the file in a child process with limits of time and memory (60 s and 4 GiB, or those given), so that
+        a file that nobody vouches for costs that process at most. The first such call takes half a second more.
     **options
         Those of the format: see `load_urdf`, `load_mjcf`, `load_sdf`.
 
@@ -57,7 +64,8 @@ def load(source: str | PathLike, **options):
     UnsupportedError
         If the file is in a format that kinetree does not read, or holds physics that a model cannot.
     FileFormatError
-        If the file breaks its format; the message opens with file and line.
+        If the file breaks its format; the message opens with file and line. With ``isolate``: or if reading it
+        crashes, or takes too long or too much memory.
     InertiaError, ModelError
         If the file describes a body or a robot that cannot be.
 
@@ -68,6 +76,8 @@ def load(source: str | PathLike, **options):
     >>> arm.nq, arm.nv
     (9, 9)
     """
+    if isolate is not False:
+        return _isolated(source, isolate, options)
     if isinstance(source, str) and ("\n" in source or source.lstrip("\ufeff \t\r").startswith("<")):
         return _read(_root_of(source), source, options)
     path = Path(source)
@@ -102,6 +112,26 @@ def load(source: str | PathLike, **options):
     return _read(root, path, options)
 
 
+def _isolated(source: str | PathLike, isolate: bool | Isolation, options: dict):
+    from kinetree.io.isolated import ChildFailed, as_isolation, isolated
+
+    limits = as_isolation(isolate)
+    options = _repeatable(options)
+    if limits is None:
+        return load(source, **options)
+    try:
+        return isolated(limits, load, source, **options)
+    except ChildFailed as failed:
+        file = "<string>" if isinstance(source, str) and "<" in source else str(source)
+        message = f"{file}: {failed.message}. {failed.repair[:1].upper()}{failed.repair[1:]}."
+        raise FileFormatError(message, file=file, line=None, code=failed.code, repair=failed.repair) from None
+
+
+def _repeatable(options: dict) -> dict:
+    """Options without iterators, which can be read once, and not be sent anywhere."""
+    return {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
+
+
 def _read(root: str | None, source: str | Path, options: dict):
     """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
     form, module, name = _READERS.get(root or "robot", _READERS["robot"])
@@ -115,7 +145,7 @@ def _read(root: str | None, source: str | Path, options: dict):
     for option in options:
         if option not in known:
             raise unknown_name("option", option, known, f"kt.load of {_article(form)} file")
-    options = {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
+    options = _repeatable(options)
     return reader(source, **options).read_with(options)
 
 

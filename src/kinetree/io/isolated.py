@@ -1,0 +1,337 @@
+"""Files that nobody vouches for are read in a child process, with limits of time and memory.
+
+MuJoCo's compiler and the readers of meshes are libraries in C: a file may make them crash, run for ever or fill the
+memory, and no exception could be raised. In a child that costs the child. It is no sandbox: the child has the rights of
+its user.
+
+A child is a fresh interpreter that waits for one call after the other, so that a folder of files costs one start (half
+a second). Nothing of the caller's own script runs in it. One that failed is never used again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+from kinetree.errors import KinetreeError
+
+try:
+    import resource
+except ImportError:  # Windows: then the time is limited, and the memory is not
+    resource = None
+
+_START = 60.0  # s that a child may take to start
+_IDLE = 60.0  # s after which a child that nobody calls ends
+_KEPT = 2  # children that wait for another call
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from kinetree.io.isolated import serve; serve()"
+_OUT_OF_MEMORY = re.compile(r"allocate memory|unknown exception|bad_alloc|Memory allocation failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Isolation:
+    """What a child process that reads a file may take.
+
+    Parameters
+    ----------
+    seconds : float
+        Time for one file [s].
+    memory : float
+        Memory beyond that of the interpreter [bytes]; not limited on Windows.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.load("arm7", isolate=Isolation(seconds=600.0, memory=16 * 2**30)).nv
+    9
+    """
+
+    seconds: float = 60.0
+    memory: float = 4 * 2**30
+
+    def __post_init__(self) -> None:
+        for name, unit in (("seconds", "s"), ("memory", "bytes")):
+            value = getattr(self, name)
+            if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0.0 < value < 1e18:
+                raise KinetreeError(f"Isolation: {name} is {value!r}, expected a finite number above 0 [{unit}]")
+
+
+class ChildFailed(Exception):
+    """A child was ended, or ended itself, before it had a result.
+
+    Parameters
+    ----------
+    code : {"time-limit", "memory-limit", "crash"}
+    message, repair : str
+        What happened, to follow the name of a file, and what to do.
+    """
+
+    def __init__(self, code: str, message: str, repair: str) -> None:
+        super().__init__(message)
+        self.code, self.message, self.repair = code, message, repair
+
+
+def as_isolation(isolate: bool | Isolation) -> Isolation | None:
+    """The limits that an option ``isolate`` asks for; None for False."""
+    if isinstance(isolate, Isolation):
+        return isolate
+    if isinstance(isolate, bool):
+        return Isolation() if isolate else None
+    raise KinetreeError(f"isolate is {isolate!r}, expected True, False or kinetree.io.Isolation(seconds=, memory=)")
+
+
+def isolated(limits: Isolation, function: Callable, *arguments: object, **options: object) -> object:
+    """``function(*arguments, **options)``, called in a child process.
+
+    Parameters
+    ----------
+    limits : Isolation
+    function : callable
+        Of a module; it, its arguments and its result can be pickled.
+    *arguments, **options
+        Those of the function. Relative paths and environment variables are those of this process.
+
+    Raises
+    ------
+    ChildFailed
+        If the child took too long or too much memory, or crashed.
+    Exception
+        What the function raises.
+    """
+    request = pickle.dumps((function, arguments, options, os.getcwd(), dict(os.environ), limits))
+    child = _taken()
+    try:
+        try:
+            answer = child.answer(request, limits.seconds)
+        except _Ended:
+            if child.fresh:
+                raise
+            child.end()  # it may have been idle for too long, or the one before may have left something behind
+            child = _Child()
+            answer = child.answer(request, limits.seconds)
+    except BaseException as error:
+        child.end()
+        if isinstance(error, _Ended):
+            raise error.explained(limits) from None
+        raise
+    found, result = pickle.loads(answer)
+    if found == "memory":
+        child.end()
+        raise _out_of_memory(limits)
+    _give_back(child)
+    if found == "error":
+        raise result
+    return result
+
+
+# In the parent --------------------------------------------------------------------------------------------------------
+
+
+class _Ended(Exception):
+    """A child ended without an answer."""
+
+    def __init__(self, late: bool, status: int | None) -> None:
+        super().__init__()
+        self.late, self.status = late, status
+
+    def explained(self, limits: Isolation) -> ChildFailed:
+        if self.late:
+            message = f"not read within {limits.seconds:g} s, so the child process that read it was ended"
+            repair = f"if the file is trusted: isolate=kinetree.io.Isolation(seconds={10 * limits.seconds:g}), or False"
+            return ChildFailed("time-limit", message, repair)
+        if self.status == -getattr(signal, "SIGKILL", 9):  # nobody here sent it: the system did, for want of memory
+            return _out_of_memory(limits)
+        how = f"exit code {self.status}"
+        if self.status is not None and self.status < 0:
+            with suppress(ValueError):
+                how = signal.Signals(-self.status).name
+        message = f"the library that reads it crashed in its child process ({how})"
+        return ChildFailed("crash", message, "this process is unharmed; isolate=False would end it")
+
+
+def _out_of_memory(limits: Isolation) -> ChildFailed:
+    message = f"reading it takes more than {limits.memory / 2**30:.3g} GiB of memory"
+    repair = f"if the file is trusted: isolate=kinetree.io.Isolation(memory={4 * limits.memory:.3g}), or False"
+    return ChildFailed("memory-limit", message, repair)
+
+
+class _Child:
+    """A process that answers one request at a time."""
+
+    def __init__(self) -> None:
+        if not sys.executable:
+            raise KinetreeError(
+                "a file can be read in a child process only where a Python interpreter is known, and sys.executable is "
+                "empty; isolate=False reads it in this process"
+            )
+        # -P: nothing is imported from the current folder, which may be that of the files.
+        folders = [os.path.abspath(folder) for folder in sys.path]
+        self.fresh = True
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM, *folders],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )  # fmt: skip
+        try:
+            self._read(_START)
+        except _Ended:
+            self.end()
+            raise KinetreeError(
+                f"the child process that reads files did not start ({sys.executable}); isolate=False reads them in "
+                "this process"
+            ) from None
+        except BaseException:
+            self.end()
+            raise
+
+    def answer(self, request: bytes, seconds: float) -> bytes:
+        try:
+            _send(self._process.stdin, request)
+        except OSError:
+            raise _Ended(False, self._process.poll()) from None
+        answer = self._read(seconds)
+        self.fresh = False
+        return answer
+
+    def _read(self, seconds: float) -> bytes:
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            self._process.kill()
+
+        clock = threading.Timer(seconds, end)
+        clock.daemon = True
+        clock.start()
+        try:
+            answer = _receive(self._process.stdout)
+        finally:
+            clock.cancel()
+        if answer is None:
+            raise _Ended(late.is_set(), self._process.wait())
+        return answer
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                pipe.close()
+
+
+_waiting: list[_Child] = []  # appending and popping are atomic
+
+
+def _taken() -> _Child:
+    with suppress(IndexError):
+        return _waiting.pop()
+    return _Child()
+
+
+def _give_back(child: _Child) -> None:
+    _waiting.append(child)
+    if len(_waiting) > _KEPT:
+        with suppress(IndexError):
+            _waiting.pop(0).end()
+
+
+@atexit.register
+def _end_all() -> None:
+    while _waiting:
+        _waiting.pop().end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_waiting.clear)  # they are the parent's
+
+
+def _send(pipe, message: bytes) -> None:
+    pipe.write(len(message).to_bytes(8, "little") + message)
+    pipe.flush()
+
+
+def _receive(pipe) -> bytes | None:
+    head = pipe.read(8)
+    size = int.from_bytes(head, "little")
+    message = pipe.read(size) if len(head) == 8 else b""
+    return message if len(head) == 8 and len(message) == size else None
+
+
+# In the child ---------------------------------------------------------------------------------------------------------
+
+
+def serve() -> None:
+    """Answer the requests of the parent until it closes the pipe, or has none for a while."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, who ends this process
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what libraries print is no answer
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    import kinetree.io.lint_run  # noqa: F401  # so that no request pays for it
+
+    _send(answers, b"")
+    while _wait_for(requests) and (request := _receive(requests)) is not None:
+        _send(answers, _answer(request))
+
+
+def _wait_for(requests) -> bool:
+    if os.name == "nt":
+        return True
+    import select
+
+    return bool(select.select([requests], [], [], _IDLE)[0])
+
+
+def _answer(request: bytes) -> bytes:
+    function, arguments, options, folder, environment, limits = pickle.loads(request)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    try:
+        with _limited(limits):
+            answer = pickle.dumps(("result", function(*arguments, **options)))
+    except MemoryError:
+        answer = pickle.dumps(("memory", None))
+    except Exception as error:
+        short = _OUT_OF_MEMORY.search(str(error))
+        answer = pickle.dumps(("memory", None) if short else ("error", error))
+    return answer
+
+
+@contextmanager
+def _limited(limits: Isolation) -> Iterator[None]:
+    """Memory for what is read now. Processor time is limited too: a parent that was killed ends nobody."""
+    if resource is None:
+        yield
+        return
+    spent = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+    wanted = {
+        resource.RLIMIT_AS: _address_space() + limits.memory,
+        resource.RLIMIT_CPU: spent + 10.0 + (os.cpu_count() or 1) * limits.seconds,
+    }
+    before = {kind: resource.getrlimit(kind) for kind in wanted}
+    for kind, (soft, hard) in before.items():
+        most = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+        with suppress(ValueError, OSError):  # where the system has no such limit
+            resource.setrlimit(kind, (int(min([wanted[kind], *most])), hard))
+    try:
+        yield
+    finally:
+        for kind, limit in before.items():
+            with suppress(ValueError, OSError):
+                resource.setrlimit(kind, limit)
+
+
+def _address_space() -> int:
+    """[bytes]; where the system does not say, what an interpreter with all libraries takes."""
+    with suppress(OSError), open("/proc/self/statm") as stream:
+        return int(stream.read().split()[0]) * resource.getpagesize()
+    return 4 * 2**30
