@@ -5,9 +5,12 @@ takes no lock. While something is made:
 
 * other threads that need it wait, and do not make a second one, whose memory somebody would free;
 * an error, Ctrl-C included, reaches the thread that makes it; those that wait try for themselves;
-* `os.fork` in another thread waits until it is made, at most `PATIENCE` seconds. So a child does not inherit modules
-  that are half imported, or locks of libraries that nobody is left to open. The locks of this module are open in the
-  child, and what was not finished is made anew there.
+* `os.fork` in another thread waits until it is made, at most `PATIENCE` seconds. So a child does not inherit locks of
+  libraries that nobody is left to open. The locks of this module are open in the child, and what was not finished is
+  made anew there.
+
+Forks wait for imports of kinetree and of what it uses, too: Python's lock of a module that is half imported would stay
+closed in the child for ever, and kinetree imports most of itself where it is first used.
 
 Making one thing may need others. These form no circle, so threads that wait for each other get on.
 """
@@ -15,7 +18,9 @@ Making one thing may need others. These form no circle, so threads that wait for
 from __future__ import annotations
 
 import functools
+import importlib
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable
@@ -28,6 +33,11 @@ _locks: dict[Hashable, threading.RLock] = {}
 _makers: dict[object, int] = {}  # the thread of each call of `alone` whose function runs
 _gate = threading.RLock()  # held for a moment by whoever begins to make something, and by a fork while it takes place
 _held_by_forks: list[threading.RLock] = []
+_IMPORTED = {"kinetree", "numpy", "scipy", "llvmlite", "matplotlib", *sys.stdlib_module_names}
+_acquire_imports = (
+    importlib._bootstrap._imp.acquire_lock
+)  # no import begins while it is held; Python's fork takes it too
+_release_imports = importlib._bootstrap._imp.release_lock
 
 
 def lock(name: Hashable) -> threading.RLock:
@@ -118,18 +128,27 @@ def _before_fork() -> None:
     mine, end = threading.get_ident(), time.monotonic() + PATIENCE
     while True:
         _gate.acquire()
-        if all(thread == mine for thread in list(_makers.values())) or time.monotonic() > end:
+        _acquire_imports()
+        if _importers() | set(_makers.copy().values()) <= {mine} or time.monotonic() > end:
             break
+        _release_imports()
         _gate.release()
         time.sleep(0.001)
     for held in _held_by_forks:
         held.acquire()
 
 
+def _importers() -> set[int]:
+    """The threads that import a module of kinetree, of its dependencies or of the standard library."""
+    locks = getattr(importlib._bootstrap, "_module_locks", {})  # weak references by name
+    ours = (name for name in list(locks) if name.partition(".")[0] in _IMPORTED)
+    return {getattr(locks[name](), "owner", None) for name in ours} - {None}
+
+
 def _after_fork() -> None:
-    for held in (*reversed(_held_by_forks), _gate):
+    for release in (*(held.release for held in reversed(_held_by_forks)), _release_imports, _gate.release):
         try:
-            held.release()
+            release()
         except RuntimeError:  # Ctrl-C ended the wait for it
             pass
 

@@ -290,9 +290,7 @@ def test_checks_set_their_bits(checked, n):
 def test_many_checks_share_the_last_bit():
     """The status has 31 bits: checks beyond the 29th report in the last."""
     code = (("input", 0, 0), *(("const", float(k)) for k in range(40)), *(("lt", 1 + k, 0) for k in range(40)))
-    program = Program(
-        (("x", (1,)),), (("y", (1,)),), code, ((0,),), checks=tuple((f"{k}", 41 + k) for k in range(40))
-    )
+    program = Program((("x", (1,)),), (("y", (1,)),), code, ((0,),), checks=tuple((f"{k}", 41 + k) for k in range(40)))
     kernel = Kernel(program)
     y = np.empty((20, 1))
     for x, status in ((-1.0, 0), (0.5, 2), (1.5, 6), (28.5, 2**30 - 2), (29.5, 2**31 - 2), (50, 2**31 - 2)):

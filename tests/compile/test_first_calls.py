@@ -1,0 +1,54 @@
+"""First calls from many threads, and forks meanwhile, in fresh processes with and without a cache.
+
+A race in them shows as a crash, a wrong number or a process that does not come to an end, and in some processes only. So
+each kind runs in several of them, and in ten times as many in the sweep.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.compile import first_calls
+
+PATIENCE = 120
+"""[s]: a process that needs more hangs; it takes about two."""
+
+
+def in_a_fresh_process(how: str, what: str, cache: Path | None) -> np.ndarray:
+    """What `first_calls` computes there."""
+    environment = os.environ | {"KINETREE_CACHE": "1" if cache else "0", "KINETREE_CACHE_DIR": str(cache or "")}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", first_calls.__file__, how, what],
+        env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"status {done.returncode}: {done.stderr[-2000:]}"
+    return np.frombuffer(bytes.fromhex(done.stdout))
+
+
+def expected(what: str) -> np.ndarray:
+    """The same, one after the other."""
+    task = {"batches": first_calls.batches, "simulate": first_calls.run}[what]
+    return np.concatenate([task(seed) for seed in range(first_calls.THREADS)])
+
+
+@pytest.mark.seeds(3)
+@pytest.mark.parametrize("what", ["batches", "simulate"])
+def test_first_calls_from_threads_that_begin_together(what, seed, tmp_path):
+    """Nothing is in the cache, then everything is; the bits are those of one thread."""
+    reference = expected(what)
+    for _ in range(2):
+        assert np.array_equal(in_a_fresh_process("threads", what, tmp_path), reference)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.seeds(2)
+@pytest.mark.parametrize("what", ["batches", "simulate"])
+def test_forks_while_threads_compile(what, seed):
+    """The children compile too and come to an end."""
+    assert np.array_equal(in_a_fresh_process("forks", what, None), expected(what))
