@@ -87,6 +87,8 @@ class _Walk:
         return found
 
     def _code(self, x: object, kind: type):
+        if hasattr(x, "cache_clear") and hasattr(x, "__wrapped__"):  # once, functools.cache
+            return "cached", self.of(x.__wrapped__)
         if kind is types.FunctionType:
             return self._function(x)
         if kind is types.MethodType:
@@ -97,8 +99,6 @@ class _Walk:
             return "builtin", x.__module__, x.__qualname__
         if isinstance(x, type):
             return "class", *self._class(x)
-        if hasattr(x, "cache_info") and hasattr(x, "__wrapped__"):  # functools.cache
-            return "cached", self.of(x.__wrapped__)
         if kind.__module__ == "builtins":
             raise Unknown(f"a {kind.__name__}")
         return "object", *self._class(kind), self._fields(x, kind)

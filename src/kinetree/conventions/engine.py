@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from kinetree.conventions.laws import Law
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
 from kinetree.errors import ModelError, ShapeError, UnsupportedError, unknown_name
+from kinetree.once import once
 
 SWAP = np.array([3, 4, 5, 0, 1, 2])
 """Exchanges the halves of a six-vector."""
@@ -328,7 +328,7 @@ class Engine:
         return x
 
 
-@functools.cache
+@once
 def _forward_kinematics():
     from kinetree.algorithms import ALGORITHMS
     from kinetree.compile.calls import plain_call

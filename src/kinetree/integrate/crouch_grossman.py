@@ -5,8 +5,6 @@ No tangent map and no commutator is needed; the price are further order conditio
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from kinetree.algorithms.complete import COMPLETE, forward_dynamics
@@ -16,6 +14,7 @@ from kinetree.algorithms.spec import Spec
 from kinetree.integrate.explicit import STEP_INPUTS, STEP_OUTPUTS, combined
 from kinetree.integrate.kernels import moved, settled
 from kinetree.integrate.tableaus import CG2, CG3, CG4, Tableau, weights
+from kinetree.once import once
 
 
 def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
@@ -51,7 +50,7 @@ def _composed(model, q, row, w, h):
 # Stages of simulations take the weights as numbers, so one kernel serves all of a method's stages.
 
 
-@functools.cache
+@once
 def _stage_spec(stages: int) -> Spec:
     """The acceleration at the position reached by the exponentials of the velocities W, weighted by a row."""
 
@@ -63,7 +62,7 @@ def _stage_spec(stages: int) -> Spec:
                 domains=(UNIT_QUATERNIONS,))  # fmt: skip
 
 
-@functools.cache
+@once
 def _end_spec(stages: int) -> Spec:
     """The end of a step."""
 
@@ -82,7 +81,7 @@ def _flown(model, q, row, W, h):
     return q
 
 
-@functools.cache
+@once
 def _step_spec(tableau: Tableau) -> Spec:
     def step(model, q, v, tau, dt, f_ext=None):
         return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext)

@@ -7,7 +7,6 @@ within the step, as in `simulate`, it is made of stages, which are one and the s
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -33,6 +32,7 @@ from kinetree.integrate.tableaus import (
     Tableau,
     weights,
 )
+from kinetree.once import once
 
 STEP_INPUTS = {"q": ("nq",), "v": ("nv",), "tau": ("nv",), "dt": ()}
 STEP_OUTPUTS = {"q_next": ("nq",), "v_next": ("nv",)}
@@ -90,7 +90,7 @@ def _end(chart: Chart, model, q, v, h, x, a):
 # Machine code is found by the function's identity, so each is made once.
 
 
-@functools.cache
+@once
 def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     """The whole step under constant forces as a function that can be compiled."""
 
@@ -101,7 +101,7 @@ def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     return Spec(step.__name__, step, STEP_INPUTS, {"f_ext": ("nb", 6)}, STEP_OUTPUTS, domains=COMPLETE)
 
 
-@functools.cache
+@once
 def stage_spec(chart: Chart) -> Spec:
     """A stage with its forces given."""
     if chart is EXACT:
@@ -116,7 +116,7 @@ def stage_spec(chart: Chart) -> Spec:
                 domains=(UNIT_QUATERNIONS,))  # fmt: skip
 
 
-@functools.cache
+@once
 def point_spec(chart: Chart) -> Spec:
     """Position, velocity and rate of xi of a stage."""
 
@@ -128,7 +128,7 @@ def point_spec(chart: Chart) -> Spec:
     return Spec(f"runge_kutta_point_{chart.name}", point, inputs, {}, outputs, body_frames=None)
 
 
-@functools.cache
+@once
 def end_spec(chart: Chart) -> Spec:
     """The end of a step from the weighted slopes."""
 

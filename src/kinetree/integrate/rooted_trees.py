@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Iterator
 from math import prod
@@ -10,11 +9,12 @@ from math import prod
 import numpy as np
 
 from kinetree.integrate.tableaus import Tableau
+from kinetree.once import once
 
 Tree = tuple  # a root is the sorted tuple of the trees that stand on it; () is the tree with one vertex
 
 
-@functools.cache
+@once
 def rooted_trees(vertices: int) -> tuple[Tree, ...]:
     """All rooted trees with this many vertices.
 

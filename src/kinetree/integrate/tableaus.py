@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction as F
@@ -10,6 +9,7 @@ from fractions import Fraction as F
 import numpy as np
 
 from kinetree.errors import ShapeError
+from kinetree.once import once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,7 +109,7 @@ class Weights:
     dense: np.ndarray
 
 
-@functools.cache
+@once
 def weights(tableau: Tableau) -> Weights:
     """The numbers of a tableau as arrays of floats."""
     return Weights(

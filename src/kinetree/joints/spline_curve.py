@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.control_frames import ControlFrame, control_frame, transform_of
 from kinetree.joints.spline_basis import Segments, cumulative_basis, wrapped
 from kinetree.liegroup.se3 import exp_se3, log_se3
+from kinetree.once import once
 from kinetree.spatial import GeneralRotation, Matrix3, Motion, Transform, Vector3
 from kinetree.spatial.scalar import SNAP, sincos, where
 
@@ -207,7 +207,7 @@ def _snapped(v: Vector3) -> Vector3:
     return Vector3(*(0.0 if abs(x) <= size else x for x in v))
 
 
-@lru_cache(maxsize=256)
+@once(most=256)
 def _segments(frames: tuple[ControlFrame, ...], periodic: bool) -> tuple[tuple[Row, ...], tuple[float, ...]]:
     """Rows of the segments: the knot, C_k and three screws, as floats; and the parameters that divide the segments.
 

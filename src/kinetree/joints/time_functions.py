@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
 from kinetree.errors import JointError
 from kinetree.joints.dual import Dual, rate_of, value_of
 from kinetree.joints.spline_basis import Segments, wrapped
+from kinetree.once import once
 from kinetree.spatial.scalar import sin, sincos
 
 ENDS = ("natural", "rest", "periodic")
@@ -193,7 +193,7 @@ class TimeSpline:
         return ((d * s + c) * s + b) * s + a
 
 
-@lru_cache(maxsize=256)
+@once(most=256)
 def _pieces(times: tuple, values: tuple, ends: str) -> tuple[list, tuple[list, ...]]:
     """Where the pieces begin, those beyond the ends included, and the four coefficients of each."""
     t, y = np.array(times), np.array(values)

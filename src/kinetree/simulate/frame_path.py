@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.calls import plain_call
 from kinetree.errors import KinetreeError, ShapeError, unknown_name
 from kinetree.integrate.system import clock
+from kinetree.once import once
 from kinetree.simulate.channels import Quantity, frozen
 
 XYZ = ("x", "y", "z")
@@ -73,7 +73,7 @@ class FramePath:
         }  # fmt: skip
 
 
-@cache
+@once
 def _call(name: str):
     return plain_call(ALGORITHMS[name])
 
