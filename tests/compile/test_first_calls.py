@@ -1,19 +1,22 @@
 """First calls from many threads, and forks meanwhile, in fresh processes with and without a cache.
 
-A race in them shows as a crash, a wrong number or a process that does not come to an end, and in some processes only. So
-each kind runs in several of them, and in ten times as many in the sweep.
+A race shows as a crash, a wrong number or a process that does not come to an end, and in some processes only. So each
+kind runs in several of them, and in ten times as many in the sweep.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import kinetree as kt
 from tests.compile import first_calls
 
 PATIENCE = 120
@@ -52,3 +55,32 @@ def test_first_calls_from_threads_that_begin_together(what, seed, tmp_path):
 def test_forks_while_threads_compile(what, seed):
     """The children compile too and come to an end."""
     assert np.array_equal(in_a_fresh_process("forks", what, None), expected(what))
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+@pytest.mark.seeds(20)
+def test_an_interrupted_first_call_leaves_nothing_half_done(seed, monkeypatch):
+    """Ctrl-C at any moment of the first calls; they are made again, by this thread and by others."""
+    monkeypatch.setenv("KINETREE_CACHE", "0")
+
+    def interrupt(number, frame):
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    arm, rng = first_calls.model(seed + 100), np.random.default_rng(seed)
+    q, v, a = rng.normal(size=(3, 4, arm.nv))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 10 ** rng.uniform(-3, -0.5))
+        kt.rnea(arm, q, v, a)
+        kt.aba(arm, q[0], v[0], a[0])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+    with ThreadPoolExecutor(2) as executor:
+        tau, accelerations = executor.submit(kt.rnea, arm, q, v, a), executor.submit(kt.aba, arm, q[0], v[0], a[0])
+        with kt.interpreted():
+            expected = [kt.rnea(arm, *row) for row in zip(q, v, a, strict=True)]
+        assert np.allclose(tau.result(PATIENCE), expected, rtol=1e-10, atol=1e-10)
+        assert np.allclose(kt.rnea(arm, q[0], v[0], accelerations.result(PATIENCE)), a[0], rtol=1e-8, atol=1e-8)
