@@ -11,10 +11,8 @@ import numpy as np
 from kinetree.errors import MissingDependencyError
 from kinetree.files import replacing
 from kinetree.simulate.channels import BASE, Quantity
-from kinetree.simulate.storage import content, foreign
-
-INSTALL = 'pip install "kinetree[data]"'
-SLASH = "|"  # NetCDF takes a slash in a name for a group
+from kinetree.simulate.run_archives import INSTALL, SLASH
+from kinetree.simulate.storage import content
 
 
 def to_xarray(run, frames=(), ledger: bool = True):
@@ -93,7 +91,7 @@ def save_netcdf(run, path: Path, ledger: bool) -> None:
     """Write the dataset, with all that a file of a run holds besides."""
     _package("xarray", "NetCDF files")
     _package("h5netcdf", "NetCDF files")
-    meta, arrays = content(run, ledger)
+    meta, session, arrays = content(run, ledger)
     dataset = to_xarray(run, ledger=ledger)
     for name, values in arrays.items():
         if name not in dataset.variables:
@@ -102,32 +100,12 @@ def save_netcdf(run, path: Path, ledger: bool) -> None:
             own = [f"{name} {n}" for n in range(1, values.ndim)]
             dataset[name] = ((first, *([second] if second else own)), values)
     names = {name: name.replace("/", SLASH) for name in (*dataset.variables, *dataset.dims) if "/" in name}
-    dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta))
+    dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta), session=json.dumps(session))
     packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
     with replacing(path) as file:
         memory = io.BytesIO()  # HDF5 writes to and fro, and loses the system's error of a full disk
         dataset.to_netcdf(memory, engine="h5netcdf", encoding=packed)
         file.write(memory.getbuffer())
-
-
-def load_netcdf(path: Path) -> tuple[dict, dict[str, np.ndarray]]:
-    """Settings and arrays of a file that `save_netcdf` wrote."""
-    xarray = _package("xarray", "NetCDF files")
-    _package("h5netcdf", "NetCDF files")
-    if not path.exists():
-        raise FileNotFoundError(f"{path}: no such file")
-    try:
-        dataset = xarray.load_dataset(path, engine="h5netcdf", decode_times=False)
-    except (OSError, ValueError, KeyError) as error:
-        raise foreign(path, error) from error
-    if "kinetree" not in dataset.attrs:
-        raise foreign(path, "it has no attribute 'kinetree'")
-    meta = json.loads(dataset.attrs["kinetree"])
-    arrays = {name: x.values for name, x in dataset.variables.items() if x.dtype.kind == "f"}
-    for name in (meta.get("ledger") or {}).get("names", ()):
-        if "/" in name:
-            arrays[name] = arrays.pop(name.replace("/", SLASH))
-    return meta, arrays
 
 
 def _quantities(run, frames, ledger: bool) -> list[Quantity]:

@@ -27,6 +27,7 @@ from kinetree.simulate.limits import Guard, with_soft_stops
 from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
 from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
+from kinetree.simulate.provenance import provenance, this_session
 from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import (
     automatic,
@@ -124,6 +125,7 @@ class Simulation:
         prescribed=None,
         motors=(),
     ) -> None:
+        self._origin = model, seed, this_session()
         dt = positive_time("dt", dt)
         self._every = steps_between_samples(dt, record_every, sample_period)
         if isinstance(integrator, str):
@@ -502,6 +504,7 @@ class Simulation:
             events=self.events,
             model=self.model,
             book=self._book(T, wrenches, ended),
+            provenance=provenance(self._origin[0], self.model, *self._origin[1:]),
         )
 
     def _book(self, times, wrenches, ended: dict[str, str]) -> Book:

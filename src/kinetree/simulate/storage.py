@@ -4,33 +4,41 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import FileFormatError
+from kinetree.errors import FileFormatError, KinetreeError
 from kinetree.files import replacing
 from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.integrate.events import Occurrence
+from kinetree.model import Model
 from kinetree.simulate.book import Book
 from kinetree.simulate.channels import Quantity, frozen
 from kinetree.simulate.elements import Jump
 from kinetree.simulate.ledger import Ledger
+from kinetree.simulate.provenance import Provenance, Session
+from kinetree.simulate.run_archives import SUFFIXES, Hdf5, Npz, foreign, read_json, reading
+from kinetree.simulate.run_content import (
+    ARRAYS,
+    BOOK_ARRAYS,
+    EVENT_ARRAYS,
+    check_numbers,
+    check_settings,
+    expected_arrays,
+)
+from kinetree.simulate.snapshot import fingerprint
 from kinetree.simulate.tables import load_csv, save_csv
 
-ARRAYS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
-SETTINGS = ("model_name", "integrator", "dt", "steps", "wall_time", "notes")
-EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
-BOOK_ARRAYS = ("wrenches", "disturbance")
+SETTINGS = ("model_name", "integrator", "dt", "steps", "notes")
 BOOK_VALUES = ("every", "controlled", "held", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
 LEDGER_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
-VERSION = 2  # of what is in the files; 1 had no events, ledger, wrenches and added channels
+VERSION = 3  # of what is in the files; 1 had no events, ledger, wrenches and added channels, 2 no provenance
 FORMAT = re.compile(r"kinetree trajectory (\d+)")
-SUFFIXES = ".npz and .nc or .h5 (NetCDF 4; complete), .csv (columns)"
+CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
 
 
 def save(trajectory, path, ledger: bool = True) -> Path:
@@ -39,9 +47,10 @@ def save(trajectory, path, ledger: bool = True) -> Path:
     if path.suffix == "":
         path = path.with_suffix(".npz")
     if path.suffix == ".npz":
-        meta, arrays = content(trajectory, ledger)
+        meta, session, arrays = content(trajectory, ledger)
+        texts = {name: np.array(json.dumps(x)) for name, x in (("meta", meta), ("session", session))}
         with replacing(path) as file:
-            np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
+            np.savez_compressed(file, **texts, **arrays)
     elif path.suffix == ".csv":
         save_csv(trajectory, path)
     elif path.suffix in (".nc", ".h5"):
@@ -58,36 +67,25 @@ def load(path, model=None):
     path = Path(path)
     if path.suffix == "" and not path.exists():
         path = path.with_suffix(".npz")
+    if model is not None and not isinstance(model, Model):
+        found = type(model).__name__
+        raise KinetreeError(f"Trajectory.load: model is a {found}, expected a Model, as kt.load(its file) gives it.")
     if path.suffix == ".csv":
         return with_model(load_csv(path), model, path)
-    if path.suffix in (".nc", ".h5"):
-        from kinetree.simulate.labeled import load_netcdf
-
-        meta, arrays = load_netcdf(path)
-    elif path.suffix == ".npz":
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                meta = json.loads(str(file["meta"]))
-                arrays = {name: file[name] for name in file.files if name != "meta"}
-        except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise foreign(path, error) from error
-    else:
+    if path.suffix not in CONTAINERS:
         raise _unknown_suffix(path)
-    check_version(path, meta.get("format") if isinstance(meta, dict) else None)
-    try:
-        run = from_content(meta, arrays)
-    except (KeyError, TypeError, IndexError, AttributeError) as error:
-        raise foreign(path, f"{type(error).__name__}: {error}") from error
-    return with_model(run, model, path, meta.get("stops"))
-
-
-def foreign(path: Path, why) -> FileFormatError:
-    """The error for a file that is no trajectory."""
-    return FileFormatError(
-        f"{path}: not a trajectory of kinetree ({why}). Trajectory.load reads the files of Trajectory.save: "
-        f"{SUFFIXES}.",
-        file=str(path),
-    )
+    with reading(path) as file:
+        container = CONTAINERS[path.suffix](path, file)
+        texts = {name: container.text(name) for name in ("meta", "session")}
+        if texts["meta"] is None:
+            raise foreign(path, "it has no settings")
+        meta, session = (read_json(path, texts[name] or "{}", f"its {name}") for name in texts)
+        check_version(path, meta.get("format") if isinstance(meta, dict) else None)
+        check_settings(path, meta, session)
+        names = expected_arrays(path, meta, container.headers)
+        arrays = {name: container.read(name) for name in names}
+        check_numbers(path, meta, arrays)
+        return with_model(from_content(meta, session, arrays), model, path, meta.get("stops"))
 
 
 def check_version(path: Path, written: object) -> None:
@@ -108,8 +106,8 @@ def check_version(path: Path, written: object) -> None:
         )
 
 
-def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
-    """What a file holds: settings, and arrays by name.
+def content(run, ledger: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
+    """What a file holds: settings, the session, and arrays by name; equal runs differ in the session only.
 
     Parameters
     ----------
@@ -119,7 +117,7 @@ def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
 
     Returns
     -------
-    meta : dict
+    meta, session : dict
         Plain data for JSON.
     arrays : dict of str to numpy.ndarray
     """
@@ -129,9 +127,13 @@ def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
     arrays |= {f"book.{name}": getattr(book, name) for name in BOOK_ARRAYS if getattr(book, name) is not None}
     if run.events:
         arrays |= {f"events.{name}": np.array([getattr(e, name) for e in run.events]) for name in EVENT_ARRAYS}
+    origin = asdict(run.provenance)
+    session = origin.pop("session") | {"wall_time": float(run.wall_time)}
     meta = {
         "format": f"kinetree trajectory {VERSION}",
         "settings": {name: getattr(run, name) for name in SETTINGS},
+        "provenance": origin,
+        "samples": len(run),
         "coordinates": asdict(run.coordinates),
         "extra": [{part: getattr(x, part) for part in ("name", "units", "labels", "description")} for x in run.extra],
         "events": [
@@ -161,16 +163,19 @@ def content(run, ledger: bool) -> tuple[dict, dict[str, np.ndarray]]:
             "labels": list(found.labels),
             "units": dict(found.units),
         }
-    return meta, arrays
+    return meta, session, arrays
 
 
-def from_content(meta: dict, arrays: dict[str, np.ndarray]):
+def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
     """The trajectory of what `content` gave, without a model."""
     from kinetree.simulate.trajectory import Trajectory
 
     arrays = {name: np.ascontiguousarray(x) for name, x in arrays.items()}
     coordinates = Coordinates(**{name: tuple(labels) for name, labels in meta["coordinates"].items()})
-    settings = meta["settings"] | {"notes": tuple(meta["settings"]["notes"])}
+    wall_time = {name: session[name] for name in ("wall_time",) if name in session}  # a setting until version 2
+    settings = meta["settings"] | {"notes": tuple(meta["settings"]["notes"])} | wall_time
+    here = Session(**{name: value for name, value in session.items() if name != "wall_time"})
+    origin = Provenance(**meta.get("provenance", {}), session=here)
     about = meta.get("book", {})
     jumps = tuple(Jump(**jump) for jump in about.get("jumps", ()))
     book = Book(
@@ -202,7 +207,9 @@ def from_content(meta: dict, arrays: dict[str, np.ndarray]):
         for x in meta.get("extra", ())
     )
     columns = {name: arrays[name] for name in ARRAYS}
-    return Trajectory(**columns, **settings, coordinates=coordinates, events=events, book=book, extra=extra)
+    return Trajectory(
+        **columns, **settings, coordinates=coordinates, events=events, book=book, extra=extra, provenance=origin
+    )
 
 
 def with_model(run, model, path: Path, stops: dict | None = None):
@@ -221,8 +228,16 @@ def with_model(run, model, path: Path, stops: dict | None = None):
                 f"{mine[n : n + 1]} in the model.",
                 file=str(path),
             )
+    given = fingerprint(model)
     if stops and any(not np.array_equal(np.asarray(getattr(model, name), float), stops[name]) for name in STOPS):
         model = model.replace(**{name: np.array(stops[name]) for name in STOPS})
+    digests = (run.provenance.digest, run.provenance.simulated_digest)
+    if any(digests) and not {given, fingerprint(model)} & set(digests):
+        note = (
+            f"{path.name} was loaded with a model of other numbers than the one simulated (digest {given}, of the run "
+            f"{digests[0]}): what is computed from it is not of this run"
+        )
+        run = replace(run, notes=(*run.notes, note))
     return replace(run, model=model, coordinates=own)
 
 

@@ -15,6 +15,7 @@ from kinetree.files import replacing
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.simulate.book import Book
 from kinetree.simulate.channels import ENERGIES, STATES, Quantity, frozen
+from kinetree.simulate.run_archives import reading
 
 TIME = "time [s]"
 PARTIAL = "# partial: "
@@ -59,21 +60,28 @@ def load_csv(path: Path):
 
     The name of the run is that of the file; joints are guessed from labels such as "base.x" until a model tells.
     """
-    from kinetree.simulate.trajectory import Trajectory
-
-    with path.open(newline="", encoding="utf-8") as file:
+    with reading(path, "r", newline="", encoding="utf-8") as file:
         first = file.readline()
         partial = first.removeprefix(PARTIAL).strip() if first.startswith(PARTIAL) else ""
         header, *rows = list(csv.reader(file if partial else itertools.chain((first,), file))) or [[]]
+        return _run_of(path, header, rows, partial)
+
+
+def _run_of(path: Path, header: list[str], rows: list[list[str]], partial: str):
+    from kinetree.simulate.trajectory import Trajectory
+
+    top = 2 + bool(partial)  # the line of the first row
     if not header or header[0] != TIME:
         raise _bad(path, 1, f"the first column is {header[0] if header else ''!r}, expected {TIME!r}")
-    for number, row in enumerate(rows, 2):
+    for number, row in enumerate(rows, top):
         if len(row) != len(header):
             raise _bad(path, number, f"{len(row)} columns, and the header has {len(header)}")
-    try:
-        table = np.array(rows, dtype=float).reshape(len(rows), len(header))
-    except ValueError as error:
-        raise _bad(path, None, str(error)) from error
+    if len(set(header)) < len(header):
+        raise _bad(path, 1, "two columns have one name")
+    table = np.array([[_number(path, line, x) for x in row] for line, row in enumerate(rows, top)])
+    table = table.reshape(len(rows), len(header))
+    if np.any(np.diff(table[:, 0]) < 0.0):
+        raise _bad(path, top + 1 + int(np.argmax(np.diff(table[:, 0]) < 0.0)), "time goes back")
     if not len(table):
         raise _bad(path, None, "no rows below the header")
     groups: dict[str, list[tuple[str, str, int]]] = {}
@@ -86,6 +94,14 @@ def load_csv(path: Path):
     missing = [f"{name} [J]" for name in ENERGIES if name not in groups]
     if missing:
         raise _bad(path, 1, f"no column {missing[0]!r}")
+    for name in ("a", "tau"):
+        if [label for label, *_ in groups.get(name, ())] != [label for label, *_ in groups.get("v", ())]:
+            raise _bad(path, 1, f"the columns of {name} are not those of v")
+    for name in ("time", "q", "v") if partial else ("time", *STATES, *ENERGIES):  # where a run fails, forces overflow
+        for _, _, k in groups.get(name, ()):
+            if not np.isfinite(table[:, k]).all():
+                n = int(np.argmin(np.isfinite(table[:, k])))
+                raise _bad(path, top + n, f"column {header[k]!r} is {rows[n][k]!r}, expected a finite number")
     arrays = {name: table[:, [k for *_, k in groups.get(name, ())]].copy() for name in STATES}
     energies = {name: table[:, groups[name][0][2]].copy() for name in ENERGIES if name != "energy"}
     time = table[:, 0].copy()
@@ -103,6 +119,13 @@ def load_csv(path: Path):
         extra=extra,
         book=Book(interrupted=partial),
     )
+
+
+def _number(path: Path, line: int, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise _bad(path, line, str(error)) from error
 
 
 def _split(what: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.simulate.book import Book
 from kinetree.simulate.interpolation import interpolate
+from kinetree.simulate.provenance import Provenance
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,6 +49,8 @@ class Trajectory:
         What the ledger is made of beside the samples.
     extra : tuple of Quantity
         Channels that the user added.
+    provenance : Provenance
+        Version, digest of the robot and seed, and when and where the run was made.
     """
 
     time: np.ndarray
@@ -69,6 +72,7 @@ class Trajectory:
     model: object = field(default=None)
     book: Book = field(default_factory=Book)
     extra: tuple = ()
+    provenance: Provenance = Provenance()
 
     def __post_init__(self) -> None:
         for name in ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy"):
@@ -445,7 +449,13 @@ class Trajectory:
         Raises
         ------
         FileFormatError
-            The file is no trajectory, or one of a newer version; or the model has other coordinates.
+            The file is no trajectory, is damaged, unfolds to more than there is memory for, or is of a newer version;
+            or the model has other coordinates.
+
+        Notes
+        -----
+        The arrays' shapes are checked against the settings in the file before any of them is unfolded. If the model has
+        other numbers than the one simulated, the notes of the run say so.
         """
         from kinetree.simulate.storage import load
 
