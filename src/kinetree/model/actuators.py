@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kinetree.errors import ModelError
+from kinetree.model.parts import freeze
 
 INFINITE = float("inf")
 EVERYWHERE = (-INFINITE, INFINITE)
@@ -77,6 +78,7 @@ class Actuator:
     active: bool = True
 
     def __post_init__(self) -> None:
+        freeze(self)
         if self.transmission not in TRANSMISSIONS:
             raise ModelError(
                 f"actuator {self.name!r}: transmission {self.transmission!r}; known: {', '.join(TRANSMISSIONS)}"

@@ -15,6 +15,7 @@ import numpy as np
 from kinetree.errors import DuplicateNameError, JointError, ModelError, ShapeError, unknown_name
 from kinetree.joints import Joint
 from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
+from kinetree.model.parts import freeze
 from kinetree.spatial import Transform
 
 FORCEFUL = ("loops", "constraints", "tendons", "actuators")  # kinds that may exert forces
@@ -34,6 +35,9 @@ class Softness:
 
     solref: tuple[float, ...]
     solimp: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +122,7 @@ class Equality:
     active: bool = True
 
     def __post_init__(self) -> None:
+        freeze(self)
         if self.of not in ("joint", "tendon"):
             raise ModelError(f"equality {self.name!r} is of {self.of!r}; known: joint, tendon")
         numbers = (*self.coefficients, self.follower_reference, self.master_reference)
@@ -222,6 +227,9 @@ class Tendon:
     upper: float = INFINITE
     actuator_force_range: tuple[float, float] = EVERYWHERE
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
     @property
     def is_fixed(self) -> bool:
         """Whether the length is a sum of joint positions."""
@@ -258,6 +266,12 @@ class Keyframe:
     q: Mapping[str, tuple[float, ...]]
     v: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        freeze(self)
+
+    def __reduce__(self):
+        return Keyframe, (self.name, dict(self.q), dict(self.v))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equipment:
@@ -277,6 +291,9 @@ class Equipment:
     tendons: tuple[Tendon, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     def __bool__(self) -> bool:
         return any(getattr(self, f.name) for f in fields(self))

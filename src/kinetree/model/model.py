@@ -186,7 +186,7 @@ class Model(Tree):
             couplings=check.resolve_couplings(
                 [(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names
             ),
-            welded=dict(welded or {}),
+            welded=welded or {},
         )
         self._set(unsupported=equipment.unsupported)
         check.check_names("frame", [frame.name for frame in self.frames], name)
@@ -463,7 +463,8 @@ class Model(Tree):
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        return {**{what: getattr(self, what) for what in names}, "source_options": options, "welded": self._welded}
+        own = {"source_options": options, "welded": dict(self._welded)}
+        return {what: getattr(self, what) for what in names} | own
 
     def __reduce__(self):
         return _from_arguments, (self._arguments(),)

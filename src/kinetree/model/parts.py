@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -32,6 +33,26 @@ def read_only(array: np.ndarray) -> np.ndarray:
     """The array itself, from now on read-only."""
     array.setflags(write=False)
     return array
+
+
+def frozen(value):
+    """Lists, arrays and tuples as tuples, mappings as read-only copies, and what is in them likewise."""
+    if type(value) in (list, tuple):
+        return tuple(map(frozen, value))
+    if isinstance(value, np.ndarray):
+        return frozen(value.tolist())
+    if isinstance(value, Mapping):
+        return MappingProxyType({key: frozen(x) for key, x in value.items()})
+    return value
+
+
+def freeze(record, *names: str) -> None:
+    """Replace the containers that a frozen dataclass was made of by ones that nobody can change.
+
+    ``names`` are its fields, by default all.
+    """
+    for name in names or record.__dataclass_fields__:
+        object.__setattr__(record, name, frozen(getattr(record, name)))
 
 
 def numeric(what: str, value) -> np.ndarray:
@@ -187,9 +208,14 @@ class Geometry:
         if self.kind == "mesh" and not self.mesh:
             raise ModelError(f"mesh {self.name!r}: no file; give mesh='path/to/file.stl'")
         object.__setattr__(self, "size", size)
+        freeze(self, "scale", "color")
         what = f"{self.kind} {self.name!r}"
         object.__setattr__(self, "R_BG", read_only(check_rotation(what, self.R_BG)))
         object.__setattr__(self, "p_BG", read_only(check_position(what, self.p_BG)))
+
+    def __setstate__(self, state) -> None:
+        for name, value in zip(self.__dataclass_fields__, state, strict=True):
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     def seen_from(self, X: Transform) -> Geometry:
         """The same shape, given on a body A whose frame is left by X (from A to this body's coordinates)."""
@@ -255,6 +281,9 @@ class Report:
     """
 
     entries: tuple[ReportEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        freeze(self)
 
     def with_entry(self, level: str, where: str, message: str) -> Report:
         """This report with one more entry."""

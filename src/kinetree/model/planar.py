@@ -27,6 +27,7 @@ from kinetree.spatial import (
     rotation_from_matrix,
 )
 from kinetree.spatial.algebra import PLANAR
+from kinetree.spatial.vectors import Immutable
 
 _OWN = ("functions", "_reframed", "_numbers", "__weakref__")
 
@@ -159,7 +160,7 @@ class PlanarModel(Model):
 PlanarTree = PlanarModel  # its name when it was interpreted only
 
 
-class PlanarJoint(SameCoordinates, Joint):
+class PlanarJoint(Immutable, SameCoordinates, Joint):
     """A joint seen in the plane: planar transform and motions; q and v are those of the joint.
 
     Parameters
@@ -173,9 +174,8 @@ class PlanarJoint(SameCoordinates, Joint):
     __slots__ = ("after", "before", "joint")
 
     def __init__(self, joint: Joint, before: Rotation, after: Rotation) -> None:
-        object.__setattr__(self, "joint", joint)
-        object.__setattr__(self, "before", before)
-        object.__setattr__(self, "after", after)
+        for name, value in (("joint", joint), ("before", before), ("after", after)):
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         turns = [R.matrix.rows for R in (self.before, self.after) if not isinstance(R, IdentityRotation)]
@@ -232,7 +232,7 @@ for _name in ("kind", "constant_subspace", "time_dependent", "driven"):
     setattr(PlanarJoint, _name, _of_the_joint(_name))
 
 
-class PlanarFrame:
+class PlanarFrame(Immutable):
     """A named frame fixed to a body of a planar model.
 
     Parameters
@@ -246,7 +246,8 @@ class PlanarFrame:
     __slots__ = ("X_FB", "body", "name")
 
     def __init__(self, name: str, body: int, X_FB: PlanarTransform) -> None:
-        self.name, self.body, self.X_FB = name, body, X_FB
+        for what, value in (("name", name), ("body", body), ("X_FB", X_FB)):
+            object.__setattr__(self, what, value)
 
     def __repr__(self) -> str:
         return f"PlanarFrame({self.name!r}, {self.body})"

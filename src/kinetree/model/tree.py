@@ -64,10 +64,10 @@ class Tree:
             v_slice=tuple(v_slice),
             depth=depths_of(parent),
             _children=children_of(parent),
-            _body_numbers={n: i for i, n in enumerate(body_names)},
-            _joint_numbers={n: i for i, n in enumerate(joint_names) if i > 0},
-            _frame_numbers={frame.name: k for k, frame in enumerate(frames)},
-            _welded=welded,
+            _body_numbers=MappingProxyType({n: i for i, n in enumerate(body_names)}),
+            _joint_numbers=MappingProxyType({n: i for i, n in enumerate(joint_names) if i > 0}),
+            _frame_numbers=MappingProxyType({frame.name: k for k, frame in enumerate(frames)}),
+            _welded=MappingProxyType(dict(welded)),
             # From the coordinates in which body i is computed to its own: other than identity in re-framed models only.
             X_own=(Transform.identity(),) * len(parent),
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
@@ -279,7 +279,7 @@ class Tree:
     @property
     def welded(self) -> Mapping[str, str]:
         """Fixed joints that were merged away, and the frames that remain of what they carried; read-only."""
-        return MappingProxyType(self._welded)
+        return self._welded
 
     # Names ---------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion, refuse
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
 
 
 class ArticulatedInertia(Quantity):
@@ -31,9 +31,9 @@ class ArticulatedInertia(Quantity):
     __slots__ = ("M", "H", "I")
 
     def __init__(self, M: Symmetric3, H: Matrix3, I: Symmetric3):
-        self.M = M
-        self.H = H
-        self.I = I
+        _inertia_M(self, M)
+        _inertia_H(self, H)
+        _inertia_I(self, I)
 
     @classmethod
     def of(cls, inertia: Inertia) -> ArticulatedInertia:
@@ -184,6 +184,8 @@ class ArticulatedInertia(Quantity):
             E.inverse_congruence(self.M), E.inverse_similarity(self.H), E.inverse_congruence(self.I)
         )
 
+
+_inertia_M, _inertia_H, _inertia_I = writers(ArticulatedInertia)
 
 _LOWER = ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.spatial.motion import Motion
-from kinetree.spatial.vectors import Matrix3, Quantity, Vector3
+from kinetree.spatial.vectors import Matrix3, Quantity, Vector3, writers
 
 
 class AccelerationField(Quantity):
@@ -34,11 +34,11 @@ class AccelerationField(Quantity):
 
     __slots__ = ("w", "dw", "a", "_gradient")
 
-    def __init__(self, w: Vector3, dw: Vector3, a: Vector3):
-        self.w = w
-        self.dw = dw
-        self.a = a
-        self._gradient = None
+    def __init__(self, w: Vector3, dw: Vector3, a: Vector3, gradient: Matrix3 | None = None):
+        _field_w(self, w)
+        _field_dw(self, dw)
+        _field_a(self, a)
+        _field_gradient(self, gradient)
 
     @classmethod
     def from_spatial(cls, V: Motion, A: Motion) -> AccelerationField:
@@ -59,9 +59,10 @@ class AccelerationField(Quantity):
             p, q, r = self.dw.x, self.dw.y, self.dw.z
             xx, yy, zz = x * x, y * y, z * z
             xy, xz, yz = x * y, x * z, y * z
-            self._gradient = Matrix3(
+            gradient = Matrix3(
                 ((-(yy + zz), xy - r, xz + q), (xy + r, -(xx + zz), yz - p), (xz - q, yz + p, -(xx + yy)))
             )
+            _field_gradient(self, gradient)
         return self._gradient
 
     @property
@@ -106,3 +107,6 @@ class AccelerationField(Quantity):
         if moving:
             a = a + (w + w + w_J).cross(v_J)
         return AccelerationField(w + w_J if turning else w, dw, a)
+
+
+_field_w, _field_dw, _field_a, _field_gradient = writers(AccelerationField)

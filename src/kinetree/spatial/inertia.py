@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.spatial.motion import Force, Motion, refuse
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
 
 
 class Inertia(Quantity):
@@ -33,11 +33,11 @@ class Inertia(Quantity):
 
     __slots__ = ("m", "h", "I", "_second_moments")
 
-    def __init__(self, m, h: Vector3, I: Symmetric3):
-        self.m = m
-        self.h = h
-        self.I = I
-        self._second_moments = None
+    def __init__(self, m, h: Vector3, I: Symmetric3, second_moments: Symmetric3 | None = None):
+        _inertia_m(self, m)
+        _inertia_h(self, h)
+        _inertia_I(self, I)
+        _inertia_second_moments(self, second_moments)
 
     @classmethod
     def zero(cls) -> Inertia:
@@ -75,9 +75,7 @@ class Inertia(Quantity):
         P : Symmetric3
             Second moments [kg m^2].
         """
-        body = cls(m, h, Symmetric3(P.yy + P.zz, -P.xy, P.xx + P.zz, -P.xz, -P.yz, P.xx + P.yy))
-        body._second_moments = P
-        return body
+        return cls(m, h, Symmetric3(P.yy + P.zz, -P.xy, P.xx + P.zz, -P.xz, -P.yz, P.xx + P.yy), P)
 
     @property
     def com(self) -> Vector3:
@@ -90,7 +88,7 @@ class Inertia(Quantity):
         if self._second_moments is None:
             I = self.I
             half = I.trace * 0.5
-            self._second_moments = Symmetric3(half - I.xx, -I.xy, half - I.yy, -I.xz, -I.yz, half - I.zz)
+            _inertia_second_moments(self, Symmetric3(half - I.xx, -I.xy, half - I.yy, -I.xz, -I.yz, half - I.zz))
         return self._second_moments
 
     def __repr__(self):
@@ -184,6 +182,9 @@ class Inertia(Quantity):
         top = [(*I, *h) for I, h in zip(self.I.matrix.rows, hx, strict=True)]
         bottom = [(-h[0], -h[1], -h[2], *m) for h, m in zip(hx, mass, strict=True)]
         return assemble(top + bottom)
+
+
+_inertia_m, _inertia_h, _inertia_I, _inertia_second_moments = writers(Inertia)
 
 
 def _moment(U, d, P):

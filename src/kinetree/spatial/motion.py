@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.spatial.vectors import Quantity, Vector3, assemble
+from kinetree.spatial.vectors import Quantity, Vector3, assemble, writers
 
 
 def refuse(left, operation: str, right, allowed: str) -> TypeError:
@@ -23,8 +23,8 @@ class SpatialVector(Quantity):
     __slots__ = ("angular", "linear")
 
     def __init__(self, angular: Vector3, linear: Vector3):
-        self.angular = angular
-        self.linear = linear
+        _vector_angular(self, angular)
+        _vector_linear(self, linear)
 
     @classmethod
     def of(cls, six):
@@ -72,6 +72,9 @@ class SpatialVector(Quantity):
     def array(self) -> np.ndarray:
         """NumPy array of shape (..., 6), angular part first."""
         return assemble(list(self))
+
+
+_vector_angular, _vector_linear = writers(SpatialVector)
 
 
 class Motion(SpatialVector):

@@ -17,7 +17,7 @@ from kinetree.spatial.motion import Force, Motion, SpatialVector, refuse
 from kinetree.spatial.rotation import AxialRotation
 from kinetree.spatial.scalar import is_zero, sincos
 from kinetree.spatial.transform import Transform
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
 
 
 class Vector2(Quantity):
@@ -31,8 +31,8 @@ class Vector2(Quantity):
     __slots__ = ("x", "y")
 
     def __init__(self, x, y):
-        self.x = x
-        self.y = y
+        _vector_x(self, x)
+        _vector_y(self, y)
 
     @classmethod
     def zero(cls) -> Vector2:
@@ -81,6 +81,9 @@ class Vector2(Quantity):
         return Vector2(-(w * self.y), w * self.x)
 
 
+_vector_x, _vector_y = writers(Vector2)
+
+
 class PlanarRotation(Quantity):
     """Rotation of coordinates in the plane: the part of a transform that turns.
 
@@ -98,8 +101,8 @@ class PlanarRotation(Quantity):
     __slots__ = ("c", "s")
 
     def __init__(self, c, s):
-        self.c = c
-        self.s = s
+        _rotation_c(self, c)
+        _rotation_s(self, s)
 
     def __matmul__(self, other):
         if other.__class__ is Vector2:
@@ -129,6 +132,9 @@ class PlanarRotation(Quantity):
 
     def __repr__(self):
         return f"PlanarRotation({self.c!r}, {self.s!r})"
+
+
+_rotation_c, _rotation_s = writers(PlanarRotation)
 
 
 class _PlanarVector(SpatialVector):
@@ -236,9 +242,9 @@ class PlanarInertia(Quantity):
     __slots__ = ("m", "h", "I")
 
     def __init__(self, m, h: Vector2, I):
-        self.m = m
-        self.h = h
-        self.I = I
+        _inertia_m(self, m)
+        _inertia_h(self, h)
+        _inertia_I(self, I)
 
     @classmethod
     def zero(cls) -> PlanarInertia:
@@ -291,6 +297,9 @@ class PlanarInertia(Quantity):
         return assemble([(self.I, -y, x), (-y, m, 0.0), (x, 0.0, m)])
 
 
+_inertia_m, _inertia_h, _inertia_I = writers(PlanarInertia)
+
+
 class PlanarArticulatedInertia(Quantity):
     """Planar articulated-body inertia ``[[I, H], [H^T, M]]``: six numbers.
 
@@ -307,9 +316,9 @@ class PlanarArticulatedInertia(Quantity):
     __slots__ = ("M", "H", "I")
 
     def __init__(self, M, H: Vector2, I):
-        self.M = M
-        self.H = H
-        self.I = I
+        _articulated_M(self, M)
+        _articulated_H(self, H)
+        _articulated_I(self, I)
 
     @classmethod
     def of(cls, inertia: PlanarInertia) -> PlanarArticulatedInertia:
@@ -371,6 +380,9 @@ class PlanarArticulatedInertia(Quantity):
         return assemble([(self.I, H.x, H.y), (H.x, xx, xy), (H.y, xy, yy)])
 
 
+_articulated_M, _articulated_H, _articulated_I = writers(PlanarArticulatedInertia)
+
+
 class PlanarAccelerationField(Quantity):
     """Accelerations ``a(r) = a + U r`` of the points of a planar body, ``U = [[-w^2, -dw], [dw, -w^2]]``.
 
@@ -385,9 +397,9 @@ class PlanarAccelerationField(Quantity):
     __slots__ = ("w", "dw", "a")
 
     def __init__(self, w, dw, a: Vector2):
-        self.w = w
-        self.dw = dw
-        self.a = a
+        _field_w(self, w)
+        _field_dw(self, dw)
+        _field_a(self, a)
 
     def gradient_apply(self, r: Vector2) -> Vector2:
         """``U r``."""
@@ -413,6 +425,9 @@ class PlanarAccelerationField(Quantity):
         )
 
 
+_field_w, _field_dw, _field_a = writers(PlanarAccelerationField)
+
+
 class PlanarTransform(Quantity):
     """Planar transform from frame A to frame B (Featherstone eq. 2.77).
 
@@ -432,9 +447,9 @@ class PlanarTransform(Quantity):
     __slots__ = ("c", "s", "r")
 
     def __init__(self, c, s, r: Vector2):
-        self.c = c
-        self.s = s
-        self.r = r
+        _transform_c(self, c)
+        _transform_s(self, s)
+        _transform_r(self, r)
 
     @classmethod
     def identity(cls) -> PlanarTransform:
@@ -534,6 +549,8 @@ class PlanarTransform(Quantity):
         c, s = self.c * other.c - self.s * other.s, self.s * other.c + self.c * other.s
         return PlanarTransform(c, s, other.r + other._turn_back(self.r))
 
+
+_transform_c, _transform_s, _transform_r = writers(PlanarTransform)
 
 _ALLOWED = "PlanarTransform @ any planar motion, force, inertia, acceleration field or transform"
 _APPLY = {

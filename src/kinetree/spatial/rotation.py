@@ -7,7 +7,7 @@ others. Each knows how to rotate vectors and matrices at the least cost (Feather
 from __future__ import annotations
 
 from kinetree.spatial.scalar import SNAP, is_zero
-from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3
+from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, writers
 
 _RIGHT_ANGLES = ((0.0, 1.0), (1.0, 0.0))
 
@@ -96,12 +96,12 @@ class AxialRotation(Rotation):
     __slots__ = ("axis", "c", "s", "_right_angle", "_products", "_doubles")
 
     def __init__(self, axis: int, c, s):
-        self.axis = axis
-        self.c = c
-        self.s = s
-        self._right_angle = isinstance(c, float) and isinstance(s, float) and (abs(c), abs(s)) in _RIGHT_ANGLES
-        self._products = None
-        self._doubles = None
+        _axial_axis(self, axis)
+        _axial_c(self, c)
+        _axial_s(self, s)
+        _axial_right_angle(self, isinstance(c, float) and isinstance(s, float) and (abs(c), abs(s)) in _RIGHT_ANGLES)
+        _axial_products(self, None)
+        _axial_doubles(self, None)
 
     def __repr__(self):
         return f"AxialRotation({self.axis}, {self.c!r}, {self.s!r})"
@@ -110,7 +110,7 @@ class AxialRotation(Rotation):
     def products(self):
         """(s^2, c s), computed once (2m)."""
         if self._products is None:
-            self._products = self.s * self.s, self.c * self.s
+            _axial_products(self, (self.s * self.s, self.c * self.s))
         return self._products
 
     @property
@@ -118,7 +118,7 @@ class AxialRotation(Rotation):
         """(2 c s, 1 - 2 s^2), computed once (3a)."""
         if self._doubles is None:
             s2, cs = self.products
-            self._doubles = cs + cs, 1.0 - (s2 + s2)
+            _axial_doubles(self, (cs + cs, 1.0 - (s2 + s2)))
         return self._doubles
 
     def __matmul__(self, other):
@@ -182,6 +182,9 @@ class AxialRotation(Rotation):
             return Matrix3(_permuted(M.rows, *_signed_permutation(self.T.matrix.rows)))
         s2, cs = self.products
         return _turn_general(self.axis, self.c, -self.s, s2, -cs, M)
+
+
+_axial_axis, _axial_c, _axial_s, _axial_right_angle, _axial_products, _axial_doubles = writers(AxialRotation)
 
 
 def _turn(axis, c, s, v):
@@ -254,8 +257,9 @@ class GeneralRotation(Rotation):
     __slots__ = ("matrix", "_factors", "_turns")
 
     def __init__(self, matrix):
-        self.matrix = matrix if matrix.__class__ is Matrix3 else Matrix3(matrix)
-        self._factors = self._turns = None
+        _general_matrix(self, matrix if matrix.__class__ is Matrix3 else Matrix3(matrix))
+        _general_factors(self, None)
+        _general_turns(self, None)
 
     def __repr__(self):
         return f"GeneralRotation({self.matrix!r})"
@@ -264,14 +268,14 @@ class GeneralRotation(Rotation):
     def factors(self):
         """(A, permutation, signs) of ``E = A P`` with A axial or identity, or () if the rotation has no fixed axis."""
         if self._factors is None:
-            self._factors = _axial_after_permutation(self.matrix.rows)
+            _general_factors(self, _axial_after_permutation(self.matrix.rows))
         return self._factors
 
     @property
     def turns(self):
         """(A, permutation, B) of ``E = A P B`` with A and B axial, P cyclic, or () if no entry is a structural zero."""
         if self._turns is None:
-            self._turns = () if self.factors else _two_axial(self.matrix.rows)
+            _general_turns(self, () if self.factors else _two_axial(self.matrix.rows))
         return self._turns
 
     def __matmul__(self, other):
@@ -370,6 +374,9 @@ class GeneralRotation(Rotation):
                 (Y31 * E11 + Y32 * E12 - y, Y31 * E21 + Y32 * E22 + x, Z33 + A33),
             )
         )
+
+
+_general_matrix, _general_factors, _general_turns = writers(GeneralRotation)
 
 
 def _product_of_rotations(F, G):

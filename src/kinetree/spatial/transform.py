@@ -10,7 +10,7 @@ from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion, refuse
 from kinetree.spatial.rotation import AxialRotation, IdentityRotation, Rotation
 from kinetree.spatial.scalar import is_zero
-from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble
+from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, writers
 
 _ALLOWED = "Transform @ Motion, Force, Inertia, ArticulatedInertia, AccelerationField or Transform"
 
@@ -43,11 +43,11 @@ class Transform(Quantity):
     __slots__ = ("E", "r", "_offset", "_turned", "_screw")
 
     def __init__(self, E: Rotation, r: Vector3):
-        self.E = E
-        self.r = r
-        self._offset = not r.is_zero
-        self._turned = E.__class__ is not IdentityRotation
-        self._screw = None
+        _transform_E(self, E)
+        _transform_r(self, r)
+        _transform_offset(self, not r.is_zero)
+        _transform_turned(self, E.__class__ is not IdentityRotation)
+        _transform_screw(self, None)
 
     @classmethod
     def identity(cls) -> Transform:
@@ -73,9 +73,8 @@ class Transform(Quantity):
         """True if E is axial and r lies along its axis: then E r = r and the order of the two does not matter."""
         if self._screw is None:
             along = [is_zero(x) for x in self.r]
-            self._screw = self.E.__class__ is AxialRotation and all(
-                along[k] for k in range(3) if k != self.E.axis
-            )
+            screw = self.E.__class__ is AxialRotation and all(along[k] for k in range(3) if k != self.E.axis)
+            _transform_screw(self, screw)
         return self._screw
 
     def __repr__(self):
@@ -178,9 +177,7 @@ class Transform(Quantity):
 
     def _field(self, field):
         if not self._turned:  # a new origin, the same gradient
-            moved = AccelerationField(field.w, field.dw, field.at(self.r))
-            moved._gradient = field.gradient
-            return moved
+            return AccelerationField(field.w, field.dw, field.at(self.r), field.gradient)
         E = self.E
         return AccelerationField(E @ field.w, E @ field.dw, E @ (field.at(self.r) if self._offset else field.a))
 
@@ -198,6 +195,8 @@ class Transform(Quantity):
     def _transform_inverse(self, other):
         return self.inverse()._transform(other)
 
+
+_transform_E, _transform_r, _transform_offset, _transform_turned, _transform_screw = writers(Transform)
 
 _APPLY = {
     Motion: Transform._motion,
@@ -257,8 +256,8 @@ class FactoredTransform(Quantity):
     __slots__ = ("outer", "inner")
 
     def __init__(self, outer, inner):
-        self.outer = outer
-        self.inner = inner
+        _factored_outer(self, outer)
+        _factored_inner(self, inner)
 
     def __repr__(self):
         return f"FactoredTransform({self.outer!r}, {self.inner!r})"
@@ -297,6 +296,9 @@ class FactoredTransform(Quantity):
     def force_matrix(self) -> np.ndarray:
         """The 6x6 force transform, shape (..., 6, 6)."""
         return self.collapse().force_matrix()
+
+
+_factored_outer, _factored_inner = writers(FactoredTransform)
 
 
 def _six_by_six(X, kind):

@@ -1,20 +1,51 @@
 """Three-dimensional vectors, matrices and symmetric matrices over any scalar.
 
-The classes are immutable by contract: no operation writes to its operands, so components may be shared freely.
+The classes are immutable, so components may be shared freely.
 """
 
 from __future__ import annotations
+
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 
 from kinetree.spatial.scalar import is_zero
 
 
-class Quantity:
+class Immutable:
+    """Base of classes whose objects never change.
+
+    Their constructors write through the descriptors of their slots (`writers`), since a class that refuses assignments
+    refuses those of its own constructor too; ``object.__setattr__`` takes longer.
+    """
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(
+            f"{type(self).__name__} is immutable, so {name} cannot be set. Make a new one; model.replace(I=..., "
+            "X_T=..., gravity=...) gives a model with other values"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"{type(self).__name__} is immutable, so {name} cannot be deleted")
+
+    def __setstate__(self, state: tuple) -> None:
+        """What a copy or a pickle fills in."""
+        for name, value in state[1].items():
+            object.__setattr__(self, name, value)
+
+
+class Quantity(Immutable):
     """Base of everything in the algebra that is not a scalar; it makes NumPy leave ``array * quantity`` to us."""
 
     __slots__ = ()
     __array_ufunc__ = None
+
+
+def writers(kind: type) -> list:
+    """What writes the slots of a class of immutable objects, in their order; for its own methods."""
+    return [vars(kind)[name].__set__ for name in vars(kind)["__slots__"]]
 
 
 def assemble(rows) -> np.ndarray:
@@ -62,9 +93,9 @@ class Vector3(Quantity):
     __slots__ = ("x", "y", "z")
 
     def __init__(self, x, y, z):
-        self.x = x
-        self.y = y
-        self.z = z
+        _vector_x(self, x)
+        _vector_y(self, y)
+        _vector_z(self, z)
 
     @classmethod
     def zero(cls) -> Vector3:
@@ -153,6 +184,8 @@ class Vector3(Quantity):
         return assemble([self.x, self.y, self.z])
 
 
+_vector_x, _vector_y, _vector_z = writers(Vector3)
+
 _ZERO = Vector3(0.0, 0.0, 0.0)
 
 
@@ -175,7 +208,7 @@ class Matrix3(Quantity):
         if rows.__class__ is not tuple:
             rows = rows.tolist() if isinstance(rows, np.ndarray) and rows.ndim == 2 else rows
             rows = tuple(tuple(row) for row in rows)
-        self.rows = rows
+        _matrix_rows(self, rows)
 
     @classmethod
     def zero(cls) -> Matrix3:
@@ -203,16 +236,12 @@ class Matrix3(Quantity):
     def __add__(self, other):
         if other.__class__ is not Matrix3:
             return NotImplemented
-        return Matrix3(
-            tuple((a + d, b + e, c + f) for (a, b, c), (d, e, f) in zip(self.rows, other.rows, strict=True))
-        )
+        return Matrix3(tuple((a + d, b + e, c + f) for (a, b, c), (d, e, f) in zip(self.rows, other.rows, strict=True)))
 
     def __sub__(self, other):
         if other.__class__ is not Matrix3:
             return NotImplemented
-        return Matrix3(
-            tuple((a - d, b - e, c - f) for (a, b, c), (d, e, f) in zip(self.rows, other.rows, strict=True))
-        )
+        return Matrix3(tuple((a - d, b - e, c - f) for (a, b, c), (d, e, f) in zip(self.rows, other.rows, strict=True)))
 
     def __neg__(self):
         return Matrix3(tuple((-a, -b, -c) for a, b, c in self.rows))
@@ -232,9 +261,7 @@ class Matrix3(Quantity):
         if other.__class__ is Matrix3:
             (a, b, c), (d, e, f), (g, h, i) = other.rows
             return Matrix3(
-                tuple(
-                    (x * a + y * d + z * g, x * b + y * e + z * h, x * c + y * f + z * i) for x, y, z in self.rows
-                )
+                tuple((x * a + y * d + z * g, x * b + y * e + z * h, x * c + y * f + z * i) for x, y, z in self.rows)
             )
         return NotImplemented
 
@@ -260,6 +287,9 @@ class Matrix3(Quantity):
         return assemble(self.rows)
 
 
+(_matrix_rows,) = writers(Matrix3)
+
+
 class Symmetric3(Quantity):
     """A symmetric 3x3 matrix, stored as its lower triangle row by row.
 
@@ -277,12 +307,12 @@ class Symmetric3(Quantity):
     __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
 
     def __init__(self, xx, xy, yy, xz, yz, zz):
-        self.xx = xx
-        self.xy = xy
-        self.yy = yy
-        self.xz = xz
-        self.yz = yz
-        self.zz = zz
+        _symmetric_xx(self, xx)
+        _symmetric_xy(self, xy)
+        _symmetric_yy(self, yy)
+        _symmetric_xz(self, xz)
+        _symmetric_yz(self, yz)
+        _symmetric_zz(self, zz)
 
     @classmethod
     def zero(cls) -> Symmetric3:
@@ -396,3 +426,6 @@ class Symmetric3(Quantity):
     def array(self) -> np.ndarray:
         """NumPy array of shape (..., 3, 3)."""
         return self.matrix.array()
+
+
+_symmetric_xx, _symmetric_xy, _symmetric_xz, _symmetric_yy, _symmetric_yz, _symmetric_zz = writers(Symmetric3)
