@@ -6,7 +6,7 @@ You learn to simulate with an integrator of your choice, to read the trajectory 
 
 Output::
 
-    Trajectory of 'double_pendulum': 1001 samples over 10 s, adaptive (DOP853, rtol=1e-10, atol=1e-10), ... x real time
+    Trajectory of 'double_pendulum': 1001 samples over 10 s, adaptive (dop853, rtol=1e-10, atol=1e-10), ... x real time
     at t = 5.00 s the elbow is at ... rad
     energy drift: ... of the largest kinetic energy
 """

@@ -25,7 +25,7 @@ _SPELLINGS = (
     (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
     (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
     (
-        re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='(\w+)'"),
+        re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='([\w:]+)'"),
         lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
     ),
 )
@@ -145,7 +145,7 @@ def simulate(
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
     integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
-    method: Annotated[str, _option("Method of adaptive: dp54, DOP853, Radau, ...", default=True)] = "DOP853",
+    method: Annotated[str, _option("Method of adaptive: dop853, dp54, Radau, ...", default=True)] = "dop853",
     rtol: Annotated[float, _option("Relative tolerance of adaptive.", default=True)] = 1e-10,
     atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,
     floating_base: FloatingBase = False,

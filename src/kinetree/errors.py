@@ -104,6 +104,10 @@ class SimulationError(KinetreeError, RuntimeError):
     """A simulation cannot go on: the state is no longer finite, a step size vanished, a controller misbehaved."""
 
 
+class NonFiniteForceError(SimulationError, NonFiniteError):
+    """Joint forces that act in a simulation, or that a controller returned, hold NaN or infinity."""
+
+
 class MissingDependencyError(KinetreeError, ImportError):
     """An optional package is needed; the message holds the command that installs it."""
 

@@ -263,7 +263,7 @@ def test_a_controller_that_overflows_with_the_state_is_not_blamed():
 
 def test_a_diverging_force_stops_the_adaptive_solver_with_time_and_cause():
     """x'' = x^2 reaches infinity in finite time: the solver's failure is an error that names the time."""
-    with pytest.raises(SimulationError, match=r"t = \d.*s.*(DOP853|spacing)"):
+    with pytest.raises(SimulationError, match=r"finite after t = 1 s \(dop853\).*grew beyond"):
         kt.simulate(slider(1.0), [6.0], [12.0], duration=5.0, integrator="adaptive", dt=1.0,
                     controller=lambda t, q, v: q * q)  # fmt: skip
 

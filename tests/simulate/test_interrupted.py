@@ -15,7 +15,7 @@ WAYS = {
     "fixed steps": {},
     "thinned": {"sample_period": 0.03},
     "watched": {"events": [kt.Event(lambda t, q, v: q[0] - 9.0, name="never")]},
-    "SciPy": {"integrator": "adaptive", "method": "RK45", "rtol": 1e-8, "atol": 1e-8},
+    "SciPy": {"integrator": "adaptive", "method": "scipy:RK45", "rtol": 1e-8, "atol": 1e-8},
     "implicit": {"integrator": "adaptive", "method": "Radau", "rtol": 1e-8, "atol": 1e-8},
     "embedded": {"integrator": "adaptive", "method": "dop853"},
     "bs32": {"integrator": "adaptive", "method": "bs32", "rtol": 1e-8, "atol": 1e-8},

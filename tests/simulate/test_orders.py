@@ -75,7 +75,7 @@ def test_quaternions_stay_of_unit_length(integrator):
         assert np.linalg.norm(part, axis=1) == pytest.approx(1.0, abs=1e-14)
 
 
-@pytest.mark.parametrize("method", ["DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA"])
+@pytest.mark.parametrize("method", ["scipy:DOP853", "scipy:RK45", "scipy:RK23", "Radau", "BDF", "LSODA"])
 def test_every_scipy_method_runs(method):
     """All methods of solve_ivp give the same motion within their tolerance."""
     run = kt.simulate(kt.models.pendulum(), [1.0], duration=0.5, dt=0.1, integrator="adaptive", method=method,

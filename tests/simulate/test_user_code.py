@@ -20,7 +20,7 @@ ARM, START = kt.load("double_pendulum"), [1.0, 0.5]
 WAYS = {
     "fixed step": {"integrator": "rk4"},
     "own adaptive method": {"integrator": "adaptive", "method": "dp54", "rtol": 1e-6, "atol": 1e-6},
-    "explicit of SciPy": {"integrator": "adaptive", "method": "RK45", "rtol": 1e-6, "atol": 1e-6},
+    "explicit of SciPy": {"integrator": "adaptive", "method": "scipy:RK45", "rtol": 1e-6, "atol": 1e-6},
     "implicit of SciPy": {"integrator": "adaptive", "method": "Radau", "rtol": 1e-6, "atol": 1e-6},
 }
 

@@ -9,12 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.manifold import may_change_chart
-from kinetree.errors import NonFiniteError, SimulationError, UnsupportedError
+from kinetree.errors import NonFiniteError, UnsupportedError
 from kinetree.integrate.state_jacobian import StateJacobian
 from kinetree.integrate.sundials import SUNDIALS_METHODS, SundialsProblem
+from kinetree.integrate.trials import TrialDynamics
 
 IMPLICIT_METHODS = ("Radau", "BDF", "LSODA")
-METHODS = ("DOP853", "RK45", "RK23", *IMPLICIT_METHODS, *SUNDIALS_METHODS)
+EXPLICIT_METHODS = {f"scipy:{name}": name for name in ("DOP853", "RK45", "RK23")}
+"""SciPy's pairs by our names for them: those without a prefix are our own pairs, on the manifold."""
+MOST_FAILURES = 200  # trials without an answer and without progress, after which there is none ahead
+METHODS = (*EXPLICIT_METHODS, *IMPLICIT_METHODS, *SUNDIALS_METHODS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ def solve_adaptive(
     tau: Callable,
     f_ext: Callable,
     *,
-    method: str = "DOP853",
+    method: str = "scipy:DOP853",
     rtol: float = 1e-10,
     atol: float = 1e-10,
     tick: Callable[[float], None] | None = None,
@@ -78,9 +82,9 @@ def solve_adaptive(
     tau, f_ext : callable
         ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
     method : str
-        A method of ``scipy.integrate.solve_ivp``, or of SUNDIALS: "CVODE" (backward differentiation), "CVODE_ADAMS",
-        "IDA" (inverse dynamics as residuals); these need the package scikit-sundae. The implicit ones get Jacobians
-        from the closed-form derivatives of the dynamics.
+        A method of ``scipy.integrate.solve_ivp``, the explicit ones with the prefix "scipy:"; or of SUNDIALS: "CVODE"
+        (backward differentiation), "CVODE_ADAMS", "IDA" (inverse dynamics as residuals); these need the package
+        scikit-sundae. The implicit ones get Jacobians from the closed-form derivatives of the dynamics.
     rtol, atol : float
         Relative and absolute tolerance of each entry of (q, v).
     tick : callable, optional
@@ -97,42 +101,27 @@ def solve_adaptive(
     Raises
     ------
     SimulationError
-        If the solver cannot go on, or the dynamics are not finite; names the time and the cause.
+        If the solver cannot go on, or nothing finite lies ahead; names the time and the cause.
     """
     from scipy.integrate import solve_ivp
 
-    nq = len(q0)
-    forward_dynamics, q_dot, normalize = (system.function(n) for n in ("forward_dynamics", "q_dot", "normalize"))
-    rate = np.empty(nq + len(v0))
-
-    def right_hand_side(t, y):
-        if not all(map(math.isfinite, y.tolist())):
-            raise _not_finite(system, t, y, method)
-        q, v = normalize(y[:nq]), y[nq:]
-        if tick is not None:
-            tick(t)
-        try:
-            rate[:nq] = q_dot(q, v)
-            rate[nq:] = forward_dynamics(q, v, tau(t, q, v), *f_ext(t))
-        except NonFiniteError as error:
-            raise _not_finite(system, t, rate, method) from error
-        if not all(map(math.isfinite, rate.tolist())):
-            raise _not_finite(system, t, rate, method)
-        return rate.copy()
-
+    nq, normalize = len(q0), system.function("normalize")
+    trials = TrialDynamics(system, tau, f_ext)
+    right_hand_side = _TrialRate(system, trials, tick, method)
     charts = _chart_event(system, nq)
     events = [*charts, *_after_steps(keep, times, normalize, nq), *_user_event(event, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
     if method in SUNDIALS_METHODS:
         return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, (method, rtol, atol))
-    implicit = {"jac": _jacobian(system, tau, f_ext)} if method in IMPLICIT_METHODS else {}
+    implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if method in IMPLICIT_METHODS else {}
     rows, evaluations, event_time, event_state = [], 0, None, None
     while True:
+        right_hand_side.begin()
         solution = solve_ivp(
             right_hand_side,
             (start, end),
             y,
-            method=method,
+            method=EXPLICIT_METHODS.get(method, method),
             t_eval=np.maximum(times[sum(map(len, rows)) :], start),
             rtol=rtol,
             atol=atol,
@@ -143,7 +132,7 @@ def solve_adaptive(
         evaluations += int(solution.nfev)
         rows.append(np.reshape(solution.y, (len(y), -1)).T)  # none, if it ends before the first sample
         if solution.status == -1:
-            raise _stopped(float(solution.t[-1]) if len(solution.t) else start, method, solution.message)
+            raise trials.stopped(method, solution.message)
         if solution.status == 0:
             break
         if charts and len(solution.t_events[0]):
@@ -160,16 +149,66 @@ def solve_adaptive(
     return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, event_time, event_state)
 
 
-def _jacobian(system, tau, f_ext) -> Callable:
-    """The Jacobian of the right-hand side as SciPy takes it."""
-    nq, jacobian = system.model.nq, StateJacobian(system, tau, f_ext)
-    forward_dynamics, normalize = (system.function(n, checks=False) for n in ("forward_dynamics", "normalize"))
+class _TrialRate:
+    """The rate y' of y = (q, v), as the solvers take it: such that a step is rejected where a trial state has none."""
 
-    def at(t, y):
-        q, v = normalize(y[:nq]), y[nq:]
-        return jacobian.at(t, q, v, forward_dynamics(q, v, tau(t, q, v), *f_ext(t)))
+    __slots__ = (
+        "_calls", "_failures", "_first", "_method", "_none", "_nq", "_normalize", "_q_dot", "_reached", "_tick",
+        "_trials",
+    )  # fmt: skip
 
-    return at
+    def __init__(self, system, trials: TrialDynamics, tick, method: str) -> None:
+        self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
+        self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
+        # LSODA accepts NaN, of which no comparison is true; it rejects a rate like this.
+        self._none = np.full(self._nq + system.model.nv, 1e100 if method == "LSODA" else np.nan)
+        self.begin()
+
+    def begin(self) -> None:
+        """A solver starts."""
+        self._calls, self._first, self._failures, self._reached = 0, None, 0, -math.inf
+
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        if self._tick is not None:
+            self._tick(t)
+        self._calls += 1
+        q, v = self._normalize(y[: self._nq]), y[self._nq :]
+        a = self._trials.acceleration(t, q, v)
+        if self._trials.failed is None:
+            rate = np.concatenate((self._q_dot(q, v), a))
+            self._first = rate.copy() if self._calls == 1 else self._first
+            if t > self._reached:
+                self._reached, self._failures = t + 1e-9 * abs(t), 0
+            return rate
+        self._failures += 1  # LSODA never gives up
+        if self._calls == 1 or self._failures > MOST_FAILURES or self._method in SUNDIALS_METHODS:
+            raise self._trials.stopped(self._method)
+        # SciPy's second call is a guess of its first step, whose answer it believes: a rate that has not changed says
+        # nothing of that step.
+        is_guess = self._calls == 2 and self._method != "LSODA"
+        return (self._first if is_guess else self._none).copy()
+
+
+class _TrialJacobian:
+    """The Jacobian of the rate as SciPy takes it: the last one that there was, where a trial state has none."""
+
+    __slots__ = ("_jacobian", "_last", "_normalize", "_nq", "_trials")
+
+    def __init__(self, system, trials: TrialDynamics, tau, f_ext) -> None:
+        self._trials, self._jacobian, self._nq = trials, StateJacobian(system, tau, f_ext), system.model.nq
+        self._normalize = system.function("normalize", checks=False)
+        self._last = np.zeros((self._nq + system.model.nv,) * 2)
+
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        q, v = self._normalize(y[: self._nq]), y[self._nq :]
+        a = self._trials.acceleration(t, q, v)
+        if self._trials.failed is None:
+            try:
+                J = self._jacobian.at(t, q, v, a)
+            except NonFiniteError:  # of a controller, whose slopes are measured beside the state
+                return self._last
+            self._last = J if np.isfinite(J).all() else self._last
+        return self._last
 
 
 def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver) -> AdaptiveSolution:
@@ -246,27 +285,3 @@ def _beyond(solution, regular) -> tuple[float, np.ndarray]:
     while regular(t + shift, y := solution.sol(t + shift)) > 0.0:
         shift = max(2.0 * shift, float(np.spacing(t)))
     return t + shift, y
-
-
-def _stopped(reached: float, method: str, cause: str) -> SimulationError:
-    return SimulationError(
-        f"simulate: the adaptive integrator ({method}) stopped after t = {reached:.9g} s: {cause} "
-        "The motion may be stiff or discontinuous there: try method='Radau' or 'BDF', larger rtol and atol, or "
-        "integrator='semi_implicit'.",
-        time=reached,
-        method=method,
-        cause=cause,
-    )
-
-
-def _not_finite(system, t: float, values: np.ndarray, method: str) -> SimulationError:
-    """The error for a state or rate that is not finite; ``values`` are the entries of (q, v) or of their rates."""
-    nq = system.model.nq
-    bad = system.coordinates.first_bad(values[:nq], values[nq:])
-    return SimulationError(
-        f"simulate: the motion is no longer finite at t = {t:.9g} s ({method}); the first bad coordinate is "
-        f"{bad or 'none: the state grew beyond the range of floating point'}. Check the forces and inertias there; "
-        "tighter tolerances or integrator='semi_implicit' may help.",
-        time=t,
-        coordinate=bad,
-    )

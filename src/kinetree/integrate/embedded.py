@@ -12,13 +12,14 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.algorithms.manifold import may_change_chart
-from kinetree.errors import SimulationError, unknown_name
+from kinetree.errors import unknown_name
 from kinetree.integrate.adaptive import AdaptiveSolution
 from kinetree.integrate.charts import EXACT
 from kinetree.integrate.dense import Interpolant
 from kinetree.integrate.explicit import end_spec, point_spec
 from kinetree.integrate.tableau_dop853 import DOP853
 from kinetree.integrate.tableaus import BS32, DP54, Tableau, weights
+from kinetree.integrate.trials import TrialDynamics
 
 PAIRS = {tableau.name: tableau for tableau in (BS32, DP54, DOP853)}
 """The pairs by name, as ``method=`` of an adaptive simulation."""
@@ -45,6 +46,7 @@ class EmbeddedRungeKutta:
     ----------
     evaluations, steps, rejections : int
         What it has cost so far.
+    trials : TrialDynamics
 
     Notes
     -----
@@ -54,18 +56,17 @@ class EmbeddedRungeKutta:
     """
 
     __slots__ = (
-        "_atol", "_base", "_difference", "_dynamics", "_end", "_error", "_f_ext", "_h", "_integrate", "_keeps", "_K",
-        "_neutral", "_numbers", "_nv", "_point", "_rtol", "_start", "_tableau", "_tau", "a", "evaluations", "q",
-        "rejections", "steps", "system", "t", "v",
+        "_atol", "_base", "_difference", "_end", "_error", "_h", "_integrate", "_keeps", "_K", "_neutral", "_numbers",
+        "_nv", "_point", "_rtol", "_start", "_tableau", "a", "evaluations", "q", "rejections", "steps", "system", "t",
+        "trials", "v",
     )  # fmt: skip
 
     def __init__(self, system, tableau: Tableau, tau: Callable, f_ext: Callable, rtol: float, atol: float) -> None:
         model = system.model
-        self.system, self._tableau, self._tau, self._f_ext = system, tableau, tau, f_ext
+        self.system, self._tableau, self.trials = system, tableau, TrialDynamics(system, tau, f_ext)
         self._rtol, self._atol, self._numbers, self._nv = rtol, atol, weights(tableau), model.nv
         self._point = system.function(point_spec(EXACT), checks=False)
         self._end = system.function(end_spec(EXACT), checks=False)
-        self._dynamics = system.function("forward_dynamics", checks=False)
         self._integrate = system.function("integrate", checks=False)
         self._difference = system.function("difference", checks=False)
         self._neutral = np.array(model.neutral(), dtype=float)
@@ -82,8 +83,8 @@ class EmbeddedRungeKutta:
         self._error = 1.0
         self._h = min(self._first_step(), end - t)
 
-    def step(self, end: float) -> None:
-        """One accepted step, at most to ``end`` [s]."""
+    def step(self, end: float) -> bool:
+        """One accepted step, at most to ``end`` [s]; False if the steps have become as short as rounding."""
         t, q, v, k = self.t, self.q, self.v, self._tableau.estimate_order + 1
         rejected = False
         while True:
@@ -93,7 +94,7 @@ class EmbeddedRungeKutta:
             elif t + 2.0 * h > end:
                 h = 0.5 * (end - t)
             if not h > 8.0 * np.spacing(max(abs(t), abs(end))):
-                raise self._stuck(t)
+                return False
             self._stages(t, h, q, v)
             slope = h * np.dot(self._numbers.b, self._K[: len(self._numbers.b)])
             nv, one = self._nv, np.array(1.0)
@@ -117,6 +118,7 @@ class EmbeddedRungeKutta:
             self.a = self._K[self._tableau.stages - 1, nv:].copy()
         else:
             self.a = self._acceleration(self.t, q1, v1)
+        return True
 
     def interpolant(self) -> Interpolant:
         """The continuous solution over the last step."""
@@ -139,7 +141,7 @@ class EmbeddedRungeKutta:
 
     def _acceleration(self, t, q, v) -> np.ndarray:
         self.evaluations += 1
-        return self._dynamics(q, v, self._tau(t, q, v), *self._f_ext(t))
+        return self.trials.acceleration(t, q, v)
 
     def _scale(self, q, v) -> np.ndarray:
         """Sizes of the unknowns, for relative tolerances."""
@@ -171,24 +173,6 @@ class EmbeddedRungeKutta:
             return h0
         fastest, k = max(d1, d2), self._tableau.estimate_order + 1
         return min(100.0 * h0, max(1e-6, 1e-3 * h0) if fastest <= 1e-15 else (0.01 / fastest) ** (1.0 / k))
-
-    def _stuck(self, t: float) -> SimulationError:
-        rates = self._K[: self._tableau.stages]
-        if not np.isfinite(rates).all():
-            bad = self.system.coordinates.first_bad(self.q, self.v) or "rate of change"
-            return SimulationError(
-                f"simulate: the motion is no longer finite after t = {t:.9g} s ({self._tableau.name}); the first bad "
-                f"coordinate is the {bad}. Check the forces and inertias there.",
-                time=t,
-                coordinate=bad,
-            )
-        return SimulationError(
-            f"simulate: {self._tableau.name} stopped after t = {t:.9g} s: its steps have become as short as rounding. "
-            "The motion may be stiff or discontinuous there: try method='Radau' or 'BDF', larger rtol and atol, or "
-            "integrator='semi_implicit'.",
-            time=t,
-            method=self._tableau.name,
-        )
 
 
 def solve_embedded(
@@ -235,7 +219,7 @@ def solve_embedded(
     Raises
     ------
     SimulationError
-        The steps become too short, or the motion is not finite; names the time.
+        The steps become too short, or nothing finite lies ahead; names the time.
     """
     if method not in PAIRS:
         raise unknown_name("embedded pair", method, PAIRS, "kinetree")
@@ -244,10 +228,13 @@ def solve_embedded(
     solver.start(float(times[0]), q0, v0, end)
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
     Q[0], V[0], row = q0, v0, 1
+    changes = any(may_change_chart(system.model, i) for i in system.model.outward())
+    settled = system.function("reparameterize", checks=False) if changes else lambda q, v: (q, v)
     found = None
     while row < len(times) and solver.t < end:
         before = solver.t
-        solver.step(end)
+        if not solver.step(end):
+            raise solver.trials.stopped(method, "Its steps have become as short as rounding.")
         if tick is not None:
             tick(solver.t)
         motion = None
@@ -261,7 +248,7 @@ def solve_embedded(
             last = inside - exact
             if last > row:
                 motion = motion or solver.interpolant()
-                Q[row:last], V[row:last] = motion(times[row:last])
+                Q[row:last], V[row:last] = settled(*motion(times[row:last]))
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:

@@ -29,7 +29,7 @@ def divergence(run) -> list[dict]:
         n = _start_of_growth(size.max(axis=1))
         # The joint whose speed grows most over the next window, against what it was before.
         soon = min(n + _window(len(v)), len(v) - 1)
-        before = np.maximum(size[: n + 1].max(axis=0), 1e-3 * size[n:soon].max())
+        before = np.maximum(size[: n + 1].max(axis=0), 1e-3 * size[n : soon + 1].max())
         k = int(np.argmax(size[n : soon + 1].max(axis=0) / before))
         fed = _fed(run, n)
         k = fed[0] if fed else k  # what feeds a motion is its cause, wherever it shows first

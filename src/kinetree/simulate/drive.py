@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kinetree.compile.arrays import wrenches_by_name
-from kinetree.errors import NonFiniteError, ShapeError, SimulationError
+from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
 from kinetree.integrate.system import clock
 from kinetree.integrate.user_code import copied, explain, lock
 from kinetree.simulate.controllers import get_state, keeps_time, next_time, parts, set_state
@@ -320,7 +320,7 @@ class Drive:
                 if self._model.v_slice[i].start <= k < self._model.v_slice[i].stop
             )
             verb = "gives" if source is None else "returned"
-            raise SimulationError(
+            raise NonFiniteForceError(
                 f"simulate: {where} {verb} tau[{k}] = {tau[k]} for joint {joint!r}{at}; joint forces must be finite.",
                 time=t,
                 controller=source,

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from kinetree.integrate.trials import is_sane
 from kinetree.simulate.elements import Jump, Step
 
 CHECK_EVERY = 64  # steps between looks at the state: often enough to name the time, too rarely to cost any
 SLIVER = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
-RUNAWAY = 1e50  # [rad, m, per second] no mechanism is there: the numbers are about to overflow
 
 
 class Cursor:
@@ -57,11 +57,6 @@ class Cursor:
 
 class NotFiniteState(Exception):
     """The state is NaN or beyond all bounds; the loop's caller says why."""
-
-
-def is_sane(q: np.ndarray, v: np.ndarray) -> bool:
-    """Whether a state holds no NaN and nothing that has run away; sums of squares are the fastest look at all of it."""
-    return q.dot(q) + v.dot(v) < RUNAWAY * RUNAWAY
 
 
 def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, tick) -> None:

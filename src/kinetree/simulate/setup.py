@@ -42,8 +42,9 @@ def steps_between_samples(dt: float, record_every, sample_period) -> int:
 def one_of(what: str, value, valid) -> None:
     """Refuse a name that is not known, with the closest one."""
     if value not in valid:
-        close = difflib.get_close_matches(str(value), valid, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
+        same = [name for name in valid if name.lower().split(":")[-1] == str(value).lower()]
+        close = same or difflib.get_close_matches(str(value), valid, n=1)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         known = ", ".join(valid)
         raise SimulationError(f"simulate: no {what} {value!r}.{hint} Known: {known}.", found=value, valid=valid)
 

@@ -25,7 +25,7 @@ def simulate(
     limits: str = "soft",
     rtol: float = 1e-10,
     atol: float = 1e-10,
-    method: str = "DOP853",
+    method: str = "dop853",
     progress: bool | None = None,
     seed: int | None = None,
     disturbance=None,
@@ -85,8 +85,9 @@ def simulate(
     rtol, atol : float
         Tolerances of "adaptive", for each entry of (q, v).
     method : str
-        Method of "adaptive". "dp54", "bs32", "dop853": embedded pairs on the manifold of the positions. Of SciPy:
-        "DOP853", "RK45", "RK23", for stiff motions "Radau", "BDF", "LSODA"; of SUNDIALS: "CVODE", "CVODE_ADAMS", "IDA".
+        Method of "adaptive". "dop853", "dp54", "bs32": embedded pairs on the manifold of the positions. Of SciPy, for
+        stiff motions: "Radau", "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45", "scipy:RK23"; of SUNDIALS:
+        "CVODE", "CVODE_ADAMS", "IDA".
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     seed : int, optional
@@ -145,7 +146,7 @@ def simulate(
       be conserved is so only to that order (a tumbling quadruped loses up to 0.5 % of its momentum in a second at
       1 ms). Halve dt to see the error.
     - "rk4" for smooth conservative motions: order 4, explicit. Stiff springs, stops and damping must be resolved by dt.
-    - "adaptive" for accuracy: reference solutions to the tolerances. "DOP853" is for smooth motions; "LSODA" and
+    - "adaptive" for accuracy: reference solutions to the tolerances. "dop853" is for smooth motions; "LSODA" and
       "Radau" are for stiff ones.
 
     Dry friction reverses within 1e-3 rad/s or m/s about rest, which makes it stiff there. "rk4" with a step that does

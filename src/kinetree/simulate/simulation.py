@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time as clock
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from kinetree.errors import KinetreeError, SimulationError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
+from kinetree.integrate.trials import RUNAWAY
 from kinetree.integrate.user_code import UserStep
 from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
@@ -24,7 +26,7 @@ from kinetree.simulate.initial import initial_state
 from kinetree.simulate.interrupted import keep_run
 from kinetree.simulate.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulate.limits import Guard, with_soft_stops
-from kinetree.simulate.march import RUNAWAY, SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
+from kinetree.simulate.march import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
 from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.provenance import provenance, this_session
@@ -115,7 +117,7 @@ class Simulation:
         limits: str = "soft",
         rtol: float = 1e-10,
         atol: float = 1e-10,
-        method: str = "DOP853",
+        method: str = "dop853",
         seed: int | None = None,
         checkpoint=None,
         every: float | None = None,
@@ -536,8 +538,13 @@ class Simulation:
         if self._stepper is not None:
             self._stepper.step(0.0, at.dt, at.q, at.v, lambda t: rest, lambda t: wrenches)
         else:
-            system.function("q_dot")(at.q, at.v)
-            system.function("forward_dynamics")(at.q, at.v, rest, *wrenches)
+            method, rtol, atol = self._solver
+            ahead = np.array((0.0, 1e-9 * at.dt))
+            with suppress(SimulationError):
+                ADAPTIVE[method](
+                    system, at.q, at.v, ahead, lambda t, q, v: rest, lambda t: wrenches, method=method, rtol=rtol,
+                    atol=atol,
+                )  # fmt: skip
 
     def _blown_up(self) -> SimulationError:
         """The error for a state that is not finite, with what the samples before tell."""
@@ -571,7 +578,7 @@ class Simulation:
         states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
         size = np.maximum.accumulate(np.nan_to_num(np.abs(states).max(axis=1, initial=0.0), nan=np.inf))
         usable, last_resort = (int(np.searchsorted(size, most)) for most in (USABLE, RUNAWAY))
-        record.rows = max(usable, min(last_resort, 4))
+        record.rows = max(usable, min(last_resort, 4), min(record.rows, 1))
         with np.errstate(all="ignore"):
             error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
             found = divergence(error.trajectory) if diverged and record.rows else []
