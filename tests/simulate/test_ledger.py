@@ -96,6 +96,24 @@ def test_wrenches_and_momentum_of_what_floats():
     assert kt.simulate(pendulum(), [1.0], duration=0.01).ledger.momentum_error is None
 
 
+def test_wrenches_of_the_state_do_force_times_way():
+    """Held over every step: the work of a wind that comes and goes is exact to the second order of the step."""
+    def gusts(t, q, v):
+        return [[0.0] * 6, [0.0] * 3 + [20.0 * np.sin(63.0 * t), 0.0, 0.0]]
+
+    off = []
+    for dt in (2e-3, 1e-3):
+        run = kt.simulate(slider(1.0, axis=(1, 0, 0)), duration=1.0, dt=dt, integrator="rk4", f_ext=gusts)
+        off.append(np.abs(run.ledger.remainder).max())
+    assert off[1] < 1e-12 * run.ledger.scale * 100  # the velocity is linear in a step: the mean is exact
+    model = kt.models.double_pendulum()
+    for dt in (2e-3, 1e-3):
+        run = kt.simulate(model, [1.0, 0.5], duration=1.0, dt=dt, integrator="rk4",
+                          f_ext=lambda t, q, v: [[0.0] * 6, *gusts(t, q, v)])  # fmt: skip
+        off.append(np.abs(run.ledger.remainder).max() / run.ledger.scale)
+    assert off[3] < 1e-4 and np.log2(off[2] / off[3]) > 1.7
+
+
 def test_prescribed_motions_have_their_row():
     """A load hoisted at a given speed: the drive's work is all of the energy."""
     motion = kt.joints.MovingFrame((0.0, 0.0, kt.joints.Polynomial((0.0, 0.0, 0.5))))

@@ -7,6 +7,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import SimulationError
+from kinetree.joints import Free
+from kinetree.simulate.summary import summary_rows
 from tests.analytic.mechanisms import pendulum, slider
 
 
@@ -97,6 +99,129 @@ def test_a_broken_manifold_is_named():
     q[10:, 3:7] *= 1.0 + 1e-8
     off = dataclasses.replace(run, q=q, book=dataclasses.replace(run.book, kept={}))
     assert only(off, "quaternion").time == run.time[10]
+
+
+# Rounding ------------------------------------------------------------------------------------------------------------
+
+
+def held_arm():
+    """arm7 held where it starts by gravity compensation and springs: moved by rounding alone."""
+    arm, start = kt.load("arm7"), np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0, 0.0, 0.0])
+    hold = lambda t, q, v: kt.gravity_forces(arm, q) + 50.0 * (start - q) - 5.0 * v  # noqa: E731
+    return kt.simulate(arm, start, duration=0.5, controller=hold)
+
+
+def hanging():
+    """A double pendulum that stands on its head to the last bit of pi."""
+    return kt.simulate(kt.models.double_pendulum(), [np.pi, 0.0], duration=0.5)
+
+
+def held_without_drives():
+    """A pendulum whose file gives no effort and no speed (zero), held by a controller."""
+    model = pendulum(effort_limit=0.0, velocity_limit=0.0)
+    return kt.simulate(model, [0.0], duration=0.5, controller=lambda t, q, v: 1e-17 * np.sin(1e3 * t) - 1e-3 * q)
+
+
+def drifting():
+    """A free body with friction in its one joint, at rest but for controllers of 1e-17 N m."""
+    b = kt.ModelBuilder("pair", gravity=(0, 0, 0))
+    b.add_body("body", joint=Free(), mass=2.0, com=(0.1, 0.2, 0.3), inertia=np.eye(3))
+    b.add_body("wheel", "body", kt.joints.Revolute((0, 0, 1)), mass=1.0, inertia=np.eye(3), dry_friction=0.1)
+    return kt.simulate(b.build(), duration=0.5, controller=lambda t, q, v: [0.0] * 6 + [1e-17 * np.sin(300.0 * t)])
+
+
+def resting_on_an_end():
+    """A finger pressed on nothing, exactly at its soft stop: it leaves it by units in the last place."""
+    model = slider(1.0, upper=0.3)
+    return kt.simulate(model, [0.3], duration=0.5, controller=lambda t, q, v: 1e-13 * np.sin(700.0 * t) * np.ones(1))
+
+
+@pytest.mark.parametrize("run", [held_arm, hanging, held_without_drives, drifting, resting_on_an_end])
+def test_rounding_is_no_finding(run):
+    """Energies of 1e-30 J and velocities of 1e-17 are in every share of themselves; next to the forces that balance
+    there, a machine epsilon of which is made anew in every step, they are nothing."""
+    run = run()
+    assert np.any(run.v) or run.v.shape[1] == 2  # something does move, by rounding
+    assert run.report().findings == ()
+    assert "damping" not in run.ledger.table() and run.ledger.rounding < 1e-9
+
+
+def test_the_command_line_does_not_measure_rounding_by_itself():
+    """A double pendulum on its head is at rest: no drift in shares of 1e-28 J, and the note that nothing moves."""
+    run = hanging()
+    rows = summary_rows(run, run.model, "double_pendulum", [])
+    assert "energy drift" not in [name for name, _ in rows]
+    assert any(text.startswith("nothing moves") for name, text in rows if name == "note")
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6])
+def test_small_motions_are_no_rounding(size):
+    """What is found of a large motion is found of a small one: an oscillator by explicit Euler gains energy, and its
+    step is large, whatever its amplitude, down to velocities of 1e-6 and energies of 1e-12 J."""
+    model = slider(1.0, stiffness=100.0)
+    found = [kinds(kt.simulate(model, [x], duration=2.0, dt=5e-3, integrator="euler")) for x in (1.0, size)]
+    assert found[0] == found[1] == {"energy", "step"}
+
+
+def test_a_joint_that_rests_on_its_stop_is_no_finding():
+    """Put on its soft stop, dropped on it, and on a hard one: no finding, though the stop takes all of the energy in a
+    few steps; that it rests there is said."""
+    ball = slider(1.0, axis=(0, 0, 1), lower=0.0)
+    for height, settings in ((0.0, {}), (0.1, {}), (0.0, {"limits": "hard"}), (0.1, {"limits": "hard"})):
+        report = kt.simulate(ball, [height], duration=1.0, **settings).report()
+        assert report.findings == () and "Nothing is off" in str(report)
+        assert report.notes == ("At rest on their stops at the end, by what they bear: 'rail' (lower, 9.81 N).",)
+    above = kt.simulate(ball, [5.0], duration=0.1).report()
+    assert above.notes == () and "rest" not in str(above)
+
+
+def test_losses_at_a_stop_do_not_hide_those_elsewhere():
+    """A joint on its stop beside an oscillator that explicit Euler drives: that gain is found."""
+    b = kt.ModelBuilder("pair")
+    inertia = np.eye(3)
+    b.add_body("ball", joint=kt.joints.Prismatic((0, 0, 1)), mass=1.0, inertia=inertia, lower=0.0)
+    b.add_body("bob", joint=kt.joints.Prismatic((1, 0, 0)), mass=1.0, inertia=inertia, stiffness=100.0)
+    run = kt.simulate(b.build(), [0.0, 0.3], duration=2.0, dt=2e-3, integrator="euler")
+    assert only(run, "energy").serious and "gained" in only(run, "energy").text
+
+
+def gusts(t, q, v):
+    """A wind that depends on the velocity and comes and goes ten times a second."""
+    return [[0.0] * 6, [0.0] * 6, [0.0] * 3 + [20.0 * np.sin(63.0 * t) - v[0], 0.0, 0.0]]
+
+
+@pytest.mark.parametrize("every", [1, 97, 100, 500])
+@pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
+def test_forces_that_come_and_go_between_the_samples_raise_no_alarm(every, integrator):
+    """With every step recorded the energy is accounted for; with few samples, also such that meet the force at nearly
+    the same phase, nothing can be told of it, and that is what the report says, if anything."""
+    settings = {"dt": 1e-3, "record_every": every, "integrator": integrator, "rtol": 1e-8, "atol": 1e-8}
+    run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, f_ext=gusts, **settings)
+    assert run.report().ok
+    found = [finding.text for finding in run.report().findings if finding.kind == "energy"]
+    assert every > 1 or not found
+    assert all("cannot be told: the samples are" in text and "'external wrenches'" in text for text in found)
+
+
+def test_forces_of_controllers_between_the_samples_raise_no_alarm():
+    """The same for controllers: sampled at 1 kHz, recorded at 10 Hz."""
+    push = lambda t, q, v: np.array([8.0 * np.sin(70.0 * t), 0.0])  # noqa: E731
+    run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, controller=push, record_every=100)
+    assert run.report().ok
+
+
+def test_errors_of_the_step_are_found_from_few_samples_too():
+    """Explicit Euler gains energy beside a damper: what its work is uncertain by, from samples ten steps apart, is far
+    less."""
+    run = kt.simulate(pendulum(damping=0.05), [1.0], duration=5.0, dt=0.01, integrator="euler", record_every=5)
+    assert only(run, "energy").serious
+
+
+def test_a_force_that_holds_is_no_limit():
+    """A controller that brings a joint to rest against a spring ends at its largest force: it holds."""
+    model = slider(1.0, stiffness=50.0)
+    run = kt.simulate(model, duration=6.0, controller=lambda t, q, v: 50.0 * (1.0 - np.exp(-20.0 * t)) - 30.0 * v)
+    assert "saturation" not in kinds(run)
 
 
 def diverging(**settings):

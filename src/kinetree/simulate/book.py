@@ -24,6 +24,8 @@ class Book:
         Whether there was a controller, as against given joint forces.
     held : bool
         Whether joint forces were constant from one sample to the next.
+    pushed : bool
+        Whether external wrenches were.
     wrenches : (T, nb, 6) array or None
         External wrenches at the samples.
     disturbance : (T, nv) array or None
@@ -46,6 +48,7 @@ class Book:
     every: int = 1
     controlled: bool = False
     held: bool = False
+    pushed: bool = False
     wrenches: np.ndarray | None = None
     disturbance: np.ndarray | None = None
     jumps: tuple = ()

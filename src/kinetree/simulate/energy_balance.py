@@ -59,7 +59,7 @@ def energy_balance(trajectory) -> EnergyBalance:
     EnergyBalance
     """
     ledger = trajectory.ledger
-    least = NEGLIGIBLE * float(np.max(trajectory.kinetic_energy))
+    least = max(NEGLIGIBLE * float(np.max(trajectory.kinetic_energy)), ledger.rounding)
     given = {name: ledger.work(source) for name, source in LOSSES.items()}
     prescribed = ledger.work("prescribed motions")
     work = sum(ledger.work(name) for name in ledger.works if name not in (*LOSSES.values(), "prescribed motions"))

@@ -31,6 +31,8 @@ class Comparison:
         How long the stretches were over which changes added up [s].
     order : int
         Of the method.
+    rounding : float
+        What rounding alone may change, as ``share`` is measured.
     """
 
     share: float
@@ -38,15 +40,20 @@ class Comparison:
     time: float
     stretch: float
     order: int
+    rounding: float = 0.0
 
 
-def half_steps(run) -> Comparison | None:
+def half_steps(run, rounding, ignored) -> Comparison | None:
     """Go along stretches of a run with its own steps and with half ones, under the recorded joint forces.
 
     Parameters
     ----------
     run : Trajectory
         Of a fixed-step method, every step of it recorded; None is the answer for others.
+    rounding : (nv,) array
+        Velocities that rounding alone makes [rad/s or m/s].
+    ignored : (T, nv) array of bool
+        Velocities that are not looked at.
 
     Returns
     -------
@@ -79,12 +86,16 @@ def half_steps(run) -> Comparison | None:
     for start in starts.tolist():
         _along(run, system, start, min(start + length, steps), changes)
     changes *= weight / total
+    changes[ignored] = 0.0
     size = np.linalg.norm(changes, axis=1)
     worst = int(np.argmax(size))
     first = int(np.argmax(size >= 0.5 * size[worst]))
     entry = int(np.argmax(changes[worst]))
     stretch = float(run.time[min(length, steps)] - run.time[0])
-    return Comparison(float(size[worst]), entry, float(run.time[first]), stretch, int(getattr(book.method, "order", 1)))
+    return Comparison(
+        float(size[worst]), entry, float(run.time[first]), stretch, int(getattr(book.method, "order", 1)),
+        float(np.linalg.norm(weight * rounding)) / total,
+    )  # fmt: skip
 
 
 def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:

@@ -33,6 +33,16 @@ def interpolate(run, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return function("integrate")(q0, xi), _hermite(s, v0, h * a0, v1, h * a1)
 
 
+def arriving_velocities(run) -> np.ndarray:
+    """Velocities with which the motion arrives at the samples, (T, nv): those before an event that changed them."""
+    V = run.v.copy()
+    for x in reversed(run.events):  # of several at once the first has the state before all
+        n = int(np.searchsorted(run.time, x.time))
+        if n < len(V) and run.time[n] == x.time:
+            V[n] = x.v
+    return V
+
+
 def _nodes(run):
     """Times of the samples and of the jumps; states (q, v, a) in which the motion leaves them, and arrives at them."""
     jumps = [x for x in run.events if x.q_after is not x.q or not np.array_equal(x.v, x.v_after)]

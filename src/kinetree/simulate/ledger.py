@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from kinetree.integrate.system import System, clock
 from kinetree.integrate.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulate.elements import Channel, Elements, element_name
+from kinetree.simulate.interpolation import arriving_velocities
 from kinetree.simulate.quadrature import accumulated
+from kinetree.simulate.rounding import rounding
 
 NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
 
@@ -58,6 +60,8 @@ class Ledger:
         Changes of state in an instant.
     labels : tuple of str
         Names of the velocity coordinates, for the columns of powers and works.
+    rounding : float
+        Energy below which nothing can be said [J]: what rounding adds up to over the run.
     """
 
     time: np.ndarray
@@ -75,6 +79,7 @@ class Ledger:
     events: tuple
     labels: tuple[str, ...]
     units: Mapping[str, str] = field(default_factory=dict)
+    rounding: float = 0.0
 
     def __post_init__(self) -> None:
         lock(*self.channels.values())
@@ -91,6 +96,11 @@ class Ledger:
         moved += [np.max(np.abs(_total(work)), initial=0.0) for work in self.works.values()]
         kinetic = max(np.max(self.energies[name], initial=0.0) for name in ("kinetic", "armature"))
         return float(max([*moved, kinetic]))
+
+    @property
+    def negligible(self) -> float:
+        """Energy that is not worth a word [J]: rounding, of the sums or of the run."""
+        return max(NEGLIGIBLE * self.scale, self.rounding)
 
     @property
     def channels(self) -> dict[str, np.ndarray]:
@@ -131,7 +141,7 @@ class Ledger:
         rows = [("energy at the start", energy[0], "")]
         for name, work in self.works.items():
             last = work[-1]
-            if np.abs(work).max(initial=0.0) > NEGLIGIBLE * self.scale:
+            if np.abs(work).max(initial=0.0) > self.negligible:
                 rows.append((name, float(np.sum(last)), self._largest(last)))
         if self.events:
             rows.append(("jumps", self.jumps[-1], f"{len(self.events)} in all"))
@@ -141,7 +151,7 @@ class Ledger:
         kinds = ", ".join(
             f"{name} {x[0]:.4g} to {x[-1]:.4g}"
             for name, x in self.energies.items()
-            if np.abs(x).max(initial=0.0) > NEGLIGIBLE * self.scale
+            if np.abs(x).max(initial=0.0) > self.negligible
         )
         lines.append(f"{'by kind':<{width}}   {kinds or 'none'} J")
         counts = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
@@ -176,14 +186,15 @@ def make_ledger(run) -> Ledger:
     -----
     Source: the power theorem, d(T + U)/dt = tau . v + f . sigma + sum f_i . V_i - v . D v, with D the dissipative
     coefficients of `passive_terms` and f . sigma the `prescribed_power`. Joint forces that are held over a step do the
-    work tau . (q_n+1 - q_n), exactly; all other powers are integrated by cubics through four samples.
+    work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler; all
+    other powers are integrated by cubics through four samples.
     """
     model, book, time, v = run.model, run.book, run.time, run.v
     if model is None:
         raise KinetreeError("Trajectory.ledger needs the model: load it with Trajectory.load(path, model=model).")
     system, now = System(model), clock(model, time)
     energies = _energies(run)
-    channels = _passive_channels(model, time, run.q, v)
+    channels = _passive_channels(run)
     asked, name = run.tau, "controller" if book.controlled else "joint forces"
     if book.disturbance is not None:
         asked = asked - book.disturbance
@@ -192,7 +203,12 @@ def make_ledger(run) -> Ledger:
         work = _held_work(system, run, asked) if book.held else None
         channels = {name: Channel("power", asked * v, work=work)} | channels
     if book.wrenches is not None:
-        channels["external wrenches"] = Channel("power", _wrench_power(model, run, now))
+        power = _wrench_power(model, run, now, book.wrenches, v)
+        work = None
+        if book.pushed:  # constant from one sample to the next: by the mean of the velocities at both
+            later = _wrench_power(model, run, now, np.roll(book.wrenches, 1, axis=0), arriving_velocities(run))
+            work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
+        channels["external wrenches"] = Channel("power", power, work=work)
     if model.time_dependent:
         forces = () if book.wrenches is None else (book.wrenches,)
         power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
@@ -236,6 +252,7 @@ def make_ledger(run) -> Ledger:
         events=book.jumps,
         labels=run.coordinates.velocity_labels,
         units=units,
+        rounding=rounding(run, energies.values()).energy,
     )
 
 
@@ -255,8 +272,9 @@ def _energies(run) -> dict[str, np.ndarray]:
     return found
 
 
-def _passive_channels(model, time, q, v) -> dict[str, Channel]:
+def _passive_channels(run) -> dict[str, Channel]:
     """Powers of damping, dry friction and stops, by velocity coordinate."""
+    model, time, q, v = run.model, run.time, run.q, run.v
     q_columns, v_columns = list(q.T), list(v.T)
     _, damping, _ = passive_terms(model, q_columns, v_columns)
     total = np.stack([np.broadcast_to(d, len(v)) for d in damping], axis=1) if damping else np.zeros_like(v)
@@ -267,9 +285,18 @@ def _passive_channels(model, time, q, v) -> dict[str, Channel]:
     rubs = np.array([model.has_friction(k) for k in range(model.nv)], dtype=float)
     parts = {"damping": viscous, "dry friction": np.maximum(total - viscous - stops, 0.0) * rubs, "stops": stops}
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
+    euler = getattr(run.book.method, "name", None) == "semi_implicit" and run.book.every == 1
+    if euler and not any(getattr(element, "stops", False) for element in run.book.elements):
+        way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
+        return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
     if "stops" in channels:
         channels["stops"] = Channel("power", -stops * v**2, work=_stop_work(time, v, stops, beyond))
     return channels
+
+
+def _sums(gains: np.ndarray) -> np.ndarray:
+    """Sums of the gains from each sample to the next, since the first."""
+    return np.vstack((np.zeros(gains.shape[1]), np.cumsum(gains, axis=0)))
 
 
 def _stop_work(time, v, damping, beyond) -> np.ndarray:
@@ -291,16 +318,15 @@ def _held_work(system, run, held) -> np.ndarray | None:
     if len(run) < 2 or any(may_change_chart(model, i) for i in model.outward()):
         return None
     ways = system.function("difference")(run.q[:-1], run.q[1:])
-    return np.vstack((np.zeros(model.nv), np.cumsum(held[:-1] * ways, axis=0)))
+    return _sums(held[:-1] * ways)
 
 
-def _wrench_power(model, run, now) -> np.ndarray:
-    """Power of the external wrenches: the sum of f_i . V_i."""
-    wrenches = run.book.wrenches
+def _wrench_power(model, run, now, wrenches, v) -> np.ndarray:
+    """Power of external wrenches at the positions of the samples: the sum of f_i . V_i."""
     if isinstance(model, PlanarModel):
-        return -np.sum(System(model).function("external_forces")(run.q, wrenches) * run.v, axis=1)
+        return -np.sum(System(model).function("external_forces")(run.q, wrenches) * v, axis=1)
     twists = Function(ALGORITHMS["body_velocities"], model, (), {"reference": "world"}, False)
-    return np.einsum("tbk,tbk->t", twists(run.q, run.v, *now), wrenches)
+    return np.einsum("tbk,tbk->t", twists(run.q, v, *now), wrenches)
 
 
 def _momentum_error(model, run, momentum) -> np.ndarray | None:

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.passive import limit_excess
 from kinetree.integrate.system import System, clock
 from kinetree.simulate.divergence import divergence
 from kinetree.simulate.half_steps import half_steps
+from kinetree.simulate.quadrature import accumulated
+from kinetree.simulate.resting import resting
+from kinetree.simulate.rounding import EPS, rounding
 
 UNEXPLAINED = 0.01  # of the energy that moved: less is not worth a word
 QUATERNION = 1e-9  # of a quaternion's squared length
@@ -16,6 +20,8 @@ COUPLING = 1e-6  # [rad or m], what calls refuse
 MOMENTUM = 1e-3  # of the largest momentum
 COARSE = 1e-2  # what half steps may change, relative to the motion
 SATURATED = 0.05  # of the samples
+DOUBTED = 10.0  # times the difference of sums over all samples and over every second one
+STILL = 1e-6  # of the largest speed: a mechanism that moves no faster is at rest
 TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many samples: it bounces from step to step
 
 
@@ -56,11 +62,14 @@ class Report:
         The most serious first.
     ledger : str
         The table of the balance; empty if the run holds no energy.
+    notes : tuple of str
+        What is no fault, but good to know: joints that rest on their stops.
     """
 
     opening: str
     findings: tuple[Finding, ...]
     ledger: str
+    notes: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -72,6 +81,7 @@ class Report:
         if not self.findings:
             lines.append("Nothing is off: energy, momentum and constraints are accounted for.")
         lines += [f"{'!' if finding.serious else '-'} {finding.text}" for finding in self.findings]
+        lines += self.notes
         return "\n".join([*lines, self.ledger] if self.ledger else lines)
 
 
@@ -99,29 +109,49 @@ def make_report(run) -> Report:
             text = f"The run is partial: {run.book.interrupted}."
             found.append(Finding("interrupted", text, None, float(run.time[-1])))
         ledger = run.ledger
+        noise = rounding(run, ledger.energies.values())
         checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
         for check in checks:
-            found += check(run, ledger)
+            found += check(run, ledger, noise)
     found.sort(key=lambda finding: not finding.serious)
-    return Report(opening, tuple(found), ledger.table())
+    return Report(opening, tuple(found), ledger.table(), tuple(resting(run, ledger, noise)))
 
 
-def _energy(run, ledger):
-    """Energy that no source explains, beyond a share of what moved."""
-    scale, off = ledger.scale, np.abs(ledger.remainder)
-    if not scale > 0.0 or not off.max() > UNEXPLAINED * scale:
+def _energy(run, ledger, noise):
+    """Energy that no source explains, beyond a share of what moved.
+
+    What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
+    over the samples may be off by is nobody's.
+    """
+    scale, remainder = ledger.scale, ledger.remainder - _lost_at_stops(ledger)
+    off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
+    if not off.max() > least:
         return []
-    n = int(np.argmax(off > UNEXPLAINED * scale))
+    doubt, source = _doubt(run, ledger)
+    if not (off - doubt).max() > least:
+        apart = np.diff(run.time).max(initial=0.0)
+        return [
+            Finding(
+                "energy",
+                f"Whether energy is accounted for cannot be told: the samples are {apart:.3g} s apart, too far to sum "
+                f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often.",
+                None,
+                float(run.time[int(np.argmax(off > least))]),
+                serious=False,
+            )
+        ]
+    n = int(np.argmax(off > least))
     k = _least_explained(run, max(n - 1, 0))
-    gained = "gained" if ledger.remainder[-1] > 0.0 else "lost"
+    worst = int(np.argmax(off))
+    gained = "gained" if remainder[worst] > 0.0 else "lost"
     joint = run.coordinates.velocity_labels[k]
     sparse = f" The samples are {run.book.every} steps apart, so the sums are coarse." if run.book.every > 1 else ""
     fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
     return [
         Finding(
             "energy",
-            f"Energy is not accounted for: {abs(ledger.remainder[-1]):.3g} J {gained} without a source, "
-            f"{off.max() / scale:.2g} of the energy that moved at most; it passes {UNEXPLAINED:.0%} at "
+            f"Energy is not accounted for: {off[worst]:.3g} J {gained} without a source by t = {run.time[worst]:.6g} "
+            f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
             f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}",
             joint,
             float(run.time[n]),
@@ -129,23 +159,68 @@ def _energy(run, ledger):
     ]
 
 
+def _lost_at_stops(ledger) -> np.ndarray:
+    """What steps lost beyond their sources while stops took energy, as far as these did; since the start, (T,) [J]."""
+    if "stops" not in ledger.energies or "stops" not in ledger.works:
+        return np.zeros(len(ledger.time))
+    taken = np.minimum(np.diff(_total(ledger.works["stops"])), 0.0)
+    lost = np.clip(np.diff(ledger.remainder), taken, 0.0)
+    return np.concatenate(([0.0], np.cumsum(lost)))
+
+
+def _doubt(run, ledger) -> tuple[np.ndarray, str]:
+    """What works that are sums over samples may be off by since the start, (T,) [J], and the source of most of it.
+
+    Two measures: the difference of the sums over all samples and over every second one; and, where there are steps
+    between the samples, the work of what the velocities change beyond the accelerations at the samples, which a force
+    that comes and goes between them leaves behind.
+    """
+    time, found = ledger.time, {}
+    for name, power in ledger.powers.items():
+        work = _total(accumulated(time, power))
+        if len(time) < 3 or not np.array_equal(work, _total(ledger.works[name])):
+            continue  # known better than from sums
+        coarse = _total(accumulated(time[::2], power[::2]))
+        found[name] = np.interp(time, time[::2], np.maximum.accumulate(np.abs(coarse - work[::2])))
+    if not found:
+        return np.zeros(len(time)), ""
+    source = max(found, key=lambda name: np.abs(_total(ledger.powers[name])).max())
+    doubt = DOUBTED * sum(found.values())
+    if run.steps is None or run.book.every > 1:
+        speed, defect, inertia = _unexplained_velocities(run, slice(None))
+        doubt[1:] += np.cumsum((inertia * defect * speed).sum(axis=1))
+    return doubt, source
+
+
+def _total(work: np.ndarray) -> np.ndarray:
+    return work if work.ndim == 1 else work.sum(axis=1)
+
+
 def _least_explained(run, n: int) -> int:
     """The velocity coordinate whose change from sample n to the next is least that of its accelerations, by energy."""
     n = min(n, len(run) - 2)
     if n < 0 or run.v.shape[1] < 2:
         return 0
-    window = slice(max(n - 3, 0), min(n + 4, len(run)))
-    v, a, h = run.v[window], run.a[window], np.diff(run.time[window])[:, None]
-    defect = np.abs(np.diff(v, axis=0) - 0.5 * h * (a[1:] + a[:-1]))
-    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *clock(run.model, run.time[n])))
-    speed = np.maximum(np.abs(v[1:]), np.abs(v[:-1]))
+    speed, defect, inertia = _unexplained_velocities(run, slice(max(n - 3, 0), min(n + 4, len(run))))
     return int(np.argmax((inertia * defect * speed).max(axis=0)))
 
 
-def _step(run, ledger):
+def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From each sample to the next: the speed, what the velocities change beyond their accelerations; the inertias."""
+    v, a, t = run.v[window], run.a[window], run.time[window]
+    defect = np.abs(np.diff(v, axis=0) - 0.5 * np.diff(t)[:, None] * (a[1:] + a[:-1]))
+    n = (window.start or 0) + len(t) // 2
+    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *clock(run.model, run.time[n])))
+    return np.maximum(np.abs(v[1:]), np.abs(v[:-1])), defect, inertia
+
+
+def _step(run, ledger, noise):
     """What half steps would change."""
-    compared = half_steps(run)
-    if compared is None or not compared.share > COARSE:
+    on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that settle on soft stops are not what matters
+    for k, excess, _ in limit_excess(run.model, list(run.q.T)):
+        on_stop[:, k] = excess != 0.0
+    compared = half_steps(run, noise.velocity, on_stop)
+    if compared is None or not compared.share > max(COARSE, compared.rounding):
         return []
     joint = run.coordinates.velocity_labels[compared.entry]
     better = run.dt * min((COARSE / compared.share) ** (1.0 / max(compared.order, 1)), 0.5)
@@ -162,8 +237,8 @@ def _step(run, ledger):
     ]
 
 
-def _stops(run, ledger):
-    """Joints that chatter at a stop."""
+def _stops(run, ledger, noise):
+    """Joints that chatter at a stop, by more than rounding."""
     model, found = run.model, []
     if "stops" not in ledger.energies:
         return found
@@ -173,8 +248,10 @@ def _stops(run, ledger):
             if not model.has_limit(k):
                 continue
             x = run.q[:, own_q.start + m]
-            beyond = (x > float(model.upper[k])) | (x < float(model.lower[k]))
-            entries = np.flatnonzero(beyond[1:] & ~beyond[:-1]) + 1
+            excess = np.maximum(x - float(model.upper[k]), float(model.lower[k]) - x)
+            clear = np.flatnonzero(np.abs(excess) > noise.velocity[k] * run.duration)
+            beyond = excess[clear] > 0.0
+            entries = clear[1:][beyond[1:] & ~beyond[:-1]]
             close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= WINDOW]
             if close:
                 first = float(run.time[entries[close[0]]])
@@ -191,15 +268,18 @@ def _stops(run, ledger):
     return found
 
 
-def _saturation(run, ledger):
+def _saturation(run, ledger, noise):
     """Joint forces that stand at the same largest value again and again, or beyond what the drive can give."""
     found = []
     limits = np.asarray(run.model.effort_limit, dtype=float)
+    # At rest a force that stays is no limit: only samples before the motion has ended count.
+    speed = np.maximum.accumulate(np.abs(run.v).max(axis=1, initial=0.0)[::-1])[::-1]
+    moves = speed > max(STILL * speed.max(initial=0.0), noise.velocity.max(initial=0.0))
     for k, joint in enumerate(run.coordinates.velocity_labels):
         size = np.abs(run.tau[:, k])
         top = size.max(initial=0.0)
-        if top > limits[k] * (1.0 + 1e-9):
-            n = int(np.argmax(size > limits[k]))
+        if top > limits[k] * (1.0 + 1e-9) + noise.force:
+            n = int(np.argmax(size > limits[k] * (1.0 + 1e-9) + noise.force))
             found.append(
                 Finding(
                     "saturation",
@@ -211,8 +291,8 @@ def _saturation(run, ledger):
                 )
             )
             continue
-        at_top = size >= top * (1.0 - 1e-12)
-        if run.book.controlled and top > 0.0 and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
+        at_top = (size >= top * (1.0 - 1e-12)) & moves
+        if run.book.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
             n = int(np.argmax(at_top))
             found.append(
                 Finding(
@@ -227,10 +307,10 @@ def _saturation(run, ledger):
     return found
 
 
-def _speed(run, ledger):
+def _speed(run, ledger, noise):
     """Joints faster than their drives."""
     limits = np.asarray(run.model.velocity_limit, dtype=float)
-    over = np.abs(run.v) > limits * (1.0 + 1e-9)
+    over = np.abs(run.v) > limits * (1.0 + 1e-9) + noise.velocity
     if not over.any():
         return []
     n, k = (int(x) for x in np.argwhere(over)[0])
@@ -244,12 +324,13 @@ def _speed(run, ledger):
     return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
 
 
-def _manifold(run, ledger):
+def _manifold(run, ledger, noise):
     """Quaternions off unit length, couplings that came apart."""
     found = []
     for kind, error, most, what in (
         ("quaternion", ledger.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
-        ("coupling", ledger.coupling_error, COUPLING, "a coupling is off by"),
+        ("coupling", ledger.coupling_error, max(COUPLING, 16.0 * EPS * np.abs(run.q).max(initial=0.0)),
+         "a coupling is off by"),
     ):
         if error.max(initial=0.0) > most:
             t = float(run.time[int(np.argmax(error > most))])
@@ -258,17 +339,20 @@ def _manifold(run, ledger):
     return found
 
 
-def _momentum(run, ledger):
+def _momentum(run, ledger, noise):
     """Momentum of what floats, beyond what weight and wrenches gave."""
     if ledger.momentum_error is None:
         return []
     found = []
-    for what, part in (("angular", slice(0, 3)), ("linear", slice(3, 6))):
+    for what, part, least in (
+        ("angular", slice(0, 3), noise.angular_momentum),
+        ("linear", slice(3, 6), noise.linear_momentum),
+    ):
         error = np.linalg.norm(ledger.momentum_error[:, part], axis=1)
         size = np.linalg.norm(ledger.momentum[:, part], axis=1).max()
         moving = float(np.sqrt(2.0 * run.kinetic_energy.max() * max(float(run.model.total_mass), 1e-300)))
         scale = max(size, moving if what == "linear" else 1e-3 * moving)
-        if error.max() > MOMENTUM * scale > 0.0:
+        if error.max() > max(MOMENTUM * scale, least):
             t = float(run.time[int(np.argmax(error > MOMENTUM * scale))])
             text = (
                 f"The {what} momentum drifts by {error.max() / scale:.2g} of its size without a cause, more than "
@@ -278,9 +362,9 @@ def _momentum(run, ledger):
     return found
 
 
-def _events(run, ledger):
+def _events(run, ledger, noise):
     """Instants that gave energy."""
-    gains = [jump for jump in ledger.events if jump.energy > UNEXPLAINED * ledger.scale]
+    gains = [jump for jump in ledger.events if jump.energy > max(UNEXPLAINED * ledger.scale, noise.energy)]
     if not gains:
         return []
     first = gains[0]

@@ -44,6 +44,7 @@ def take(run, rows: slice):
         every=book.every * step,
         controlled=book.controlled,
         held=book.held and step == 1,
+        pushed=book.pushed and step == 1,
         wrenches=None if book.wrenches is None else book.wrenches[rows],
         disturbance=None if book.disturbance is None else book.disturbance[rows],
         jumps=tuple(jump for jump in book.jumps if time[0] < jump.time <= time[-1]),

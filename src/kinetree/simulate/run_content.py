@@ -35,11 +35,13 @@ META = {
     "extra?": [{"name": str, "units": (str, _TEXTS), "labels": _TEXTS, "description": str}],
     "events?": [{"name": str, "time": float, "joint?": str, "side?": str}],
     "book?": {
-        "method": (str, None), "every": int, "controlled": bool, "held": bool, "counts": _COUNTS,
+        "method": (str, None), "every": int, "controlled": bool, "held": bool, "pushed?": bool, "counts": _COUNTS,
         "jumps": [{"time": float, "label": str, "energy": float, "joint?": str}], "failed": str, "interrupted?": str,
     },
     "stops?": {name: _NUMBERS for name in ("lower", "upper", "limit_stiffness", "limit_damping")},
-    "ledger?": {"names": _TEXTS, "others": _TEXTS, "counts": _COUNTS, "labels": _TEXTS, "units": {str: str}},
+    "ledger?": {
+        "names": _TEXTS, "others": _TEXTS, "counts": _COUNTS, "labels": _TEXTS, "units": {str: str}, "rounding?": float,
+    },
 }  # fmt: skip
 SESSION = {"date": str, "machine": str, "system": str, "python": str, "numpy": str, "wall_time": float}
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", None: "null"}

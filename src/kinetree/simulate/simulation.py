@@ -517,6 +517,7 @@ class Simulation:
             every=self._every,
             controlled=drive.controlled,
             held=drive.at_steps and fixed and self._every == 1,
+            pushed=drive.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
             disturbance=drive.disturbances(times),
             jumps=tuple(self._watch.jumps),

@@ -33,7 +33,7 @@ from kinetree.simulate.snapshot import fingerprint
 from kinetree.simulate.tables import load_csv, save_csv
 
 SETTINGS = ("model_name", "integrator", "dt", "steps", "notes")
-BOOK_VALUES = ("every", "controlled", "held", "counts", "failed", "interrupted")
+BOOK_VALUES = ("every", "controlled", "held", "pushed", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
 LEDGER_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
 VERSION = 3  # of what is in the files; 1 had no events, ledger, wrenches and added channels, 2 no provenance
@@ -145,6 +145,7 @@ def content(run, ledger: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
             "every": int(book.every),
             "controlled": bool(book.controlled),
             "held": bool(book.held),
+            "pushed": bool(book.pushed),
             "counts": {name: int(count) for name, count in book.counts.items()},
             "jumps": [asdict(jump) for jump in book.jumps],
             "failed": book.failed,
@@ -162,6 +163,7 @@ def content(run, ledger: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
             "counts": {name: int(count) for name, count in found.counts.items()},
             "labels": list(found.labels),
             "units": dict(found.units),
+            "rounding": float(found.rounding),
         }
     return meta, session, arrays
 
@@ -259,6 +261,7 @@ def _ledger(about: dict, arrays: dict[str, np.ndarray], jumps: tuple) -> Ledger:
         events=jumps,
         labels=tuple(about["labels"]),
         units=about["units"],
+        rounding=about.get("rounding", 0.0),
     )
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from kinetree.simulate.energy_balance import energy_balance
+from kinetree.simulate.rounding import rounding
 
 NOTES_SHOWN = 6
 EXPLAINED = 0.2
@@ -28,7 +31,7 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
     notes = list(run.notes)
     if model.nv == 0:
         notes.insert(0, "nothing can move: every link is welded to the world; --floating-base frees the root")
-    elif not run.v.any():
+    elif _is_at_rest(run):
         notes.insert(0, "nothing moves: the start is an equilibrium; --seed, --q0, --v0 or --tau start a motion")
     changed = [entry for entry in model.report if entry.level != "info"]
     if changed:
@@ -48,9 +51,14 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
     ]
 
 
+def _is_at_rest(run) -> bool:
+    """Whether nothing moves, but for rounding."""
+    return bool((np.abs(run.v) <= rounding(run, run.ledger.energies.values()).velocity).all())
+
+
 def _energy_rows(run) -> list[tuple[str, str]]:
     """A drift where energy should be conserved; else the work done, and what the joints dissipated."""
-    if not run.v.any():
+    if _is_at_rest(run):
         return []
     balance = energy_balance(run)
     if balance.is_conservative:
