@@ -40,6 +40,11 @@ class LimitError(KinetreeError, ValueError):
     """A joint is beyond a limit that the model states but gives no force for."""
 
 
+class SingularityError(KinetreeError, ValueError):
+    """What must be inverted has no inverse at a position: a joint-space inertia, of which ``joints`` names the joints that
+    move no mass there; a tangent map at a full turn."""
+
+
 class CouplingError(KinetreeError, ValueError):
     """A state violates a coupling between joints (URDF mimic), or a coupling is malformed."""
 

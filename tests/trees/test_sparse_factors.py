@@ -153,14 +153,6 @@ def test_factors_of_a_matrix_beside_the_model():
     np.testing.assert_allclose(L.T @ L, M, rtol=0.0, atol=1e-12)
 
 
-def test_a_matrix_that_is_not_positive_definite_has_no_ltl():
-    """NaN, not a number by accident; the D of LTDL shows the negative pivot."""
-    model = kt.models.double_pendulum()
-    M = np.array([[1.0, 2.0], [2.0, 1.0]])
-    assert np.isnan(kt.ltl_factorize(model, M)).any()
-    assert kt.ltdl_factorize(model, M).D.min() == -3.0
-
-
 @pytest.mark.parametrize("robot", ["ur5", "anymal_b"])
 def test_factors_are_those_of_pinocchio(robot):
     """Pinocchio's M = U D U^T eliminates from the leaves too: U = L^T, D = D, for the same numbering of the joints."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces, outward_pass
 from kinetree.algorithms.rotors import NearRotors, all_near, rotor_forces, solve_leaf_first
 from kinetree.algorithms.spec import algorithm
@@ -57,6 +58,8 @@ def aba(model, q, v, tau, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -88,7 +91,7 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     drives, rotors = rotor_forces(model, X, S, f, q, v, None), NearRotors(model)
 
     IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
-    pA = list(f)
+    pA, scales = list(f), inertia_scales(model)
     U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
@@ -99,7 +102,7 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
         if i in rotors.beyond:  # the couple of the rotor in body i, with its reaction on the joint
             resisting = [resisting[0] + S[i][0].dot(rotors.beyond[i])]
             U[i] = [U[i][0] + rotors.beyond[i]]
-        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], resisting)
+        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], resisting, scales[slot])
         u[i] = [tau_k - S_k.dot(pA[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
         u[i] = [u_k - drive_k for u_k, drive_k in zip(u[i], drives[slot], strict=True)]
         if i in rotors.before:
@@ -140,5 +143,5 @@ def _by_inertia_matrix(model, q, v, tau, f_ext, diagonal):
     for k in range(model.nv):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
     force = [t - c for t, c in zip(tau, bias_forces(model, q, v, f_ext), strict=True)]
-    [a] = solve_leaf_first(M, [force])
+    [a] = solve_leaf_first(M, [force], inertia_scales(model))
     return a

@@ -32,6 +32,7 @@ from kinetree.algorithms.derivatives import (
     summed,
 )
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 
@@ -71,6 +72,8 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -135,7 +138,7 @@ def _by_inverse_dynamics(model, q, v, tau, f_ext):
     dq, dv, M = rnea_derivatives(model, q, v, aba(model, q, v, tau, f_ext), f_ext)
     n = model.nv
     columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)
-    solved = solve_leaf_first(M, columns)
+    solved = solve_leaf_first(M, columns, inertia_scales(model))
     return tuple([[column[m] for column in solved[k * n : (k + 1) * n]] for m in range(n)] for k in range(3))
 
 

@@ -45,6 +45,8 @@ def aba_world(model, q, v, tau, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

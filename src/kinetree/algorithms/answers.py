@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.products import chained
+from kinetree.algorithms.regularity import inertia_scales
 
 
 class Articulated:
@@ -51,10 +52,11 @@ class Articulated:
         self.U, self.D, self.R, self.x = ([None] * model.nb for _ in range(4))
         self.bias = [[f[i] for f, _ in loads] for i in range(model.nb)]
         self.free = [False] + [_floats(model, i, S[i], diagonal) for i in model.outward()]
+        scales = inertia_scales(model)
         for i in model.inward():
             U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
             lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
-            self.D[i] = LDL(lower, diagonal[model.v_slice[i]])
+            self.D[i] = LDL(lower, diagonal[model.v_slice[i]], scales[model.v_slice[i]])
             solved = [self.D[i].solve(unit) for unit in identity(len(U))]
             self.R[i] = [-self.force(U, weights) for weights in solved]
             p = model.parent[i]

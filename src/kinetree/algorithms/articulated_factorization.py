@@ -18,6 +18,7 @@ from __future__ import annotations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.inverse_mass import added
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.regularity import inertia_scales, require_regular
 from kinetree.algorithms.spec import algorithm
 
 
@@ -55,6 +56,8 @@ def articulated_factorization(model, q, diagonal=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -86,11 +89,14 @@ def articulated_factorization(model, q, diagonal=None):
         IA[i] = algebra.ArticulatedInertia.of(here.inverse_apply(model.I[i]))
 
     rows_S, K, D_inv = [None] * model.nv, [None] * model.nv, [0.0] * model.nv
+    scales = inertia_scales(model)
     for i in model.inward():
         first = model.v_slice[i].start
         for m, S_k in reversed(list(enumerate(S[i]))):
             k, U = first + m, IA[i] @ S_k
-            D_inv[k] = 1.0 / (S_k.dot(U) + diagonal[k])
+            D = S_k.dot(U) + diagonal[k]
+            require_regular(D, scales[k])
+            D_inv[k] = 1.0 / D
             K_k = U * D_inv[k]
             rows_S[k], K[k] = list(S_k), list(K_k)
             # Joints in a row on one body: I^a = I^A - U D^-1 U^T is the I^A of the next.

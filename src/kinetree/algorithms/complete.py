@@ -8,7 +8,15 @@ of motion of the tree is projected on the independent velocities: ``G^T M G ydd 
 from __future__ import annotations
 
 from kinetree.algorithms.aba import articulated_accelerations
-from kinetree.algorithms.couplings import at_masters, coupled_rows, coupling_columns, expanded, projected, weighted
+from kinetree.algorithms.couplings import (
+    at_masters,
+    coupled_rows,
+    coupling_columns,
+    expanded,
+    projected,
+    weighted,
+    weighted_scales,
+)
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
@@ -101,6 +109,8 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
 
     Raises
     ------
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
     CouplingError
         q or v breaks a coupling.
     LimitError
@@ -151,6 +161,11 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     a : (..., nv) array
         ``(v_next - v) / dt`` [rad/s^2 or m/s^2].
 
+    Raises
+    ------
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
+
     Notes
     -----
     Source: Sueda, eq. 1.30 and 2.72-2.79 for the joints: ``(M + h D + h^2 K) a = tau - c + elastic - (D + h K) v``
@@ -198,7 +213,8 @@ def coupled_accelerations(model, q, v, tau, f_ext, diagonal):
     for m, column in enumerate(columns):
         for n in (m, *above[m]):
             H[m][n] = projected(M, column, columns[n])
-    ydd = solve_ltdl(*ltdl_factors(H, above), [weighted(force, column) for column in columns], above)
+    L, D = ltdl_factors(H, above, weighted_scales(model, columns))
+    ydd = solve_ltdl(L, D, [weighted(force, column) for column in columns], above)
     return expanded(model, columns, ydd)
 
 

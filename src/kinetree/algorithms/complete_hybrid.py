@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
-from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted
+from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted, weighted_scales
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.passive import passive_joint_forces
@@ -50,6 +50,8 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
 
     Raises
     ------
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
     UnknownNameError, DuplicateNameError
         A name in ``forward`` is that of no joint, or is there twice.
     CouplingError
@@ -119,7 +121,8 @@ def _coupled(model, q, v, tau, a, f_ext, fd, passive):
     M = restricted_inertia(model, q, fd)
     above = [tuple(reversed(range(m))) for m in range(len(forward))]
     H = [[projected(M, left, right) for right in forward] for left in forward]
-    ydd = solve_ltdl(*ltdl_factors(H, above), [weighted(rest, column) for column in forward], above)
+    L, D = ltdl_factors(H, above, weighted_scales(model, forward))
+    ydd = solve_ltdl(L, D, [weighted(rest, column) for column in forward], above)
     for column, acceleration in zip(forward, ydd, strict=True):
         for k, ratio in column:
             a_all[k] = acceleration * ratio

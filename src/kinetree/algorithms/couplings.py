@@ -7,6 +7,7 @@ ratio 1; without couplings every column is such a pair alone.
 
 from __future__ import annotations
 
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.model.sparsity import filled_rows
 from kinetree.spatial.scalar import is_zero
 
@@ -26,6 +27,12 @@ def weighted(x, column):
     for k, ratio in column:
         total = total + x[k] * ratio
     return total
+
+
+def weighted_scales(model, columns) -> list:
+    """The scales of `inertia_scales` for the diagonal of ``G^T M G``."""
+    scales = inertia_scales(model)
+    return [sum(scales[k] * (ratio * ratio) for k, ratio in column) for column in columns]
 
 
 def projected(A, left, right):

@@ -54,6 +54,8 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

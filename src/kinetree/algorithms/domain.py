@@ -50,6 +50,25 @@ def unit_quaternions(name: str) -> Domain:
 UNIT_QUATERNIONS = unit_quaternions("q")
 
 
+def _direction_violations(model, inputs):
+    # A squared length that vanishes beside 1, or overflows.
+    return [(defect <= -1.0) | (defect >= 1e300) for _, defect in _quaternion_defects(model, inputs["q"])]
+
+
+def _direction_error(model, inputs, index):
+    i, defect = _quaternion_defects(model, inputs["q"])[index]
+    values = [float(x) for x in model.q_of(i, inputs["q"])]
+    return QuaternionError(
+        f"the quaternion of joint {model.joint_names[i]!r} in q is {'zero' if defect < 0.0 else 'too long'} (this "
+        f"joint's q: {values}): it has no direction to keep. Quaternions are (w, x, y, z); model.neutral() has valid "
+        "ones.",
+        joint=model.joint_names[i],
+    )
+
+
+QUATERNION_DIRECTIONS = Domain("quaternions with a direction", ("q",), _direction_violations, _direction_error)
+
+
 def _unforced_limits(model, q):
     """Coordinates with limits but no stop to give the force beyond them: (i, k, excess below, excess above)."""
     found = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.regularity import require_regular
+
 
 class LDL:
     """``D = L diag(d) L^T`` without pivoting: of a joint's own ``D = S^T U``, of the inertia matrix of coupled joints.
@@ -12,18 +14,27 @@ class LDL:
         Rows of the lower triangle, the diagonal included.
     shift : sequence
         Added to the diagonal (armature).
+    scales : sequence, optional
+        What the pivots are compared with, the diagonal by default.
+
+    Raises
+    ------
+    SingularityError
+        A pivot is zero to working precision.
     """
 
     __slots__ = ("L", "reciprocals")
 
-    def __init__(self, lower, shift):
+    def __init__(self, lower, shift, scales=None):
         n = len(lower)
         self.L = [[0.0] * n for _ in range(n)]
         self.reciprocals = [0.0] * n
         work = [list(row) for row in lower]
         for k in range(n):
             work[k][k] = work[k][k] + shift[k]
+        scales = [work[k][k] for k in range(n)] if scales is None else scales
         for k in range(n):
+            require_regular(work[k][k], scales[k])
             self.reciprocals[k] = 1.0 / work[k][k]
             for i in range(k + 1, n):
                 self.L[i][k] = work[i][k] * self.reciprocals[k]

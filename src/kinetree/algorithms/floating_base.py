@@ -26,6 +26,7 @@ from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.hybrid import handed_on
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
 from kinetree.algorithms.kinematics import link_transform, world_transforms
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
 
@@ -175,6 +176,8 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -202,10 +205,11 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
 
     IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
     U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
+    scales = inertia_scales(model)
     for i in tree.inward():
         p, armature = model.parent[i], model.armature[model.v_slice[i]]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], armature)
+        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], armature, scales[model.v_slice[i]])
         u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau_joints[tree.slot(i)], S[i], strict=True)]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u

@@ -21,6 +21,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
@@ -67,6 +68,8 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
     UnknownNameError
         No joint has a name in ``forward``.
 
@@ -102,14 +105,15 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     long = max(depths_of(merged_parent(model.parent, fd)[0])) > DEEP
     X, S, f = outward_pass(model, q, v, a_all, f_ext, model.I if long else None)
 
-    IA = list(model.I)
+    IA, scales = list(model.I), inertia_scales(model)
     U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
         if i in moved:
             U[i] = [IA[i] @ S_k for S_k in S[i]]
         if i in fd:
-            D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], model.armature[slot])
+            lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
+            D[i] = LDL(lower, model.armature[slot], scales[slot])
             u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
         else:
             tau_all[slot] = [S_k.dot(f[i]) for S_k in S[i]]
@@ -270,6 +274,8 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
     UnknownNameError
         No joint has a name in ``forward``.
 
@@ -295,7 +301,8 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     M = restricted_inertia(model, q, fd)
     rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
     above = _ancestors_of_rows(model, fd)
-    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above)
+    scales = inertia_scales(model)
+    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above, [scales[k] for k in rows])
     x = solve_ltdl(L, D, [tau[k] - tau_all[k] for k in rows], above)
 
     # tau = C' + ID_delta(Q^T [qdd_1; 0])
@@ -318,7 +325,8 @@ def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
     c, M = rnea(model, q, v, a_all, f_ext), restricted_inertia(model, q, fd)
     rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
     above = _ancestors_of_rows(model, fd)
-    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above)
+    scales = inertia_scales(model)
+    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above, [scales[k] for k in rows])
     for k, x_k in zip(rows, solve_ltdl(L, D, [tau[k] - c[k] for k in rows], above), strict=True):
         a_all[k] = x_k
     tau_all = list(rnea(model, q, v, a_all, f_ext))

@@ -15,6 +15,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
 
 
@@ -54,6 +55,8 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
     UnknownNameError
         No joint has a name in ``forward``.
 
@@ -72,7 +75,7 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
     X, S, eta, M, B, u, Psi = ([None] * model.nb for _ in range(7))
     V, A = [zero, *[None] * (model.nb - 1)], [zero, *[None] * (model.nb - 1)]
     A[0] = type(zero)(zero.angular, -model.gravity)
-    a_all, tau_all = list(a), list(tau)
+    a_all, tau_all, scales = list(a), list(tau), inertia_scales(model)
 
     for i in model.outward():
         p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
@@ -95,7 +98,7 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
         if i in fd:
             U = [M[i] @ S_k for S_k in S[i]]
             lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
-            Psi[i] = LDL(lower, model.armature[slot])
+            Psi[i] = LDL(lower, model.armature[slot], scales[slot])
             # Pi = M - M S Psi S^T M,  beta = B + M (eta + S Psi (tau - S^T (M eta + B)))
             Pi = model.algebra.ArticulatedInertia.of(M[i])
             for column, reciprocal in Psi[i].dyads(U):

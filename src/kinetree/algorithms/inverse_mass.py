@@ -16,6 +16,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
@@ -31,11 +32,11 @@ def added(model, diagonal):
 def articulated_bodies(model, X, S, diagonal):
     """U and D of table 7.1 for every body, of ``M + diag`` where ``diagonal`` stands for the armature."""
     IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
-    U, D = [None] * model.nb, [None] * model.nb
+    U, D, scales = [None] * model.nb, [None] * model.nb, inertia_scales(model)
     for i in model.inward():
         p, own = model.parent[i], diagonal[model.v_slice[i]]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], own)
+        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], own, scales[model.v_slice[i]])
         if p:
             # I^a = I^A - U D^-1 U^T; without diagonal terms it maps S to zero, exactly so.
             Ia, bare = IA[i], all(is_zero(x) for x in own)
@@ -50,7 +51,7 @@ def _solved(model, q, columns, diagonal):
     M = crba(model, q)
     for k, x in enumerate(diagonal or ()):
         M[k][k] = M[k][k] + x
-    return solve_leaf_first(M, columns)
+    return solve_leaf_first(M, columns, inertia_scales(model))
 
 
 @algorithm(
@@ -82,6 +83,8 @@ def inverse_mass_product(model, q, x, diagonal=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -156,6 +159,8 @@ def inverse_mass_matrix(model, q, diagonal=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS, unit_quaternions
+from kinetree.algorithms.domain import QUATERNION_DIRECTIONS, UNIT_QUATERNIONS, unit_quaternions
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
 
@@ -92,7 +92,7 @@ def difference(model, q0, q1):
     return _each_joint(model, "difference", ("q", q0), ("q", q1))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"}, body_frames=None)
+@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"}, domains=(QUATERNION_DIRECTIONS,), body_frames=None)
 def normalize(model, q):
     """The same positions with quaternions of unit length.
 
@@ -100,12 +100,18 @@ def normalize(model, q):
     ----------
     model : Model
     q : (..., nq) array
-        Joint positions [rad or m; quaternions (w, x, y, z), any length but zero].
+        Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8].
 
     Returns
     -------
     q_unit : (..., nq) array
         Positions with unit quaternions [rad or m].
+
+    Raises
+    ------
+    QuaternionError
+        A quaternion is zero, or too long for its length to be a number.
+    ShapeError, NonFiniteError
 
     Notes
     -----

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import (
     ltdl_factors,
@@ -52,6 +53,11 @@ def ltl(model, q):
     L : (..., nv, nv) array
         Lower triangular, its entries square roots of inertias [kg^(1/2) m or kg^(1/2)].
 
+    Raises
+    ------
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
+
     Notes
     -----
     Source: Featherstone (2008), table 6.3. The factor of Cholesky for the reversed order of the joints: leaves are
@@ -70,7 +76,7 @@ def ltl(model, q):
     >>> bool(np.allclose(L.T @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
-    return ltl_factors(crba(model, q), above(model))
+    return ltl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
 @algorithm(inputs={"q": "nq"}, outputs={"L": SQUARE, "D": "nv"}, domains=(UNIT_QUATERNIONS,))
@@ -91,6 +97,11 @@ def ltdl(model, q):
         The diagonal of D [kg m^2 or kg], positive: the inertia that a joint feels of the subtree it carries, whose
         own joints are free.
 
+    Raises
+    ------
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
+
     Notes
     -----
     Source: Featherstone (2008), table 6.3. Cost beyond `crba` (table 6.6): D1 divisions and D2 (m + a); compiled, n
@@ -108,7 +119,7 @@ def ltdl(model, q):
     >>> bool(np.allclose(L.T @ np.diag(D) @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
-    return ltdl_factors(crba(model, q), above(model))
+    return ltdl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
 @algorithm(inputs={"M": SQUARE}, outputs={"L": SQUARE}, body_frames=None)
@@ -126,7 +137,12 @@ def ltl_factorize(model, M):
     Returns
     -------
     L : (..., nv, nv) array
-        Lower triangular [square root of the unit of M]; NaN if M is not positive definite.
+        Lower triangular [square root of the unit of M].
+
+    Raises
+    ------
+    SingularityError
+        M is not positive definite, to working precision.
 
     Notes
     -----
@@ -153,6 +169,11 @@ def ltdl_factorize(model, M):
         Unit lower triangular [1].
     D : (..., nv) array
         The diagonal of D [as M]; not all positive if M is not positive definite.
+
+    Raises
+    ------
+    SingularityError
+        A pivot is zero to working precision.
 
     Notes
     -----
@@ -370,6 +391,8 @@ def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     Raises
     ------
     ShapeError, NonFiniteError, QuaternionError
+    SingularityError
+        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -390,4 +413,5 @@ def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     True
     """
     c, rows = bias_forces(model, q, v, f_ext), above(model)
-    return solve_ltdl(*ltdl_factors(crba(model, q), rows), [t - c_k for t, c_k in zip(tau, c, strict=True)], rows)
+    L, D = ltdl_factors(crba(model, q), rows, inertia_scales(model))
+    return solve_ltdl(L, D, [t - c_k for t, c_k in zip(tau, c, strict=True)], rows)

@@ -242,8 +242,11 @@ def add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M):
                     dq[n][m] = dq[n][m] + ring_mn.dot(W)
 
 
-def solve_leaf_first(H, columns):
-    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros."""
+def solve_leaf_first(H, columns, scales):
+    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros.
+
+    ``scales`` are those of the pivots (`inertia_scales`).
+    """
     n = len(H)
-    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n)
+    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n, scales[::-1])
     return [factor.solve(b[::-1])[::-1] for b in columns]

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinetree.spatial.scalar import sqrt
+from kinetree.algorithms.regularity import require_regular
+from kinetree.spatial.scalar import absolute, sqrt
 
 Rows = Sequence[Sequence[int]]
 
@@ -29,7 +30,7 @@ def lower_triangle(M, above: Rows) -> list[list]:
     return H
 
 
-def ltl_factors(M, above: Rows) -> list[list]:
+def ltl_factors(M, above: Rows, scales: Sequence | None = None) -> list[list]:
     """L with ``M = L^T L``: the factorization of Cholesky in the order that keeps the tree's zeros.
 
     Parameters
@@ -37,11 +38,18 @@ def ltl_factors(M, above: Rows) -> list[list]:
     M : nested sequence of scalars
         Symmetric and positive definite.
     above : sequence of sequence of int
+    scales : sequence, optional
+        What the pivots are compared with, the diagonal of M by default.
 
     Returns
     -------
     list of list
-        Lower triangular. Square roots of negative pivots are NaN: M was not positive definite then.
+        Lower triangular.
+
+    Raises
+    ------
+    SingularityError
+        M is not positive definite, to working precision.
 
     Notes
     -----
@@ -49,6 +57,7 @@ def ltl_factors(M, above: Rows) -> list[list]:
     """
     H = lower_triangle(M, above)
     for k in reversed(range(len(above))):
+        require_regular(H[k][k], scales[k] if scales else M[k][k])
         H[k][k] = sqrt(H[k][k])
         for i in above[k]:
             H[k][i] = H[k][i] / H[k][k]
@@ -58,7 +67,7 @@ def ltl_factors(M, above: Rows) -> list[list]:
     return H
 
 
-def ltdl_factors(M, above: Rows) -> tuple[list[list], list]:
+def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[list], list]:
     """L and D with ``M = L^T D L``, L with a unit diagonal: no square roots.
 
     Parameters
@@ -66,12 +75,19 @@ def ltdl_factors(M, above: Rows) -> tuple[list[list], list]:
     M : nested sequence of scalars
         Symmetric and positive definite.
     above : sequence of sequence of int
+    scales : sequence, optional
+        What the pivots are compared with. Without it M may be indefinite, and its diagonal takes their place.
 
     Returns
     -------
     L : list of list
     D : list
         The diagonal; all positive if M is positive definite.
+
+    Raises
+    ------
+    SingularityError
+        A pivot is zero to working precision, or not positive if there are scales.
 
     Notes
     -----
@@ -80,6 +96,10 @@ def ltdl_factors(M, above: Rows) -> tuple[list[list], list]:
     """
     H, D = lower_triangle(M, above), [0.0] * len(above)
     for k in reversed(range(len(above))):
+        if scales:
+            require_regular(H[k][k], scales[k])
+        else:
+            require_regular(absolute(H[k][k]), absolute(M[k][k]))
         D[k], H[k][k] = H[k][k], 1.0
         for m, i in enumerate(above[k]):
             a = H[k][i] / D[k]

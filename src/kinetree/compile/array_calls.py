@@ -11,7 +11,7 @@ from kinetree.compile.arrays import WEAK, as_arrays, explain, is_number, wrenche
 from kinetree.compile.fused import flattened
 from kinetree.compile.interpret import interpret
 from kinetree.compile.outs import checked_outs, writable_apart
-from kinetree.errors import NonFiniteError
+from kinetree.compile.singularity import singularity
 
 
 class ArrayCalls:
@@ -116,8 +116,7 @@ class ArrayCalls:
         flat = [t.reshape(count, prod(shape)) for t, shape in zip(targets, self._out_shapes, strict=True)]
         status = kernel.batch(rows, flat, count, strides, kernel.threads(count, self.threads))
         if status:
-            error = explain(self.spec, self.model, arrays, batch)
-            raise error or NonFiniteError(f"{self.name}: an input is not finite or outside the algorithm's domain.")
+            raise explain(self.spec, self.model, arrays, batch) or singularity(self.spec, self.model, arrays, batch)
         for r, t in zip(results, targets, strict=True):
             if t is not r:
                 r[...] = t

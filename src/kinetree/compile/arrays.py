@@ -170,7 +170,9 @@ def explain(spec, model, arrays: Mapping[str, np.ndarray], batch: tuple[int, ...
     for domain in spec.domains:
         names = [name for name in domain.needs if name in arrays]
         inputs = {name: _entries(np.broadcast_to(arrays[name], (*batch, *spec.shape(name, model)))) for name in names}
-        for index, violated in enumerate(domain.violations(model, inputs)):
+        with np.errstate(all="ignore"):  # infinity and NaN are looked for, not warned of
+            violations = domain.violations(model, inputs)
+        for index, violated in enumerate(violations):
             violated = np.broadcast_to(np.asarray(violated, bool), batch)
             if np.any(violated):
                 state = tuple(int(k) for k in np.argwhere(violated)[0])

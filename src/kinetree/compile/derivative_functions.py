@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
+from kinetree.algorithms.regularity import collected_pivots, require_regular
 from kinetree.algorithms.spec import Shape, Spec
 from kinetree.compile.differentiate import adjoints, tangents
 from kinetree.compile.evaluate import evaluate
@@ -275,7 +276,8 @@ class _Derivative:
         numbers = [x for _, x in entries(model)]
         symbols = [graph.param(j) if j in set(self.chosen) or _varies(x) else x for j, x in enumerate(numbers)]
         smodel = _over(model, symbols, self.chosen)
-        results = base.function(smodel, **arrays, **static)
+        with collected_pivots() as pivots:
+            results = base.function(smodel, **arrays, **static)
         results = dict(zip(base.outputs, results if len(base.outputs) > 1 else (results,), strict=True))
         variables = [
             [graph.param(j).id for j in self.chosen] if x == NUMBERS else [e.id for e in _flat(arrays[x])]
@@ -290,6 +292,7 @@ class _Derivative:
         weights = [[_node(graph, e) for e in _flat(extra.get(f"{y}_cotangent", []))] for y in self.of]
         found = getattr(self, f"_{self.mode}")(graph, roots, variables, movers, directions, weights)
 
+        found += [[_node(graph, x) for x in pair] for pair in pivots]
         tables = [list(_flat(given[x])) for x in (*names, *extra)]
         values = iter(
             evaluate(
@@ -299,6 +302,8 @@ class _Derivative:
             )
         )
         outputs = [_nested(values, shape) for shape in self._shapes(model)]
+        for _ in pivots:
+            require_regular(next(values), next(values))
         return outputs if len(outputs) > 1 else outputs[0]
 
     def _shapes(self, model) -> list[tuple[int, ...]]:

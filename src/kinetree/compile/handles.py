@@ -10,6 +10,7 @@ the assembly of the bodies joint by joint, which serves closed loops as well.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from kinetree.algorithms.rotors import refuse_rotors
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.interpret import nested
-from kinetree.errors import InertiaError, ModelError, TopologyError, unknown_name
+from kinetree.compile.singularity import singularity
+from kinetree.errors import InertiaError, ModelError, SingularityError, TopologyError, unknown_name
 from kinetree.model.plane import refuse_planar
 from kinetree.spatial.vectors import assemble
 
@@ -32,6 +34,7 @@ Inertia = namedtuple("Inertia", ("IA", "pA"))
 # A direction in which the handles accelerate less than this part of what they would as free bodies is none: eps times
 # some hundred operations.
 SINGULAR = 1e-11
+ROUNDING = 1e-15  # what is left of a zero eigenvalue of a matrix with a diagonal of ones
 
 
 # Articulated bodies ------------------------------------------------------------------------------------------------
@@ -196,6 +199,9 @@ def _by_projection(pieces, bodies, handles) -> ArticulatedBody:
         if i:
             H += _T(J[i]) @ pieces.I[i] @ J[i]
             rest -= _times(_T(J[i]), _times(pieces.I[i], d[i]) + pieces.p[i])
+    scale = np.sqrt(np.diagonal(H, axis1=-2, axis2=-1))
+    if np.any(scale <= 0.0) or np.any(np.linalg.eigvalsh(H / (scale[..., None] * scale[..., None, :])) <= ROUNDING):
+        raise SingularityError("the joint-space inertia has no inverse.")
     rows = np.concatenate([J[i] for i in handles], axis=-2)
     solved = _solve(H, np.concatenate([_T(rows), rest[..., None]], axis=-1))
     b = np.concatenate([d[i] for i in handles], axis=-1) + _times(rows, solved[..., -1])
@@ -407,7 +413,11 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     whole = {name: np.broadcast_to(x, (*batch, *spec.shape(name, model))).astype(float) for name, x in arrays.items()}
     pieces = _Pieces(model, whole, batch)
     bodies_with_handles = list(dict.fromkeys(frame.body for frame in frames))
-    body = _METHODS[method](pieces, chosen, bodies_with_handles)
+    try:
+        body = _METHODS[method](pieces, chosen, bodies_with_handles)
+    except SingularityError:
+        named = dataclasses.replace(spec, name="articulated_inverse_inertia")
+        raise singularity(named, model, arrays, batch) from None
     places = [6 * bodies_with_handles.index(frame.body) for frame in frames]
     X = [frame.X_FB.matrix() for frame in frames]
     at = list(zip(X, [slice(r, r + 6) for r in places], strict=True))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 
 import numpy as np
 
+from kinetree.algorithms.regularity import collected_pivots
 from kinetree.compile.arrays import explain
+from kinetree.compile.singularity import singularity
+from kinetree.errors import SingularityError
 
 _interpreted: ContextVar[bool] = ContextVar("kinetree_interpreted", default=False)
 
@@ -47,8 +50,11 @@ def interpret(spec, model, arrays: Mapping[str, np.ndarray], batch, dtype, stati
         raise error
     scalars = {name: nested(_read_only(x, dtype), len(spec.shape(name, model))) for name, x in arrays.items()}
     numbers = model if dtype == np.float64 else _in_precision(model, dtype)
-    with np.errstate(all="ignore"):
-        results = spec.function(numbers, **scalars, **static)
+    try:
+        with np.errstate(all="ignore"), nullcontext() if checks else collected_pivots():
+            results = spec.function(numbers, **scalars, **static)
+    except SingularityError:
+        raise singularity(spec, model, arrays, batch) from None
     if len(spec.outputs) == 1:
         results = (results,)
     return [

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import prod
 
+from kinetree.algorithms.regularity import collected_pivots, singular
 from kinetree.compile.collector import collector_off
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
 from kinetree.compile.outline_trace import BODIES, MarkedModel, refuse_results
 from kinetree.compile.program import Program
 from kinetree.compile.progress import stage
+from kinetree.compile.singularity import singularity
+from kinetree.errors import SingularityError
 
 
 def trace(spec, model, present: tuple[str, ...] = (), static: Mapping[str, object] | None = None) -> Program:
@@ -55,7 +60,11 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
     names = [*spec.inputs, *(name for name in spec.optional if name in present)]
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
-    results = spec.function(smodel, **arrays, **static)
+    try:
+        with collected_pivots() as pivots:
+            results = spec.function(smodel, **arrays, **static)
+    except SingularityError:  # at every position
+        raise singularity(spec, model) from None
     if len(spec.outputs) == 1:
         results = (results,)
     outputs = [
@@ -67,6 +76,10 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
         for domain in spec.domains
         for violated in domain.violations(smodel, {name: arrays[name] for name in domain.needs if name in arrays})
     ]
+    violated = [singular(*pair) for pair in dict.fromkeys(pivots)]
+    if violated and not many:  # one check for all; of large models every piece of the trace has its own
+        violated = [functools.reduce(operator.or_, violated)]
+    checks += [("regular joint-space inertia", condition) for condition in violated]
     stage("simplifying")
     marks = smodel.marks if many else None
     return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers), marks)

@@ -22,6 +22,7 @@ from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import FRICTION_VELOCITY, limit_excess, passive_joint_forces, spring_deflection
+from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.spec import Spec
 from kinetree.integrate.kernels import settled
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
@@ -145,6 +146,7 @@ class Elimination:
         rows, n = [list(row) for row in A], len(A)
         self._scale = [0.0] * n
         for k in reversed(range(n)):
+            require_regular(absolute(rows[k][k]), absolute(A[k][k]))
             self._scale[k] = 1.0 / rows[k][k]
             for i in range(k):
                 if is_zero(rows[i][k]):

@@ -23,6 +23,7 @@ from math import comb, factorial
 
 import numpy as np
 
+from kinetree.errors import SingularityError
 from kinetree.spatial.scalar import sincos, sqrt, where
 
 TERMS = 10  # of the trigonometric series: the first omitted term is below 1e-20 of the sum for t < 1
@@ -110,8 +111,21 @@ def exp_coefficients(t):
 def log_coefficient(t):
     """D of the inverse tangent maps; singular at a full turn, where the logarithm is."""
     small, safe, s, c, angle = _guarded(t)
+    _refuse_full_turns(angle, c)
     D = (1.0 - 0.5 * angle * s / (1.0 - c)) / safe
     return where(small, COTC(t), D)
+
+
+def _refuse_full_turns(angle, cosine):
+    """Numbers, also those that carry rates, at a full turn: D is infinite there. Traced code cannot raise."""
+    while hasattr(angle, "value"):
+        angle, cosine = angle.value, cosine.value
+    if isinstance(cosine, (float, np.ndarray, np.generic)) and np.any(cosine == 1.0):
+        raise SingularityError(
+            f"a rotation vector of {np.ravel(np.abs(angle))[np.argmax(cosine)]:.9g} rad is a full turn, where the "
+            "logarithm and the inverse tangent maps are singular. Take the rotation vector of the same rotation with a "
+            "length of at most pi.",
+        )
 
 
 def exp_coefficient_rates(t):
@@ -124,6 +138,7 @@ def exp_coefficient_rates(t):
 def log_coefficient_rate(t):
     """dD/dt."""
     small, safe, s, c, angle = _guarded(t)
+    _refuse_full_turns(angle, c)
     (A, B, _), (dA, dB, _) = _exp_rates(safe, s, c, angle)
     D = (1.0 - A / (2.0 * B)) / safe
     dD = (-(dA * B - A * dB) / (2.0 * B * B) - D) / safe
@@ -141,6 +156,7 @@ def exp_coefficient_second_rates(t):
 def log_coefficient_second_rate(t):
     """Second derivative of D with respect to t."""
     small, safe, s, c, angle = _guarded(t)
+    _refuse_full_turns(angle, c)
     values, rates = _exp_rates(safe, s, c, angle)
     (A, B, _), (dA, dB, _) = values, rates
     ddA, ddB, _ = _exp_second(safe, values, rates)

@@ -11,7 +11,7 @@ Tangent maps come in two forms. While v changes at the rate v', B turns with the
 
 Each map exists as a matrix, as a product without the matrix (``_apply``), as the product with its inverse (``_solve``),
 and with derivatives: ``_rate`` is the derivative along a change of v, and ``_gradient`` the matrix of all of them. The
-inverses are singular at full turns, where the logarithm is.
+inverses are singular at full turns, where the logarithm is: a `SingularityError` for numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kinetree.liegroup.coefficients import (
     log_coefficient_rate,
 )
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, IdentityRotation, Rotation
-from kinetree.spatial.rotations import quaternion_from_rotation
+from kinetree.spatial.rotations import quaternion_from_rotation, require_direction
 from kinetree.spatial.scalar import arctan2, sqrt, where
 from kinetree.spatial.vectors import Matrix3, Vector3
 
@@ -48,6 +48,11 @@ def quaternion_exp(v: Vector3) -> tuple:
 def quaternion_log(q) -> Vector3:
     """The rotation vector [rad] of at most half a turn; q and -q give the same, and the length of q does not matter.
 
+    Raises
+    ------
+    QuaternionError
+        q is zero.
+
     Examples
     --------
     >>> quaternion_log((-1.0, 0.0, 0.0, 0.0))
@@ -57,6 +62,7 @@ def quaternion_log(q) -> Vector3:
     flip = where(w < 0.0, -1.0, 1.0)
     w = w * flip
     nn, ww = x * x + y * y + z * z, w * w
+    require_direction(q, nn + ww)
     small = nn < 0.01 * ww
     n = sqrt(where(small, 1.0, nn))
     t = where(small, nn, 0.0) / where(small, ww, 1.0)

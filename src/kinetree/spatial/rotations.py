@@ -7,7 +7,9 @@ axes into B's. Quaternions are (w, x, y, z), and the product of quaternions comp
 
 from __future__ import annotations
 
-from kinetree.errors import JointError
+import numpy as np
+
+from kinetree.errors import JointError, QuaternionError
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, IdentityRotation, Rotation
 from kinetree.spatial.scalar import sincos, sqrt, where
 from kinetree.spatial.vectors import Matrix3
@@ -159,8 +161,30 @@ def quaternion_inverse(q) -> tuple:
     return w, -x, -y, -z
 
 
+def require_direction(q, length) -> None:
+    """Refuse a quaternion of numbers whose length is zero or infinite: no rotation can be read from it.
+
+    Raises
+    ------
+    QuaternionError
+    """
+    if isinstance(length, (float, np.ndarray, np.generic)) and np.any((length == 0.0) | (length == np.inf)):
+        raise QuaternionError(
+            f"the quaternion {tuple(q)!r} has length {length!r}, so it stands for no rotation. Quaternions are "
+            "(w, x, y, z); (1, 0, 0, 0) is the identity.",
+            norm=length,
+        )
+
+
 def quaternion_normalize(q) -> tuple:
-    """The quaternion divided by its length; NaN for the zero quaternion of arrays, an error for that of floats."""
+    """The quaternion divided by its length.
+
+    Raises
+    ------
+    QuaternionError
+        It is zero, or too long for its length to be a number. Traced code cannot raise: see `kinetree.normalize`.
+    """
     w, x, y, z = q
     length = sqrt(w * w + x * x + y * y + z * z)
+    require_direction(q, length)
     return w / length, x / length, y / length, z / length

@@ -1,0 +1,77 @@
+"""The error for a joint-space inertia that has no inverse: which joints move no mass, in which state of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.algorithms.crba import crba
+from kinetree.errors import SingularityError
+
+PART = 1e-3
+"""Joints whose share in the motion without inertia is below this part of the largest are not named."""
+
+
+def singularity(spec, model, arrays: Mapping[str, np.ndarray] | None = None, batch: tuple[int, ...] = ()):
+    """The error of an algorithm that met a singular joint-space inertia.
+
+    Parameters
+    ----------
+    spec : Spec
+    model : Model
+    arrays : mapping of str to ndarray, optional
+        The inputs; without them the model's structure alone makes the inertia singular, at every position.
+    batch : tuple of int
+
+    Returns
+    -------
+    SingularityError
+        Its attribute ``joints`` names the joints that can move together without moving mass, where q or M is known.
+    """
+    given = arrays or {}
+    if "M" in given:
+        M = np.broadcast_to(given["M"], (*batch, model.nv, model.nv)).astype(float)
+    else:
+        q = given["q"] if "q" in given else model.random_q(np.random.default_rng(0))
+        M = _inertia(model.at(given["t"]) if "t" in given else model, np.broadcast_to(q, (*batch, model.nq)))
+    state, joints = _motion_without_inertia(model, M) if np.isfinite(M).all() else ((), [])
+    where = f" at batch index {state if len(state) > 1 else state[0]}" if batch and "q" in given else ""
+    if "M" in given:
+        what, hint = "the given M is not positive definite", "Give the inertia of a mechanism plus what stiffens it."
+    else:
+        what = f"the joint-space inertia of model {model.name!r} has no inverse at {'this' if arrays else 'every'} position"
+        hint = (
+            "Give the massless bodies between them an inertia, or the joints an armature; in place of three hinges "
+            "through one point a spherical joint has no such position."
+        )
+    names = ", ".join(map(repr, joints[:6])) + (f" ({len(joints)} in all)" if len(joints) > 6 else "")
+    if joints:
+        what += f": joint {names} moves" if len(joints) == 1 else f": joints {names} can move together"
+        what += " without moving any mass" if len(joints) > 1 else " no mass"
+    return SingularityError(f"{spec.name}{where}: {what}. {hint}", joints=tuple(joints), model=model.name)
+
+
+def _inertia(model, q: np.ndarray) -> np.ndarray:
+    M = np.empty((*q.shape[:-1], model.nv, model.nv))
+    with np.errstate(all="ignore"):
+        for m, row in enumerate(crba(model, list(np.moveaxis(q.astype(float), -1, 0)))):
+            for n, x in enumerate(row):
+                M[..., m, n] = x
+    return M
+
+
+def _motion_without_inertia(model, M: np.ndarray) -> tuple[tuple[int, ...], list[str]]:
+    """The state in which M is nearest to singular, and the joints that move along its smallest eigenvalue.
+
+    Rows are scaled by the diagonal, which mixes kg m^2 and kg.
+    """
+    diagonal = np.abs(np.diagonal(M, axis1=-2, axis2=-1))
+    scale = np.sqrt(np.maximum(diagonal, 1e-15 * diagonal.max(axis=-1, keepdims=True)))
+    scale[scale == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(M / (scale[..., :, None] * scale[..., None, :]))
+    state = np.unravel_index(np.argmin(values[..., 0]), values.shape[:-1])
+    motion = np.abs(vectors[(*state, slice(None), 0)])
+    moving = motion > PART * motion.max()
+    joints = [model.joint_names[i] for i in model.outward() if moving[model.v_slice[i]].any()]
+    return tuple(int(k) for k in state), joints
