@@ -41,8 +41,7 @@ class LimitError(KinetreeError, ValueError):
 
 
 class SingularityError(KinetreeError, ValueError):
-    """What must be inverted has no inverse at a position: a joint-space inertia, of which ``joints`` names the joints that
-    move no mass there; a tangent map at a full turn."""
+    """No inverse exists at a position: of a joint-space inertia, whose ``joints`` move no mass there, or a tangent map."""
 
 
 class CouplingError(KinetreeError, ValueError):

@@ -1,4 +1,4 @@
-"""Positions at which the joint-space inertia has no inverse: every call that needs one says so, and names the joints."""
+"""Positions at which the joint-space inertia has no inverse: calls that need one say so, and name the joints."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def folded(planar: bool):
     """Two bars of one length with a point mass at the end: folded back at pi, the mass stands on the first axis."""
     b = kt.ModelBuilder("folded", gravity=(0.0, -9.81, 0.0))
     b.add_body("bar", joint=Revolute((0, 0, 1)), joint_name="shoulder")
-    b.add_body("hand", "bar", Revolute((0, 0, 1)), "elbow", placement=Transform.shift(kt.spatial.Vector3(0.7, 0.0, 0.0)),
+    at = Transform.shift(kt.spatial.Vector3(0.7, 0.0, 0.0))
+    b.add_body("hand", "bar", Revolute((0, 0, 1)), "elbow", placement=at,
                mass=2.0, com=(0.7, 0.0, 0.0), inertia=np.zeros((3, 3)))  # fmt: skip
     return b.build().planar() if planar else b.build()
 
@@ -151,7 +152,7 @@ def test_close_to_singular_is_regular(oblique, distance):
 
 
 def test_small_inertias_are_not_singular():
-    """A needle spins about its own axis with a trillionth of its inertia across; a gram slides beside a thousand tons."""
+    """A needle spins about its own axis with a trillionth of its inertia across; a gram beside a thousand tons."""
     b = kt.ModelBuilder("needle", accept_impossible_inertia=True)
     b.add_body("ship", joint=Prismatic((1, 0, 0)), joint_name="rail", mass=1e6, com=(0, 0, 0), inertia=1e9 * MOMENTS)
     b.add_body("needle", "ship", Revolute((0, 0, 1)), "spin", mass=1.0, inertia=np.diag([1.0, 1.0, 1e-12]))

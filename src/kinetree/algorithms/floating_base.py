@@ -209,7 +209,8 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     for i in tree.inward():
         p, armature = model.parent[i], model.armature[model.v_slice[i]]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], armature, scales[model.v_slice[i]])
+        lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
+        D[i] = LDL(lower, armature, scales[model.v_slice[i]])
         u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau_joints[tree.slot(i)], S[i], strict=True)]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u

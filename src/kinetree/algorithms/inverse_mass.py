@@ -36,7 +36,8 @@ def articulated_bodies(model, X, S, diagonal):
     for i in model.inward():
         p, own = model.parent[i], diagonal[model.v_slice[i]]
         U[i] = [IA[i] @ S_k for S_k in S[i]]
-        D[i] = LDL([[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])], own, scales[model.v_slice[i]])
+        lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
+        D[i] = LDL(lower, own, scales[model.v_slice[i]])
         if p:
             # I^a = I^A - U D^-1 U^T; without diagonal terms it maps S to zero, exactly so.
             Ia, bare = IA[i], all(is_zero(x) for x in own)

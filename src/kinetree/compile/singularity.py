@@ -40,7 +40,8 @@ def singularity(spec, model, arrays: Mapping[str, np.ndarray] | None = None, bat
     if "M" in given:
         what, hint = "the given M is not positive definite", "Give the inertia of a mechanism plus what stiffens it."
     else:
-        what = f"the joint-space inertia of model {model.name!r} has no inverse at {'this' if arrays else 'every'} position"
+        which = "this" if arrays else "every"
+        what = f"the joint-space inertia of model {model.name!r} has no inverse at {which} position"
         hint = (
             "Give the massless bodies between them an inertia, or the joints an armature; in place of three hinges "
             "through one point a spherical joint has no such position."
