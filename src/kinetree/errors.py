@@ -41,7 +41,7 @@ class LimitError(KinetreeError, ValueError):
 
 
 class SingularityError(KinetreeError, ValueError):
-    """No inverse exists at a position: of a joint-space inertia, whose ``joints`` move no mass there, or a tangent map."""
+    """No inverse exists at a position: of a joint-space inertia, whose ``joints`` move no mass, or of a tangent map."""
 
 
 class CouplingError(KinetreeError, ValueError):
