@@ -251,7 +251,8 @@ def test_compiled_routines_cost_the_same():
     assert (found.multiplications, found.additions, found.divisions) == (2 * D1, 2 * D1, n)
     found = kt.compile(model, "ltdl_factorize").operations
     assert found.additions == D2
-    assert found.multiplications + found.divisions <= D1 + D2 + n  # divisions by one pivot share its reciprocal
+    # Divisions by one pivot share its reciprocal; the check multiplies the diagonal by its tolerance.
+    assert found.multiplications + found.divisions <= D1 + D2 + 2 * n
     assert found.divisions <= n
 
 
