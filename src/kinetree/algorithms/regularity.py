@@ -17,17 +17,52 @@ from contextvars import ContextVar
 import numpy as np
 
 from kinetree.errors import SingularityError
+from kinetree.spatial.scalar import where
 
 SINGULAR = 1e-15
 """A pivot below this part of its scale is singular: the subtractions behind it leave four rounding units and more."""
 
-_pivots: ContextVar[list | None] = ContextVar("kinetree_pivots", default=None)
+class Pivots:
+    """The pivots of one run of an algorithm.
+
+    Parameters
+    ----------
+    long : bool
+        Whether the trace is to be lowered in pieces, which hand on floats and no truth values: then each pivot extends
+        a number, so that a long chain repeats the same operations.
+
+    Attributes
+    ----------
+    pairs : list
+        ``(pivot, scale)`` of each, in order.
+    """
+
+    __slots__ = ("_long", "_violated", "pairs")
+
+    def __init__(self, long: bool) -> None:
+        self.pairs, self._long, self._violated = [], long, None
+
+    def add(self, pivot, scale, violated) -> None:
+        """One more."""
+        self.pairs.append((pivot, scale))
+        if self._long:
+            self._violated = where(violated, 1.0, 0.0 if self._violated is None else self._violated)
+        else:
+            self._violated = violated if self._violated is None else self._violated | violated
+
+    @property
+    def violated(self):
+        """Whether one of them is singular; None if there are none."""
+        return self._violated > 0.5 if self._long and self.pairs else self._violated
+
+
+_pivots: ContextVar[Pivots | None] = ContextVar("kinetree_pivots", default=None)
 
 
 @contextmanager
-def collected_pivots() -> Iterator[list]:
-    """A list that receives ``(pivot, scale)`` of all pivots in this context, instead of an error about arrays."""
-    token = _pivots.set(found := [])
+def collected_pivots(long: bool = False) -> Iterator[Pivots]:
+    """Receives all pivots in this context, which are then no error, unless they are floats."""
+    token = _pivots.set(found := Pivots(long))
     try:
         yield found
     finally:
@@ -61,7 +96,7 @@ def require_regular(pivot, scale) -> None:
         if fixed:
             raise SingularityError("the joint-space inertia has no inverse.")
     elif found is not None:
-        found.append((pivot, scale))
+        found.add(pivot, scale, violated)
 
 
 def inertia_scales(model) -> list:

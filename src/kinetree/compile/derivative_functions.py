@@ -292,7 +292,7 @@ class _Derivative:
         weights = [[_node(graph, e) for e in _flat(extra.get(f"{y}_cotangent", []))] for y in self.of]
         found = getattr(self, f"_{self.mode}")(graph, roots, variables, movers, directions, weights)
 
-        found += [[_node(graph, x) for x in pair] for pair in pivots]
+        found += [[_node(graph, x) for x in pair] for pair in pivots.pairs]
         tables = [list(_flat(given[x])) for x in (*names, *extra)]
         values = iter(
             evaluate(
@@ -302,7 +302,7 @@ class _Derivative:
             )
         )
         outputs = [_nested(values, shape) for shape in self._shapes(model)]
-        for _ in pivots:
+        for _ in pivots.pairs:
             require_regular(next(values), next(values))
         return outputs if len(outputs) > 1 else outputs[0]
 

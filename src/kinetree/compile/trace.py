@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
-import operator
 from collections.abc import Mapping
 from contextlib import nullcontext
 from math import prod
 
-from kinetree.algorithms.regularity import collected_pivots, singular
+from kinetree.algorithms.regularity import collected_pivots
 from kinetree.compile.collector import collector_off
 from kinetree.compile.graph import Graph
 from kinetree.compile.lowering import lower
@@ -61,7 +59,7 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
     shapes = [spec.shape(name, model) for name in names]
     arrays = {name: _symbols(graph, k, shape) for k, (name, shape) in enumerate(zip(names, shapes, strict=True))}
     try:
-        with collected_pivots() as pivots:
+        with collected_pivots(long=many) as pivots:
             results = spec.function(smodel, **arrays, **static)
     except SingularityError:  # at every position
         raise singularity(spec, model) from None
@@ -76,10 +74,8 @@ def _traced(spec, model, present: tuple[str, ...], static: Mapping[str, object])
         for domain in spec.domains
         for violated in domain.violations(smodel, {name: arrays[name] for name in domain.needs if name in arrays})
     ]
-    violated = [singular(*pair) for pair in dict.fromkeys(pivots)]
-    if violated and not many:  # one check for all; of large models every piece of the trace has its own
-        violated = [functools.reduce(operator.or_, violated)]
-    checks += [("regular joint-space inertia", condition) for condition in violated]
+    if pivots.violated is not None:
+        checks.append(("regular joint-space inertia", pivots.violated))
     stage("simplifying")
     marks = smodel.marks if many else None
     return lower(graph, list(zip(names, shapes, strict=True)), outputs, checks, len(numbers), marks)
