@@ -13,8 +13,8 @@ FAST = (
     "integrate.test_tableaus", "simulate.test_controllers", "io.test_urdf_semantics", "io.test_xml_reader",
 )  # fmt: skip
 """Folders and modules of tests that need milliseconds: algebra, joints, models, graphs, rules of the source tree."""
-SLOW = ("spatial.test_compact_and_dense",)
-"""Exceptions among them."""
+SLOW = ("spatial.test_compact_and_dense", "compile.test_first_calls")
+"""Modules none of whose tests are fast."""
 
 
 def pytest_generate_tests(metafunc):
@@ -25,7 +25,8 @@ def pytest_generate_tests(metafunc):
     """
     for mark in metafunc.definition.iter_markers("seeds"):
         (ordinary,) = mark.args
-        seeds = [pytest.param(0, marks=pytest.mark.fast), *range(1, ordinary)]
+        first = [] if name(metafunc).startswith(SLOW) else [pytest.mark.fast]
+        seeds = [pytest.param(0, marks=first), *range(1, ordinary)]
         chosen = metafunc.config.option.markexpr
         if not chosen or ("sweep" in chosen and "not sweep" not in chosen):
             seeds += [pytest.param(seed, marks=pytest.mark.sweep) for seed in range(ordinary, TIMES * ordinary)]
@@ -35,6 +36,10 @@ def pytest_generate_tests(metafunc):
 def pytest_collection_modifyitems(items):
     """Tests of the modules in ``FAST`` get the marker ``fast``: ``pytest -m fast`` takes less than a minute."""
     for item in items:
-        name = item.module.__name__.removeprefix("tests.")
-        if name.startswith(FAST) and not name.startswith(SLOW):
+        if name(item).startswith(FAST) and not name(item).startswith(SLOW):
             item.add_marker(pytest.mark.fast)
+
+
+def name(test) -> str:
+    """Of the test's module: ``"trees.test_rotors"``."""
+    return test.module.__name__.removeprefix("tests.")
