@@ -14,6 +14,7 @@ from kinetree.analysis.far_bodies import FAR, FarBody, Ratio, far_bodies, inerti
 from kinetree.compile.calls import plain_call
 from kinetree.errors import ModelError, ShapeError
 from kinetree.model import Model
+from kinetree.model.seeds import generator
 
 rnea, crba, aba = (plain_call(ALGORITHMS[name]) for name in ("rnea", "crba", "aba"))
 
@@ -254,7 +255,7 @@ def digits(error: float) -> float:
 
 
 def _states(model: Model, q, v, a, states: int, seed: int):
-    rng = np.random.default_rng(seed)
+    rng = generator("accuracy", seed)
     arrays = {"q": (q, model.nq), "v": (v, model.nv), "a": (a, model.nv)}
     given = {name: np.asarray(x, float) for name, (x, _) in arrays.items() if x is not None}
     for name, x in given.items():

@@ -7,6 +7,7 @@ import numpy as np
 from kinetree.algorithms.domain import COUPLINGS, unit_quaternions
 from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.integrate.system import System
+from kinetree.model.seeds import generator
 from kinetree.simulate.limits import bounded_coordinates, check_inside
 
 INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
@@ -35,7 +36,7 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         What was chosen or moved.
     """
     notes = []
-    rng = None if seed is None else np.random.default_rng(seed)
+    rng = None if seed is None else generator("simulate", seed)
     chosen, drawn = q0 is None, q0 is None and rng is not None
     own_v = np.zeros(model.nv)
     if drawn:

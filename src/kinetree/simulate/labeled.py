@@ -87,10 +87,15 @@ def to_pandas(run, frames=()):
     return table
 
 
-def save_netcdf(run, path: Path, ledger: bool) -> None:
-    """Write the dataset, with all that a file of a run holds besides."""
+def need_netcdf() -> None:
+    """Refuse to write NetCDF files where the packages for it are missing."""
     _package("xarray", "NetCDF files")
     _package("h5netcdf", "NetCDF files")
+
+
+def save_netcdf(run, path: Path, ledger: bool) -> None:
+    """Write the dataset, with all that a file of a run holds besides."""
+    need_netcdf()
     meta, session, arrays = content(run, ledger)
     dataset = to_xarray(run, ledger=ledger)
     for name, values in arrays.items():

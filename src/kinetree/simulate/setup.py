@@ -26,7 +26,7 @@ def steps_between_samples(dt: float, record_every, sample_period) -> int:
     if sample_period is not None:
         if record_every != 1:
             raise SimulationError("simulate: record_every and sample_period say the same thing; give one of them.")
-        ratio = sample_period / dt
+        ratio = positive_time("sample_period", sample_period) / dt
         record_every = round(ratio)
         if record_every < 1 or abs(ratio - record_every) > 1e-6 * ratio:
             raise SimulationError(
@@ -34,7 +34,8 @@ def steps_between_samples(dt: float, record_every, sample_period) -> int:
                 f"{max(1, math.floor(ratio)) * dt:g} and {math.ceil(ratio) * dt:g} s.",
                 sample_period=sample_period,
             )
-    if record_every != int(record_every) or record_every < 1:
+    whole = isinstance(record_every, (int, float, np.number)) and math.isfinite(record_every)
+    if not whole or record_every != int(record_every) or record_every < 1:
         raise SimulationError(f"simulate: record_every is {record_every!r}, expected a positive whole number of steps.")
     return int(record_every)
 

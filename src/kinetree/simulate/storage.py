@@ -62,6 +62,22 @@ def save(trajectory, path, ledger: bool = True) -> Path:
     return path
 
 
+def check_suffix(path) -> None:
+    """Refuse a path that `save` would refuse: by its suffix, or for want of a package.
+
+    Parameters
+    ----------
+    path : path-like
+    """
+    suffix = Path(path).suffix
+    if suffix in (".nc", ".h5"):
+        from kinetree.simulate.labeled import need_netcdf
+
+        need_netcdf()
+    elif suffix not in ("", ".npz", ".csv"):
+        raise _unknown_suffix(Path(path))
+
+
 def load(path, model=None):
     """Read a file that `save` wrote."""
     path = Path(path)

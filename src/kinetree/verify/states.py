@@ -11,6 +11,7 @@ from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import compile
 from kinetree.compile.interpret import interpret
 from kinetree.compile.timed import timed
+from kinetree.model.seeds import generator
 from kinetree.verify.plain import PRECISE, Plain, solve_symmetric
 from kinetree.verify.terms import Tolerances
 
@@ -41,7 +42,7 @@ class States:
 
     def __init__(self, model, n: int, seed: int, compiled: bool, modified: bool = False) -> None:
         self.model, self.n, self.seed, self.compiled, self.modified = model, n, seed, compiled, modified
-        rng = np.random.default_rng(seed)
+        rng = generator("verify", seed)
         pairs = [model.random_state(rng) for _ in range(n)]
         self.q, self.v = (np.array([pair[k] for pair in pairs]).reshape(n, -1) for k in (0, 1))
         self.a, self.b = (self.coupled(rng.standard_normal((n, model.nv))) for _ in range(2))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.errors import UnsupportedError
 from kinetree.files import replacing
 
 # Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
@@ -77,6 +78,26 @@ def drawing(size: tuple[float, float], path=None, show: bool = False):
         plt.show()
 
 
+def check_format(path) -> None:
+    """Refuse a figure of a format that matplotlib does not write.
+
+    Parameters
+    ----------
+    path : path-like
+
+    Raises
+    ------
+    UnsupportedError
+        No format has this suffix; all that have are named.
+    """
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known, suffix = FigureCanvasBase.get_supported_filetypes(), Path(path).suffix
+    if suffix and suffix[1:].lower() not in known:
+        names = ", ".join(f".{name}" for name in known)
+        raise UnsupportedError(f"{path}: the suffix {suffix!r} names no format of figures; known: {names}.", path=path)
+
+
 def save_figure(figure, path, **options) -> None:
     """Write a figure in the format that the suffix of the path names; the file is replaced as a whole or not at all.
 
@@ -89,6 +110,7 @@ def save_figure(figure, path, **options) -> None:
         Of ``Figure.savefig``.
     """
     path = Path(path)
+    check_format(path)
     if not path.suffix:
         path = path.with_name(f"{path.name}.{figure.canvas.get_default_filetype()}")
     with replacing(path) as file:

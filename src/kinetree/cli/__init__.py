@@ -6,7 +6,6 @@ Nothing imports this module but the command itself, so typer stays out of ``impo
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,21 +13,11 @@ from typing import Annotated
 
 import typer
 
+from kinetree.cli.ending import Errors, flushed, make_streams_safe, signals
+from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
 from kinetree.errors import KinetreeError, ShapeError, UnsupportedError, unknown_name
 
-# How messages name options of functions, and what the command line calls them.
-_SPELLINGS = (
-    (re.compile(r"\bunsupported='drop'"), "--drop"),
-    (re.compile(r"\bfloating_base=True\b"), "--floating-base"),
-    (re.compile(r"\bmodel\.without_unsupported\(\) is a copy without them"), "--tree-only leaves them out"),
-    (re.compile(r"\bload (the run|one of them) with Trajectory.load\(path, model=model\)"), "give --robot"),
-    (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
-    (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
-    (
-        re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='([\w:]+)'"),
-        lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
-    ),
-)
+MOST_STATES = 100_000  # some minutes of work
 
 app = typer.Typer(
     help="Rigid-body dynamics, compiled for your own robot.",
@@ -39,9 +28,9 @@ app = typer.Typer(
 )
 
 
-def _option(help: str, *names: str, default: bool | str = False):
+def _option(help: str, *names: str, default: bool | str = False, **bounds: int):
     # In rich's markup "[s]" would be a style and vanish.
-    return typer.Option(*names, help=help.replace("[", r"\["), show_default=default)
+    return typer.Option(*names, help=help.replace("[", r"\["), show_default=default, **bounds)
 
 
 Robot = Annotated[
@@ -65,14 +54,30 @@ Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 on success, 2 on an error of kinetree or of the arguments.
+    """Run the command line and exit.
+
+    The exit code is 0 on success, 2 on an error of kinetree or of the arguments, 1 on other failures, 130 after Ctrl-C,
+    128 plus the number of another signal that ended it.
 
     Parameters
     ----------
     arguments : list of str, optional
         Default: those of the process.
     """
-    app(arguments, prog_name="kinetree")
+    make_streams_safe()
+    code = 0
+    try:
+        with signals():
+            app(arguments, prog_name="kinetree")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException as error:
+        try:
+            with Errors(debug=False):
+                raise error
+        except typer.Exit as end:
+            code = end.exit_code
+    sys.exit(flushed(code))
 
 
 @app.callback(invoke_without_command=True)
@@ -98,10 +103,10 @@ def joints(
     debug: Debug = False,
 ) -> None:
     """List the kinds of joints, with their coordinates; draw them."""
-    with _Errors(debug):
+    with Errors(debug):
         from kinetree import viz
 
-        _writable(plot)
+        check_figure(plot)
         kinds = {entry.kind: entry for entry in viz.joint_kinds()}
         if kind is not None and kind not in kinds:
             raise unknown_name("joint kind", kind, kinds, "the registry of joints")
@@ -127,7 +132,7 @@ def info(
     debug: Debug = False,
 ) -> None:
     """Show a robot: its bodies and joints, masses, limits, sizes, and what the file did not say clearly."""
-    with _Errors(debug):
+    with Errors(debug):
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         from kinetree.viz import describe
 
@@ -169,10 +174,11 @@ def simulate(
     debug: Debug = False,
 ) -> None:
     """Simulate a robot; print a summary, draw it, save it."""
-    with _Errors(debug):
+    with Errors(debug):
         from kinetree.simulate.simulate import simulate as run_simulation
 
-        _writable(plot, save)
+        check_figure(plot)
+        check_run(save)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         if model.unsupported and not tree_only:
             raise UnsupportedError(
@@ -182,22 +188,26 @@ def simulate(
             )
         left_out = model.unsupported
         model = model.without_unsupported()
-        run = run_simulation(
-            model,
-            q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
-            _numbers(v0, "--v0"),
-            duration=duration,
-            dt=dt,
-            integrator=integrator,
-            method=method,
-            rtol=rtol,
-            atol=atol,
-            tau=_numbers(tau, "--tau"),
-            seed=seed,
-            limits=limits,
-            sample_period=sample_period,
-            progress=False if quiet else None,
-        )
+        try:
+            run = run_simulation(
+                model,
+                q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
+                _numbers(v0, "--v0"),
+                duration=duration,
+                dt=dt,
+                integrator=integrator,
+                method=method,
+                rtol=rtol,
+                atol=atol,
+                tau=_numbers(tau, "--tau"),
+                seed=seed,
+                limits=limits,
+                sample_period=sample_period,
+                progress=False if quiet else None,
+            )
+        except BaseException as error:
+            keep_partial(error, save)
+            raise
         written = [run.save(save)] if save is not None else []
         if plot is not None:
             run.plot(path=plot)
@@ -225,10 +235,10 @@ def compare(
     debug: Debug = False,
 ) -> None:
     """Compare two runs joint by joint, and say where they part. Exit code 1 if they differ beyond the tolerance."""
-    with _Errors(debug):
+    with Errors(debug):
         import kinetree as kt
 
-        _writable(plot)
+        check_figure(plot)
         model = None if robot is None else _load(robot, floating_base, None, None, False, None, None, None)
         model = None if model is None else model.without_unsupported()
         runs = [kt.Trajectory.load(path, model) for path in (first, second)]
@@ -254,7 +264,7 @@ def lint(
 
     Exit code 2 with errors, 0 without; with --strict 1 if there are warnings only. docs/lint.md explains the codes.
     """
-    with _Errors(debug):
+    with Errors(debug):
         import kinetree as kt
         from kinetree.viz import lint_text
 
@@ -269,7 +279,7 @@ def lint(
 @app.command()
 def accuracy(
     robot: Robot,
-    states: Annotated[int, _option("How many random states are looked at.", default=True)] = 20,
+    states: Annotated[int, _option("How many random states are looked at.", default=True, min=1, max=MOST_STATES)] = 20,
     q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
     seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
     floating_base: FloatingBase = False,
@@ -283,7 +293,7 @@ def accuracy(
     debug: Debug = False,
 ) -> None:
     """Say how many digits of a robot's dynamics are right, and which joint or body costs the others."""
-    with _Errors(debug):
+    with Errors(debug):
         import kinetree as kt
 
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
@@ -297,7 +307,7 @@ def accuracy(
 @app.command()
 def verify(
     robot: Robot,
-    states: Annotated[int, _option("Random states.", default=True)] = 8,
+    states: Annotated[int, _option("Random states.", default=True, min=1, max=MOST_STATES)] = 8,
     seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
     fast: Annotated[bool, _option("Compile nothing: for big robots.", "--fast")] = False,
     everything: Annotated[bool, _option("Show what does not apply to this robot, too.", "--all")] = False,
@@ -317,10 +327,10 @@ def verify(
 
     Exit code 0 if all agree, 1 if something is off. docs/verify.md explains the table.
     """
-    with _Errors(debug):
+    with Errors(debug):
         from kinetree.verify.command import command
 
-        _writable(save)
+        check_targets(save)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         code = command(
             model, states=states, seed=seed, fast=fast, as_json=as_json, everything=everything, quiet=quiet, write=save
@@ -344,11 +354,11 @@ def convert(
     debug: Debug = False,
 ) -> None:
     """Read a robot and write it into a file, of another format or the same; say what changed on the way."""
-    with _Errors(debug):
+    with Errors(debug):
         import kinetree as kt
         from kinetree.io.save import SUFFIXES
 
-        _writable(path)
+        check_targets(path)
         if path.suffix.lower() not in SUFFIXES:
             known = ", ".join(SUFFIXES)
             raise UnsupportedError(f"{path}: the suffix {path.suffix!r} names no format to write; known: {known}.")
@@ -371,7 +381,7 @@ def dh(
     debug: Debug = False,
 ) -> None:
     """Print the Denavit-Hartenberg parameters of a serial chain."""
-    with _Errors(debug):
+    with Errors(debug):
         import kinetree as kt
 
         typer.echo(kt.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
@@ -407,7 +417,7 @@ def codegen(
     debug: Debug = False,
 ) -> None:
     """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
-    with _Errors(debug):
+    with Errors(debug):
         if lang != "c":
             raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
@@ -478,7 +488,7 @@ def _function(model, names: str, given: dict[str, str | None], optional: Iterabl
 @app.command()
 def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False, debug: Debug = False) -> None:
     """Show where compiled code is kept and how much there is of it; empty it."""
-    with _Errors(debug):
+    with Errors(debug):
         from kinetree.compile import cache as files
 
         removed = [("removed", f"{files.clear()} entries")] if clear else []
@@ -489,33 +499,6 @@ def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = Fa
         limit = f"{usage.limit / 2**20:.4g} MB (KINETREE_CACHE_SIZE)"
         size = f"{usage.size / 2**20:.3g} MB of {limit}"
         _print_rows([("folder", str(usage.directory)), ("entries", str(usage.entries)), ("size", size), *removed])
-
-
-class _Errors:
-    """Print an error of kinetree as one red line and exit with code 2; ``--debug`` lets it through."""
-
-    def __init__(self, debug: bool) -> None:
-        self._debug = debug
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind, error, traceback) -> None:
-        if self._debug or not isinstance(error, (KinetreeError, OSError)):
-            return
-        from rich.console import Console
-        from rich.text import Text
-
-        message = _as_options(" ".join(str(error).split()))
-        Console(stderr=True, soft_wrap=True).print(Text(f"error: {message}", style="bold red"))
-        raise typer.Exit(code=2) from error
-
-
-def _as_options(message: str) -> str:
-    """Advice for callers of functions in the words of the command line: ``massless='lock'`` is ``--massless lock``."""
-    for pattern, option in _SPELLINGS:
-        message = pattern.sub(option, message)
-    return message
 
 
 def _console():
@@ -581,13 +564,6 @@ def _numbers(text: str | None, option: str, names: Iterable[str] = ()) -> list[f
         keyframes = f", or a keyframe: {', '.join(names)}" if names else ""
         message = f'{option} is {text!r}, expected numbers such as "0.1 0.2 -1"{keyframes}.'
         raise ShapeError(message, option=option) from None
-
-
-def _writable(*paths: Path | None) -> None:
-    """Find out before a long run that its results have nowhere to go."""
-    for path in paths:
-        if path is not None and not path.parent.is_dir():
-            raise KinetreeError(f"{path}: there is no folder {str(path.parent)!r} to write to.")
 
 
 def _version() -> str:
