@@ -11,6 +11,7 @@
 
 #define __global__
 #define __device__
+#define __constant__
 #define __grid_constant__
 #define __shared__ static
 #define __forceinline__ inline

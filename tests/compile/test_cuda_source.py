@@ -108,6 +108,23 @@ def test_every_operation(dtype, tmp_path):
 
 
 @needs_compiler
+@pytest.mark.parametrize("dtype, most", [("float64", 1023.9), ("float32", 127.9)])
+def test_sines_of_angles_of_any_size(dtype, most, tmp_path):
+    """The bits of the CPU for angles up to the largest numbers, NaN for what is not finite."""
+    program = Program((("x", (1,)),), (("y", (2,)),), (("input", 0, 0), ("sin", 0), ("cos", 0)), ((1, 2),))
+    rng = np.random.default_rng(8)
+    x = 2.0 ** rng.uniform(-30, most, 256) * rng.choice([-1, 1], 256)
+    x = np.append(x, [np.inf, -np.inf, np.nan, 0.0]).astype(dtype).reshape(-1, 1)
+    kernel = ShimKernel(emit(program, dtype, name=f"far_{dtype}"), program, None, tmp_path)
+    (found,), _ = kernel([x], len(x))
+    expected = np.empty((len(x), 2), dtype)
+    Kernel(program, dtype, False).batch([x], [expected], len(x))
+    assert np.isnan(found[~np.isfinite(x[:, 0])]).all()
+    if BITWISE:
+        np.testing.assert_array_equal(found, expected)
+
+
+@needs_compiler
 def test_rows_that_would_share_a_bank_have_gaps(tmp_path):
     """Rows of 8 and 16 entries are moved entry by entry with a gap after each; nothing is lost."""
     code = (*(("input", 0, k) for k in range(16)), *(("input", 1, k) for k in range(8)))

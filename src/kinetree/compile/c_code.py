@@ -12,6 +12,7 @@ from math import copysign
 
 import numpy as np
 
+from .large_angles import large_angle_text
 from .llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
 from .llvm_plan import Plan, plan
 from .program import Program
@@ -371,15 +372,22 @@ def sincos_text(name: str, real: str) -> str:
     high, low = HALF_PI[real]
     rounder, whole = number(ROUNDER[real]), "long long" if real == "double" else "long"
     return f"""\
-/* Sine and cosine: x = r + n pi/2, fdlibm's polynomials of r; NaN where |x| is too large for the reduction. */
+{large_angle_text(f"{name}_far")}
+/* Sine and cosine: x = r + n pi/2, fdlibm's polynomials of r. */
 static void {name}({real} x, {real} *sine, {real} *cosine)
 {{
     {real} pair[2], turns, k, r, z;
+    unsigned int further = 0;
     {whole} n;
-    if (!({fabs}(x) < {number(LIMIT[real])})) {{ *sine = NAN; *cosine = NAN; return; }}
+    if (!({fabs}(x) < {number(LIMIT[real])})) {{
+        struct {name}_far reduced = {name}_far(x);
+        x = ({real})reduced.r;
+        further = reduced.quadrant & 3;
+    }}
+    if (x != x) {{ *sine = x; *cosine = x; return; }}
     turns = KT_FMA(x, {number(2.0 / 3.141592653589793)}, {rounder});
     k = turns - {rounder};
-    n = ({whole})k;
+    n = ({whole})k + ({whole})further;
     r = {fma}(-k, {number(high)}, x); /* rounded once everywhere: the reduction rests on it */
     r = {fma}(-k, {number(low)}, r);
     z = r * r;

@@ -30,7 +30,8 @@ from math import gcd, isinf, prod
 import numpy as np
 
 from ..errors import CompilationError
-from .llvm_math import COS, HALF_PI, LIMIT, OVERFLOW, ROUNDER, SIN
+from .large_angles import large_angle_text
+from .llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
 from .program import SIGNATURES, Program
 
 ROW = 40
@@ -263,17 +264,23 @@ class _Writer:
             return text
 
         self.lines.append(f"""\
-// The angle less k quarter turns, by fused multiply-adds; NaN beyond {LIMIT[element]:g}.
+{large_angle_text("far_angle", "static __device__ __noinline__", "static __constant__ const")}
+// The angle less k quarter turns, by fused multiply-adds.
 static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
+  unsigned int further = 0;
+  if (!(fabs{self.suffix}(x) < {number(LIMIT[element])})) {{
+    const struct far_angle reduced = far_angle(x);
+    x = (Real)reduced.r;
+    further = reduced.quadrant;
+  }}
   const Real shifted = fma{self.suffix}(x, {number(2.0 / 3.141592653589793)}, {number(ROUNDER[element])});
   const Real k = shifted - {number(ROUNDER[element])};
-  const Real near = fma{self.suffix}(-k, {number(low)}, fma{self.suffix}(-k, {number(high)}, x));
-  const Real r = fma{self.suffix}(x * {number(OVERFLOW[element])}, {number(0.0)}, near);
+  const Real r = fma{self.suffix}(-k, {number(low)}, fma{self.suffix}(-k, {number(high)}, x));
   const Real z = r * r;
   const Real sine = fma{self.suffix}(r * z, {horner(SIN[element])}, r);
   const Real cosine = fma{self.suffix}(z * z, {horner(COS[element])}, fma{self.suffix}(z, {number(-0.5)}, \
 {number(1.0)}));
-  const unsigned {integer} quadrant = (unsigned {integer}){bits}(shifted);
+  const unsigned {integer} quadrant = (unsigned {integer}){bits}(shifted) + further;
   const bool odd = quadrant & 1;
   s = {real}(({integer})((unsigned {integer}){bits}(odd ? cosine : sine) ^ ((quadrant & 2) << {shift})));
   c = {real}(({integer})((unsigned {integer}){bits}(odd ? sine : cosine) ^ (((quadrant + 1) & 2) << {shift})));

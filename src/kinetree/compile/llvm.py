@@ -28,6 +28,7 @@ import sys
 from math import prod
 
 from .engine import Target
+from .large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
 from .llvm_math import Lanes, sincos_function, sincos_name
 from .llvm_plan import CHUNK, Plan, plan
 from .llvm_registers import Residence
@@ -95,8 +96,14 @@ class Module:
         """Include the sincos function for these lanes and return its name."""
         if lanes.count not in self._sincos:
             self._sincos.add(lanes.count)
-            self.intrinsic("fma", lanes)
-            self.parts.append(sincos_function(sincos_name(lanes), lanes, self.target.fma))
+            for needed in (lanes, Lanes(lanes.element, 1), Lanes("double", 1)):
+                self.intrinsic("fma", needed)
+                self.intrinsic("fabs", needed)
+            self.include(large_angle_ir())
+            self.include(far_sincos_ir(lanes.element, self.target.fma))
+            if lanes.count > 1:
+                self.include(far_lanes_ir(lanes))
+            self.parts.append(sincos_function(lanes, self.target.fma))
         return "@" + sincos_name(lanes)
 
     def include(self, text: str) -> None:

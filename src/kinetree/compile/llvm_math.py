@@ -1,6 +1,6 @@
 """Vector and scalar types in IR text, and the sine and cosine that kernels carry with them.
 
-The pair (sin x, cos x) is computed without branches and table look-ups, in any number of lanes with the same bits:
+The pair (sin x, cos x) is computed in any number of lanes with the same bits:
 
 1. k = round(2 x / pi), by adding 1.5 * 2^52 (the low bits of the sum then hold k);
 2. r = x - k pi/2, with pi/2 in two parts (Cody and Waite) and fused multiply-adds, so that each product is exact;
@@ -8,8 +8,8 @@ The pair (sin x, cos x) is computed without branches and table look-ups, in any 
 4. quadrant k by integer masks: bit 0 exchanges the two, bit 1 gives the sign. A `select` would become a branch in the
    scalar form, and joint angles make it a mispredicted one.
 
-Beyond ``LIMIT`` the reduction is no longer accurate, and there the result is NaN, never a wrong number; infinity and
-NaN give NaN. Largest errors: 1.6e-16 (double, |x| < 2^40) and 1e-7 (single, |x| < 2^17).
+Beyond ``LIMIT`` this reduction is no longer accurate: there a branch, which costs nothing where it is not taken, leads
+to an exact one (`large_angles`). Infinity and NaN give NaN. Largest errors: 1.7e-16 (double), 1e-7 (single).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import struct
 from dataclasses import dataclass
 
 LIMIT = {"double": 2.0**40, "float": 2.0**17}
-"""Angles beyond this give NaN."""
+"""Angles beyond this are reduced exactly (`large_angles`)."""
 
 SIN = {
     "double": (
@@ -54,9 +54,6 @@ HALF_PI = {
 
 ROUNDER = {"double": 1.5 * 2.0**52, "float": 1.5 * 2.0**23}
 """What rounds a number to an integer when it is added and taken away again."""
-
-OVERFLOW = {"double": 2.0**984, "float": 2.0**111}
-"""Times `LIMIT`, just beyond the largest number."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +111,42 @@ def hexadecimal(x: float, element: str) -> str:
     return "0x" + struct.pack(">d", x).hex().upper()
 
 
-def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
-    """IR of ``{T, T} name(T x)``, the sine and cosine of each lane.
+def sincos_function(lanes: Lanes, fused: bool) -> str:
+    """IR of ``{T, T} sincosN(T x)``, the sine and cosine of each lane; angles beyond `LIMIT` go to `large_angles`.
 
     Without FMA in hardware (``fused`` false) only the reduction, whose accuracy rests on it, uses the C library's; the
     rest is rounded twice.
     """
+    kind, name = lanes.type, sincos_name(lanes)
+    both = f"{{ {kind}, {kind} }}"
+    lines = [
+        f"define internal fastcc {both} @{name}({kind} %x) #0 {{",
+        f"  %size = call {kind} @llvm.fabs.{lanes.suffix}({kind} %x)",
+        f"  %within = fcmp olt {kind} %size, {lanes.number(LIMIT[lanes.element])}",
+    ]
+    near = "%within"
+    if lanes.count > 1:
+        lines.append(f"  %set = bitcast {lanes.boolean} %within to i{lanes.count}")
+        lines.append(f"  %near = icmp eq i{lanes.count} %set, -1")
+        near = "%near"
+    # The call is the last thing that its block does, so the usual way saves no registers for it.
+    far = f"{name}_far" if lanes.count > 1 else "sincos_far"
+    lines += [
+        f"  br i1 {near}, label %usual, label %far",
+        "far:",
+        f"  %there = tail call fastcc {both} @{far}({kind} %x)",
+        f"  ret {both} %there",
+        "usual:",
+        *sincos_core(lanes, fused, "%x"),
+        "}",
+    ]
+    return "\n".join(lines)
+
+
+def sincos_core(lanes: Lanes, fused: bool, x: str, turns: str = "") -> list[str]:
+    """Lines of IR that end a function with the pair of an angle within `LIMIT`, ``turns`` quarter turns further."""
     kind, whole, element, suffix = lanes.type, lanes.integer, lanes.element, lanes.suffix
-    lines = [f"define internal fastcc {{ {kind}, {kind} }} @{name}({kind} %x) #0 {{"]
+    lines: list[str] = []
     emit = lines.append
 
     def fma(result: str, a: str, b: str, c: str) -> None:
@@ -142,14 +167,11 @@ def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
         return value
 
     high, low = HALF_PI[element]
-    multiply_add("%shifted", "%x", lanes.number(2.0 / 3.141592653589793), lanes.number(ROUNDER[element]))
+    multiply_add("%shifted", x, lanes.number(2.0 / 3.141592653589793), lanes.number(ROUNDER[element]))
     emit(f"  %k = fsub {kind} %shifted, {lanes.number(ROUNDER[element])}")
     emit(f"  %minus = fneg {kind} %k")
-    fma("%r0", "%minus", lanes.number(high), "%x")
-    fma("%r1", "%minus", lanes.number(low), "%r0")
-    # x times a huge power of two is infinite beyond the limit, and infinity (or NaN) times zero is NaN.
-    emit(f"  %huge = fmul {kind} %x, {lanes.number(OVERFLOW[element])}")
-    multiply_add("%r", "%huge", lanes.number(0.0), "%r1")
+    fma("%r0", "%minus", lanes.number(high), x)
+    fma("%r", "%minus", lanes.number(low), "%r0")
     emit(f"  %z = fmul {kind} %r, %r")
     emit(f"  %rz = fmul {kind} %r, %z")
     emit(f"  %zz = fmul {kind} %z, %z")
@@ -158,7 +180,8 @@ def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
     multiply_add("%cosine", "%zz", horner("c", COS[element]), "%near1")
     top = lanes.whole(lanes.bits - 2)
     for line in (
-        f"%quadrant = bitcast {kind} %shifted to {whole}",
+        f"%{'own' if turns else 'quadrant'} = bitcast {kind} %shifted to {whole}",
+        *([f"%quadrant = add {whole} %own, {turns}"] if turns else []),
         f"%odd = and {whole} %quadrant, {lanes.whole(1)}",
         f"%mask = sub {whole} {lanes.whole(0)}, %odd",
         f"%sbits = bitcast {kind} %sine to {whole}",
@@ -181,8 +204,7 @@ def sincos_function(name: str, lanes: Lanes, fused: bool) -> str:
         f"ret {{ {kind}, {kind} }} %both",
     ):
         emit("  " + line)
-    emit("}")
-    return "\n".join(lines)
+    return lines
 
 
 def sincos_name(lanes: Lanes) -> str:
