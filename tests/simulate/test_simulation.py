@@ -133,13 +133,16 @@ def test_snapshots_are_files(tmp_path):
 
 
 def test_the_automatic_integrator_asks_what_is_stiff():
-    """Order 4 where no joint has passive forces or stops; else the method that none of them makes unstable."""
+    """Order 4 where dt resolves the passive forces and stops; else the method that none of them makes unstable."""
     assert kt.Simulation(pendulum()).integrator == "rk4"
-    for what in ("damping", "dry_friction", "stiffness"):
-        assert kt.Simulation(pendulum().replace(**{what: 0.1})).integrator == "semi_implicit"
+    for what in ("damping", "stiffness"):
+        assert kt.Simulation(pendulum().replace(**{what: 0.1})).integrator == "rk4"
+        assert kt.Simulation(pendulum().replace(**{what: 1e6})).integrator == "semi_implicit"
+    assert kt.Simulation(pendulum().replace(dry_friction=0.1)).integrator == "semi_implicit"
     limited = pendulum().replace(lower=-1.0, upper=1.0)
-    assert kt.Simulation(limited).integrator == "semi_implicit"
-    assert kt.Simulation(limited, limits="ignore").integrator == "rk4"
+    assert kt.Simulation(limited).integrator == "rk4"  # stops of 50 rad/s
+    assert kt.Simulation(limited, dt=0.02).integrator == "semi_implicit"
+    assert kt.Simulation(limited, dt=0.02, limits="ignore").integrator == "rk4"
     assert kt.Simulation(limited, limits="hard").integrator == "semi_implicit"
 
 

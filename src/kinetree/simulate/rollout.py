@@ -19,9 +19,10 @@ from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, Simulatio
 from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.model import Model
+from kinetree.simulate.choice import Stiffness
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import bounded_coordinates, with_soft_stops
-from kinetree.simulate.setup import automatic, contact_notes
+from kinetree.simulate.setup import contact_notes
 
 LIMITS = ("soft", "ignore", "raise")
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
@@ -55,7 +56,8 @@ class Rollout:
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
     integrator : str
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
-        `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each.
+        `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each. Where dt decides
+        what "auto" takes, this is said in ``notes``; other parameters change nothing in the choice.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error.
         "ignore" and "raise" apply to the model's own stops too. The soft stops are those that `simulate` adds when it
@@ -91,7 +93,10 @@ class Rollout:
     (8, 51, 2)
     """
 
-    __slots__ = ("_base", "_functions", "_parameters", "checks", "integrator", "limits", "model", "threads")
+    __slots__ = (
+        "_base", "_chosen", "_functions", "_parameters", "_stiffness", "checks", "integrator", "limits", "model",
+        "threads",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -107,11 +112,12 @@ class Rollout:
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
         self.model = self._base = _with_limits(model, limits)
-        if integrator == "auto":
-            integrator = automatic(self.model, False)
-        if integrator not in FIXED_STEP:
+        self._stiffness = Stiffness.of(self.model)
+        if integrator == "auto" and not self._stiffness.asks_dt:
+            integrator = self._stiffness.integrator(0.0)
+        if integrator != "auto" and integrator not in FIXED_STEP:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
-        if FIXED_STEP[integrator].algorithm is None:
+        if integrator != "auto" and FIXED_STEP[integrator].algorithm is None:
             known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
             raise UnsupportedError(
                 f"rollout: a step of {integrator!r} is no single function that machine code could repeat. Use "
@@ -122,11 +128,33 @@ class Rollout:
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
+        self._chosen: dict[str, Rollout] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What to be careful about, as `simulate` says it in the notes of a run."""
-        return tuple(contact_notes(self.model))
+        chosen = self._stiffness.range() if self.integrator == "auto" else []
+        return (*chosen, *contact_notes(self.model))
+
+    def by(self, integrator: str) -> Rollout:
+        """The same rollouts by a method with fixed steps, where "auto" has a choice.
+
+        Parameters
+        ----------
+        integrator : str
+
+        Returns
+        -------
+        Rollout
+        """
+        found = self._chosen.get(integrator)
+        if found is None:
+            found = object.__new__(Rollout)
+            for name in self.__slots__:
+                setattr(found, name, getattr(self, name))
+            found.integrator, found._functions, found._chosen = integrator, {}, {}
+            found = self._chosen.setdefault(integrator, found)
+        return found
 
     def __call__(
         self,
@@ -144,6 +172,9 @@ class Rollout:
     ) -> RolloutStates:
         """Take all states through all steps; arguments and result as for `rollout`."""
         h, every = _checked_numbers(dt, every)
+        if self.integrator == "auto":
+            given = {"steps": steps, "f_ext": f_ext, "every": every, "t0": t0, "out": out, "dtype": dtype}
+            return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, **given)
         begin = _start_of_time(self._base, t0)
         arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
         start, drives, steps = arrays
@@ -209,8 +240,10 @@ class Rollout:
         other = object.__new__(Rollout)
         for name in self.__slots__:
             setattr(other, name, getattr(self, name))
-        other._parameters, other._functions = (*self._parameters, parameters), {}
-        other.model = other._function(False).model
+        other._parameters, other._functions, other._chosen = (*self._parameters, parameters), {}, {}
+        concrete = other.by("semi_implicit") if self.integrator == "auto" else other
+        other.model = concrete._function(False).model
+        other._chosen = {}
         return other
 
     # One call ------------------------------------------------------------------------------------------------------

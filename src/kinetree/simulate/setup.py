@@ -50,21 +50,6 @@ def one_of(what: str, value, valid) -> None:
         raise SimulationError(f"simulate: no {what} {value!r}.{hint} Known: {known}.", found=value, valid=valid)
 
 
-def automatic(model, constrained: bool) -> str:
-    """The integrator of models that do not ask for one.
-
-    Parameters
-    ----------
-    model : Model
-        With the stops that the run has.
-    constrained : bool
-        Whether laws at velocity level act: exact friction, hard stops, locked and prescribed joints.
-    """
-    present = (model.has_damping, model.has_friction, model.has_spring, model.has_stop)
-    passive = any(has(k) for has in present for k in range(model.nv))
-    return "semi_implicit" if constrained or passive else "rk4"
-
-
 def contact_notes(model) -> list[str]:
     """Say that nothing stops a free body at the floor that its file describes, nor bodies at each other.
 

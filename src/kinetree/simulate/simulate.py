@@ -59,8 +59,9 @@ def simulate(
         the run ends at ``duration``.
     integrator : str
         A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
-        stable for any joint damping, stiffness and friction, the fastest. "rk4": order 4, for smooth motions. "auto":
-        "rk4" where no joint has damping, friction, a spring or a stop, else "semi_implicit". All others are listed in
+        stable for any joint damping, stiffness and friction, the fastest, but damps vibrations. "rk4": order 4, for
+        smooth motions. "auto": "rk4" where dt resolves damping, springs and stops, and no joint has dry friction, else
+        "semi_implicit"; with springs, a note tells the choice and what a vibration loses. All others are listed in
         the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and energy-keeping ones. See
         the notes.
     controller : callable or sequence of callables, optional

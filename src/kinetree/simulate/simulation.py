@@ -17,6 +17,7 @@ from kinetree.integrate.trials import RUNAWAY
 from kinetree.integrate.user_code import UserStep
 from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
+from kinetree.simulate.choice import Stiffness
 from kinetree.simulate.controllers import check_continuous, composed
 from kinetree.simulate.divergence import divergence
 from kinetree.simulate.drive import Drive
@@ -32,7 +33,6 @@ from kinetree.simulate.progress import Progress
 from kinetree.simulate.provenance import provenance, this_session
 from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import (
-    automatic,
     contact_notes,
     one_of,
     positive_time,
@@ -148,13 +148,17 @@ class Simulation:
             notes += stops
         else:
             active = model.without_limits()
+        is_automatic = isinstance(integrator, str) and integrator == "auto" and constraints is None
         if isinstance(integrator, str):
-            integrator = automatic(active, constraints is not None) if integrator == "auto" else integrator
+            if integrator == "auto":
+                integrator = Stiffness.of(active).integrator(dt) if is_automatic else "semi_implicit"
             make = FIXED_STEP.get(integrator)
         else:
             make, integrator = integrator, integrator.name
         if constraints is not None:
             refuse_methods(constraints, integrator)
+        if make is not None and any(active.has_spring(k) for k in range(active.nv)):
+            notes += Stiffness.of(active).notes(dt, integrator, is_automatic)
         notes += stiffness_notes(active, integrator, method, dt)
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = (*notes, *contact_notes(model))
