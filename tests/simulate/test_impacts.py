@@ -72,6 +72,14 @@ def test_a_stop_of_a_follower_is_met_by_its_master():
     np.testing.assert_allclose(impact.v_after, [-0.5, -1.0], rtol=1e-12)
 
 
+@pytest.mark.parametrize("restitution", [0.5, {"other_joint": 0.5}])
+def test_a_follower_with_the_only_limit_gives_the_restitution(restitution):
+    """By number or by its name: the master, which has no limit of its own, rebounds with it."""
+    model = shuttle(coupled=True).replace(lower={"slide_joint": -np.inf}, upper={"slide_joint": np.inf})
+    run = kt.simulate(model, [0.0, 0.0], [1.0, 2.0], duration=0.7, **STOPS | {"restitution": restitution})
+    np.testing.assert_allclose(run.v[-1], [-0.5, -1.0], rtol=1e-12)
+
+
 def test_impacts_stand_between_the_events_of_the_user_in_time():
     """One list."""
     crossing = kt.Event(lambda t, q, v: q[0] - 0.2, name="crossing")

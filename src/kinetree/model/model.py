@@ -20,6 +20,7 @@ from kinetree.model.numbers import (
     snapped_inertia,
 )
 from kinetree.model.parts import Coupling, Frame, Geometry, Report, numeric
+from kinetree.model.ranges import drawn, position_ranges
 from kinetree.model.rotors import GearedRotor, checked_rotors
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.topology import check_regular
@@ -360,11 +361,12 @@ class Model(Tree):
             [rad or m; quaternions of unit length]. Uniform between the limits where a coordinate has two.
         """
         q: list[float] = []
+        lower, upper = position_ranges(self)
         for i in self.outward():
             q_i, k = self.joints[i].random(rng), self.v_slice[i]
             if self.joints[i].nq == self.joints[i].nv:
-                bounds = zip(q_i, self.lower[k].tolist(), self.upper[k].tolist(), strict=True)
-                q_i = [_within(x, low, high, rng) for x, low, high in bounds]
+                bounds = zip(q_i, lower[k].tolist(), upper[k].tolist(), strict=True)
+                q_i = [drawn(x, low, high, rng) for x, low, high in bounds]
             q += q_i
         return self._coupled(np.array(q, dtype=float))
 
@@ -615,10 +617,3 @@ def _physics(arrays: Mapping[str, np.ndarray], k: int) -> frozenset[str]:
         "stop": arrays["limit_stiffness"][k] != 0.0,
     }
     return frozenset(what for what, there in present.items() if there)
-
-
-def _within(x: float, low: float, high: float, rng: np.random.Generator) -> float:
-    """Uniform between two limits; x itself, moved inside, if there are fewer."""
-    if np.isfinite(low) and np.isfinite(high):
-        return float(rng.uniform(low, high))
-    return min(max(x, low), high)

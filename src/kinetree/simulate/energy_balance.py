@@ -66,7 +66,7 @@ def energy_balance(trajectory) -> EnergyBalance:
     return EnergyBalance(
         change=float(trajectory.energy[-1] - trajectory.energy[0]),
         work=work if abs(work) > least else 0.0,
-        dissipated=-sum(given.values()),
+        dissipated=0.0 - sum(given.values()),
         prescribed=prescribed if abs(prescribed) > least else 0.0,
         losses=tuple(name for name, work in given.items() if -work > least),
     )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.domain import COUPLINGS, unit_quaternions
-from kinetree.errors import NonFiniteError, ShapeError
+from kinetree.errors import LimitError, NonFiniteError, ShapeError
 from kinetree.integrate.system import System
+from kinetree.model.ranges import position_ranges
 from kinetree.model.seeds import generator
-from kinetree.simulate.limits import bounded_coordinates, check_inside
+from kinetree.simulate.limits import beyond_stops, check_inside
 
 INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
 
@@ -27,7 +28,7 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         seed and no q0.
     seed : int or None
     limits : str
-        "ignore" lets the state be outside the limits.
+        "ignore" lets the state be outside the limits, "soft" as far as a soft stop may hold a joint.
 
     Returns
     -------
@@ -49,7 +50,7 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
             (q, own_v), whose = model.keyframe(INITIAL), "initial"
             notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
         q, moved = _inside_limits(model, q, limits)
-        notes += [f"the {whose} position of joint {name} is outside its limits: it starts {at}" for name, at in moved]
+        notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in moved]
     elif isinstance(q0, str):
         q, own_v = model.keyframe(q0)
     else:
@@ -59,7 +60,10 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     if chosen and not drawn and model.couplings:
         q_coupled, v_coupled = System(model.without_limits()).function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
-    if limits != "ignore":
+    q, v = q + 0.0, v + 0.0  # no -0.0
+    if limits == "soft":
+        notes += beyond_stops(model, q, "the initial position" if chosen else "q0")
+    elif limits != "ignore":
         check_inside(model, q, "the initial position" if chosen else "q0")
     _check_domains(model, q, v)
     return q, v, notes
@@ -109,16 +113,38 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
     return x
 
 
-def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit."""
-    moved = []
+def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
+    """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit.
+
+    Coupled joints are moved by their masters, whose range is what all of them leave.
+    """
+    moved, followers = [], {c.joint for c in model.couplings}
     if limits == "ignore":
         return q, moved
-    for i, j, k in bounded_coordinates(model):
-        lower, upper = float(model.lower[k]), float(model.upper[k])
-        if not lower <= q[j] <= upper:
+    ranges = position_ranges(model)
+    for i in model.outward():
+        own = model.v_slice[i]
+        if i in followers or model.joints[i].nq != model.joints[i].nv:
+            continue
+        for j, k in enumerate(range(own.start, own.stop), model.q_slice[i].start):
+            lower, upper = (float(bound[k]) for bound in ranges)
+            if lower <= q[j] <= upper:
+                continue
+            name, coupled = model.joint_names[i], [model.joint_names[c.joint] for c in model.couplings if c.master == i]
+            if lower > upper:
+                raise LimitError(
+                    f"simulate: no position of joint {name!r} is inside its limits and those of the joints coupled to "
+                    f"it ({', '.join(map(repr, coupled))}): they leave {lower:.6g} to {upper:.6g} of it. Change the "
+                    "limits or the couplings, or use limits='ignore'.",
+                    joint=name,
+                    lower=lower,
+                    upper=upper,
+                )
+            if not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
+                coupled = []  # its own say it all
             both = np.isfinite(lower) and np.isfinite(upper)
             q[j] = 0.5 * (lower + upper) if both else float(np.clip(q[j], lower, upper))
             where = "in the middle of the range" if both else "at the limit"
-            moved.append((repr(model.joint_names[i]), f"{where}, {q[j]:.6g}"))
+            by = f" or those of {', '.join(map(repr, coupled))}, coupled to it," if coupled else ""
+            moved.append((repr(name), f"its limits{by}", f"{where}, {q[j]:.6g}"))
     return q, moved

@@ -14,8 +14,8 @@ from kinetree.integrate.joint_laws import KINDS, JointLaws
 from kinetree.integrate.system import System, clock
 from kinetree.integrate.user_code import copied
 from kinetree.joints import Prescribed
+from kinetree.model.ranges import position_ranges
 from kinetree.simulate.elements import Channel, Element
-from kinetree.simulate.limits import bounded_coordinates
 from kinetree.simulate.quadrature import accumulated
 from kinetree.simulate.setup import one_of
 
@@ -233,18 +233,16 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
         friction[:] = np.asarray(model.dry_friction, dtype=float)[entries]
     if asked.stops:
         restitution = _restitution(model, asked.restitution)
-        for i, _, k in bounded_coordinates(model):
-            if i not in follower:
-                m = number[k]
-                lower[m], upper[m], e[m] = float(model.lower[k]), float(model.upper[k]), restitution[k]
+        e[:] = restitution[entries]
+        lower, upper = (np.where(position < 0, most, x[entries])
+                        for x, most in zip(position_ranges(model), (-np.inf, np.inf), strict=True))  # fmt: skip
     rows = []
     for c in model.couplings:
         k, m = model.v_slice[c.joint].start, number[model.v_slice[c.master].start]
         if asked.friction:  # of the same sign as the motion of the master, times the way
             friction[m] += abs(c.ratio) * float(model.dry_friction[k])
-        if asked.stops and model.has_limit(k) and c.ratio:
-            ends = sorted((float(b) - c.offset) / c.ratio for b in (model.lower[k], model.upper[k]))
-            lower[m], upper[m] = max(lower[m], ends[0]), min(upper[m], ends[1])
+        if asked.stops and model.has_limit(k) and not model.has_limit(entries[m]):
+            e[m] = restitution[k]
         rows.append((model.q_slice[c.joint].start, model.q_slice[c.master].start, k, m, c.ratio, c.offset))
     locked, motion = np.zeros(ny, dtype=bool), [None] * ny
     for name in asked.locked:

@@ -147,7 +147,7 @@ class Ledger:
             rows.append(("jumps", self.jumps[-1], f"{len(self.events)} in all"))
         rows += [("remainder", self.remainder[-1], "error of the integration"), ("energy at the end", energy[-1], "")]
         width = max(len(name) for name, *_ in rows)
-        lines = [f"{name:<{width}}  {value: .6e} J  {more}".rstrip() for name, value, more in rows]
+        lines = [f"{name:<{width}}  {value + 0.0: .6e} J  {more}".rstrip() for name, value, more in rows]
         kinds = ", ".join(
             f"{name} {x[0]:.4g} to {x[-1]:.4g}"
             for name, x in self.energies.items()

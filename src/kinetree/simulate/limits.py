@@ -8,6 +8,7 @@ from kinetree.errors import LimitError
 from kinetree.integrate.system import System, clock
 
 STOP_TIME_CONSTANT = 0.02  # [s]
+DEEPEST = (0.02, 0.2)  # [rad or m] how far beyond a soft stop a start may be: as wide as the range, between these
 
 
 def bounded_coordinates(model) -> list[tuple[int, int, int]]:
@@ -44,6 +45,40 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> 
             raise _limit_error(model, i, k, float(q[j]), what, time)
 
 
+def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
+    """Let coordinates of a start be beyond limits that soft stops hold, as a run leaves them, and say so.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Joint positions [rad or m].
+    what : str
+        Opens the message.
+
+    Returns
+    -------
+    list of str
+        None or one: a note.
+
+    Raises
+    ------
+    LimitError
+        A coordinate is farther outside than motions press it into the stops that are added: by more than 0.2 rad or m,
+        or by more than its whole range. Where the model gives the stop itself, any position is as good.
+    """
+    beyond = []
+    for i, j, k in bounded_coordinates(model):
+        lower, upper = float(model.lower[k]), float(model.upper[k])
+        excess = max(lower - q[j], q[j] - upper)
+        if not excess <= 0.0:
+            deepest = float(np.clip(upper - lower, *DEEPEST))  # at 0.2 it came at 27 rad/s or m/s
+            if not (excess <= deepest or model.has_stop(k)):
+                raise _limit_error(model, i, k, float(q[j]), what, None)
+            beyond.append(f"{model.joint_names[i]!r} by {excess:.3g}")
+    return [f"{what} is beyond the limits of {', '.join(beyond)}: soft stops push back"] if beyond else []
+
+
 def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None) -> LimitError:
     name, lower, upper = model.joint_names[i], float(model.lower[k]), float(model.upper[k])
     at = "" if time is None else f" at t = {time:.6g} s"
@@ -52,8 +87,12 @@ def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None)
         if time is None
         else "limits='soft' gives the joint a stop, limits='ignore' lets it pass."
     )
+    for c in model.couplings:
+        if c.joint == i and time is None:
+            fix += f" Its position is {c.ratio:g} times that of joint {model.joint_names[c.master]!r}, its master."
     return LimitError(
-        f"simulate: {what} leaves the limits of joint {name!r}{at}: {x:.9g} against [{lower:.6g}, {upper:.6g}]. {fix}",
+        f"simulate: {what} leaves the limits of joint {name!r}{at}: {x + 0.0:.9g} against [{lower:.6g}, {upper:.6g}]. "
+        f"{fix}",
         joint=name,
         time=time,
         value=x,

@@ -134,7 +134,8 @@ def simulate(
         The motion is no longer finite, the solver cannot go on, or the controller's answer is unusable; names the time.
         ``error.trajectory`` is the run up to there.
     LimitError
-        The initial position, or with ``limits="raise"`` the motion, is outside a limit.
+        The initial position, or with ``limits="raise"`` the motion, is outside a limit. With ``limits="soft"`` a start
+        may be as far outside as a run comes on its soft stops, 0.2 rad or m, or on those of the model; a note says so.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
         The initial state is not one of this model.
 
