@@ -24,6 +24,10 @@ class KinetreeError(Exception):
         return self.message
 
 
+class ArgumentError(KinetreeError, TypeError, ValueError):
+    """An argument of the wrong kind, or out of its range; ``argument`` names it, ``found`` is what was given."""
+
+
 class ShapeError(KinetreeError, ValueError):
     """An array has the wrong shape or type of entries."""
 

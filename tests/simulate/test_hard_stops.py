@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import kinetree as kt
-from kinetree.errors import LimitError, SimulationError
+from kinetree.errors import ArgumentError, LimitError, SimulationError
 from kinetree.joints import Prismatic
 from tests.analytic.mechanisms import G, pendulum, slider
 
@@ -194,7 +194,7 @@ def test_restitution_by_joint_and_what_is_refused():
     """Numbers by name; outside of [0, 1], without hard stops, starts beyond a stop, other integrators."""
     run = kt.simulate(ball(), [0.1], duration=1.0, limits="hard", restitution={"rail": 0.5})
     assert run.q.min() == 0.0
-    with pytest.raises(SimulationError, match="restitution is 1.5, expected"):
+    with pytest.raises(ArgumentError, match="restitution is 1.5, expected"):
         kt.simulate(ball(), duration=0.1, limits="hard", restitution=1.5)
     with pytest.raises(SimulationError, match="limits is 'soft', expected 'hard'"):
         kt.simulate(ball(), duration=0.1, restitution=0.5)

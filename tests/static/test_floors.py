@@ -8,6 +8,7 @@ from tests.static.source_tree import PACKAGE, imports, module_name, package_file
 
 FLOORS = (
     "errors",
+    "arguments",
     "files",
     "once",
     "content",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import number
 from kinetree.errors import NonFiniteError, ShapeError, SimulationError
 from kinetree.integrate.user_code import copied, explain, lock
 
@@ -90,13 +91,22 @@ class Event:
         """The function, as a finite float."""
         lock(q, v)
         try:
-            found = float(self.function(t, q, v))
+            found = self.function(t, q, v)
         except Exception as error:
             explain(error, f"the function of event {self.name!r} at t = {t:.9g} s")
             raise
+        if not isinstance(found, float):
+            found = _number(found, self.name, t)
         if not math.isfinite(found):
             raise NonFiniteError(f"Event {self.name!r}: its function is {found} at t = {t:.9g} s.", time=t)
         return found
+
+
+def _number(value, name: str, t: float) -> float:
+    if isinstance(value, (bool, np.bool_)):
+        return float(value)
+    expected = "a number: of an array return one entry, as q[0]"
+    return number(f"Event {name!r}: the result of its function at t = {t:.9g} s", value, expected, finite=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

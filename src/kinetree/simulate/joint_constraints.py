@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.arguments import number
 from kinetree.errors import KinetreeError, SimulationError
 from kinetree.integrate.events import Occurrence
 from kinetree.integrate.given_joints import GivenJoints, given_forces
@@ -294,15 +295,12 @@ def _motion(model, i: int, f) -> tuple:
 
 
 def _restitution(model, e) -> np.ndarray:
-    found = np.zeros(model.nv)
-    if isinstance(e, Mapping):
-        for name, value in e.items():
-            found[model.v_slice[model.joint(name)]] = float(value)
-    else:
-        found[:] = float(e)
-    if not ((found >= 0.0) & (found <= 1.0)).all():
-        raise SimulationError(
-            f"simulate: restitution is {e!r}, expected numbers from 0 (comes to rest) to 1 (keeps the energy).",
-            found=e,
-        )
+    found, expected = np.zeros(model.nv), "a number from 0 (comes to rest) to 1 (keeps the energy)"
+    if not isinstance(e, Mapping):
+        expected += ", or a mapping of joint names to such"
+        found[:] = number("simulate: restitution", e, expected, least=0.0, most=1.0)
+        return found
+    for name, value in e.items():
+        slot, what = model.v_slice[model.joint(name)], f"simulate: restitution[{name!r}]"
+        found[slot] = number(what, value, expected, least=0.0, most=1.0)
     return found

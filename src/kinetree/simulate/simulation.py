@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.errors import KinetreeError, SimulationError
+from kinetree.errors import KinetreeError, SimulationError, UnsupportedError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.integrate.trials import RUNAWAY
@@ -417,6 +417,12 @@ class Simulation:
             elements=self._elements.get_state(),
             record=self._record.get_state() if record else None,
             jumps=tuple(self._watch.jumps),
+        )
+
+    def __reduce__(self):
+        raise UnsupportedError(
+            "a Simulation holds compiled code and functions of the caller, so it cannot be pickled or copied. Pickle "
+            "sim.save(), which is all of its state, make the Simulation anew and restore that: sim.restore(snapshot)"
         )
 
     def restore(self, snapshot) -> None:

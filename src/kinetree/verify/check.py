@@ -90,7 +90,8 @@ class Check:
         if found.size == 0:
             return Row(*head, "left out", note="the model has nothing of the kind")
         found, expected = np.broadcast_arrays(found, expected)
-        deviation = np.abs(found - expected).astype(float)
+        with np.errstate(invalid="ignore"):
+            deviation = np.abs(found - expected).astype(float)
         tolerance = np.broadcast_to(np.asarray(compared.tolerance, float), deviation.shape)
         with np.errstate(all="ignore"):
             ratio = np.where(deviation == 0.0, 0.0, deviation / tolerance)
