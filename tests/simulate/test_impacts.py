@@ -141,6 +141,35 @@ def test_a_restored_simulation_has_its_impacts():
     same(sim.events, whole)
 
 
+def test_pieces_steps_and_files_have_the_impacts_and_bits_of_the_whole(tmp_path):
+    """An arm that runs into stops: in one go, step by step, and from a snapshot on disk in another object. What a step
+    remembers, the acceleration before it, is part of a snapshot."""
+    def make():
+        return kt.Simulation(kt.load("arm7"), seed=1, limits="hard", restitution=0.5)
+
+    whole, steps, other = make(), make(), make()
+    whole.advance(0.3)
+    for _ in range(300):
+        steps.step()
+    half = make()
+    half.advance(0.15)
+    half.save().save(tmp_path / "half.ckpt")
+    other.restore(tmp_path / "half.ckpt")
+    other.advance(0.15)
+    assert len(whole.events) > len(half.events) > 0
+    for one in (steps, other):
+        same(one.events, whole.events)
+        assert np.array_equal(one.q, whole.q) and np.array_equal(one.v, whole.v)
+    same(other.trajectory().events, whole.trajectory().events)
+
+
+def test_rollouts_name_what_they_do_with_limits():
+    """They have soft stops; hard ones, and so impacts, are refused by name."""
+    model, q0 = ball()
+    with pytest.raises(kt.errors.UnknownNameError, match="'hard'.*soft.*ignore.*raise"):
+        kt.rollout(model, q0, None, None, DT, steps=3, limits="hard")
+
+
 def test_soft_stops_and_rest_are_no_impacts():
     """A joint that lies on its hard stop, and one that a soft stop turns round."""
     model, _ = ball()
