@@ -23,6 +23,9 @@ class Stiffness:
     ----------
     friction : str or None
         A joint with dry friction, which is stiff near rest at any dt.
+    stops : bool
+        Whether there are stops. A joint runs into them in an instant, which costs every method its order; alone they
+        are left to the cheaper one.
     rate, joint : float, str or None
         The fastest rate [1/s] of springs, dampers and stops in contact, and the joint that moves most in it.
     frequency, spring : float, str or None
@@ -35,47 +38,48 @@ class Stiffness:
     """
 
     friction: str | None
+    stops: bool
     rate: float
     joint: str | None
     frequency: float
     spring: str | None
 
     @classmethod
-    def of(cls, model) -> Stiffness:
-        """Of a model with the stops that its run has."""
+    def of(cls, model, stops: bool = True) -> Stiffness:
+        """Of a model with the stops that its run has, in contact or not."""
         names = [model.joint_names[i] for i in model.outward() for _ in range(model.joints[i].nv)]
         n = range(model.nv)
         friction = next((names[k] for k in n if model.has_friction(k)), None)
         springs = any(model.has_spring(k) for k in n)
-        others = any(model.has_damping(k) or model.has_stop(k) for k in n)
-        if not springs and (friction is not None or not others):  # no rate changes what is chosen
-            return cls(friction, 0.0, None, 0.0, None)
+        damping, stops = any(model.has_damping(k) for k in n), stops and any(model.has_stop(k) for k in n)
+        if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
+            return cls(friction, stops, 0.0, None, 0.0, None)
         inertias, G = _inertias(model)
         if not len(inertias):
-            return cls(friction, math.inf, names[0], 0.0, None)
-        stop = np.array([model.has_stop(k) for k in n], dtype=float)
+            return cls(friction, stops, math.inf, names[0], 0.0, None)
+        stop = np.array([float(stops and model.has_stop(k)) for k in n])
         K = np.diag([float(model.stiffness[k]) if model.has_spring(k) else 0.0 for k in n])
         contact = np.diag(np.array(model.limit_stiffness, dtype=float) * stop)
         D = np.diag(np.array(model.damping, dtype=float) + np.array(model.limit_damping, dtype=float) * stop)
         rate, joint = _fastest(inertias, K + contact, D, G, names)
         frequency, spring = _fastest(inertias, K, 0.0 * D, G, names) if springs else (0.0, None)
-        return cls(friction, rate, joint, frequency, spring)
+        return cls(friction, stops, rate, joint, frequency, spring)
 
     @property
     def asks_dt(self) -> bool:
         """Whether the choice is one of dt."""
-        return self.friction is None and 0.0 < self.longest < math.inf
+        return 0.0 < self.longest < math.inf
 
     @property
     def longest(self) -> float:
-        """The longest step that resolves all [s]: zero for dry friction, infinite where nothing acts."""
-        if self.friction is not None:
+        """The longest step that resolves all [s]: zero for dry friction and mere stops, infinite where nothing acts."""
+        if self.friction is not None or (self.stops and self.spring is None):
             return 0.0
         return RESOLVED / self.rate if self.rate > 0.0 else math.inf
 
     def integrator(self, dt: float) -> str:
         """The method for steps of dt [s]."""
-        return "rk4" if dt <= self.longest and self.friction is None else "semi_implicit"
+        return "rk4" if dt <= self.longest else "semi_implicit"
 
     def range(self) -> list[str]:
         """What is chosen for which dt."""

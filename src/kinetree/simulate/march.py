@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.integrate.trials import is_sane
 from kinetree.simulate.elements import Jump, Step
 
-CHECK_EVERY = 64  # steps between looks at the state: often enough to name the time, too rarely to cost any
+CHECK_EVERY = 64  # steps between looks at the state where nobody else sees it: too rarely to cost any
 SLIVER = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
 
 
@@ -62,7 +62,14 @@ class NotFiniteState(Exception):
 def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, tick) -> None:
     """Whole steps, in which nothing happens but the controller.
 
-    This loop is what a step costs beyond its arithmetic, so it keeps its names local.
+    This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
+    that is not finite: with one, every state is looked at. Without, every 64th, and the steps before a bad one are
+    made again to find the first; methods that remember steps cannot do that.
+
+    Raises
+    ------
+    NotFiniteState
+        The cursor is at the first such state.
     """
     step, f_ext, dt, origin = stepper.step, drive.f_ext, cursor.dt, cursor.origin
     begin, held = drive.begin_function(), drive.held_function()
@@ -71,7 +78,8 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
     record.reserve(steps // every + 1)
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
     q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
-    last = n + steps
+    last, good = n + steps, (q, v, n)
+    look = 1 if begin is not None or hasattr(stepper, "get_state") else CHECK_EVERY
     try:
         while n < last:
             t = origin + n * dt
@@ -86,12 +94,20 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
             q, v = step(t, dt, q, v, held, f_ext)
             n += 1
             count += 1
-            if count % CHECK_EVERY == 0 or n == last:
+            if count % look == 0 or n == last:
                 if not is_sane(q, v):
+                    if look > 1:
+                        found, (q, v, n) = n, good
+                        while n < found and is_sane(q, v):
+                            q, v = step(origin + n * dt, dt, q, v, held, f_ext)
+                            n += 1
+                        count -= found - n
                     raise NotFiniteState
-                if count % CHECK_EVERY == 0:
-                    q, v = tidy(q, v)
-                tick(origin + n * dt)
+                if count % CHECK_EVERY == 0 or n == last:
+                    if count % CHECK_EVERY == 0:
+                        q, v = tidy(q, v)
+                    tick(origin + n * dt)
+                good = q, v, n
     finally:
         record.rows = row
         cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked = q, v, n, count, False

@@ -114,7 +114,7 @@ class Rollout:
         self.model = self._base = _with_limits(model, limits)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and not self._stiffness.asks_dt:
-            integrator = self._stiffness.integrator(0.0)
+            integrator = self._stiffness.integrator(1.0)
         if integrator != "auto" and integrator not in FIXED_STEP:
             raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
         if integrator != "auto" and FIXED_STEP[integrator].algorithm is None:

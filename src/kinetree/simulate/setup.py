@@ -10,8 +10,13 @@ import numpy as np
 from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.integrate import FIXED_STEP
+from kinetree.integrate.trials import STIFF
+from kinetree.simulate.choice import Stiffness
 
-STIFF_METHODS = ("Radau", "BDF", "LSODA")
+LEAST_RTOL = 100.0 * np.finfo(float).eps  # as SciPy has it
+EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on a note says so: about a second
+MOST_STEPS = 1e8  # of an adaptive run: an hour
+REACH = 6.0  # of an explicit method of order 8: the longest stable step times the rate
 
 
 def positive_time(name: str, value) -> float:
@@ -19,6 +24,19 @@ def positive_time(name: str, value) -> float:
     if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
         raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive time in seconds.", name=name)
     return float(value)
+
+
+def tolerances(rtol, atol) -> tuple[float, float]:
+    """Tolerances of an adaptive solver: positive numbers, the relative one above rounding."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if not (is_number and math.isfinite(value) and value > 0):
+            raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive number, such as 1e-8.", name=name)
+    if rtol < LEAST_RTOL:
+        raise SimulationError(
+            f"simulate: rtol = {rtol:g} is below what rounding leaves, {LEAST_RTOL:.2g}; take a larger one.", rtol=rtol
+        )
+    return float(rtol), float(atol)
 
 
 def steps_between_samples(dt: float, record_every, sample_period) -> int:
@@ -67,7 +85,7 @@ def contact_notes(model) -> list[str]:
     return [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
 
 
-def stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]:
+def friction_notes(model, integrator: str, method: str, dt: float) -> list[str]:
     """What an explicit method makes of dry friction."""
     explicit = integrator in FIXED_STEP and getattr(FIXED_STEP[integrator], "explicit", False)
     if not (explicit or integrator == "adaptive") or not any(model.has_friction(k) for k in range(model.nv)):
@@ -78,6 +96,38 @@ def stiffness_notes(model, integrator: str, method: str, dt: float) -> list[str]
             f"{stiff}{integrator} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a "
             "smaller dt, with integrator='semi_implicit', or with 'adaptive' and method='LSODA'"
         ]
-    if method in STIFF_METHODS:
+    if method in STIFF:
         return []
     return [f"{stiff}{method} is explicit and takes tiny steps near rest; method='LSODA' or 'Radau' is made for it"]
+
+
+def slow_steps(model, method: str) -> tuple[float, list[str]]:
+    """How many steps a second of simulated time needs at least, by an explicit adaptive method; a note, if many.
+
+    Springs and dampers bound its steps however little they move; stops only while they are in contact, so they do not
+    count here.
+    """
+    if method in STIFF:
+        return 0.0, []
+    stiffness = Stiffness.of(model, stops=False)
+    if stiffness.joint is None or not math.isfinite(stiffness.rate):
+        return 0.0, []
+    steps = stiffness.rate / REACH
+    if 12.0 * steps < EVALUATIONS:
+        return steps, []
+    return steps, [
+        f"joint {stiffness.joint!r} is stiff ({stiffness.rate:.3g} 1/s by its spring or damper): {method} is explicit "
+        f"and takes at least {steps:.2g} steps for every second; method='Radau' or 'BDF' is made for it"
+    ]
+
+
+def refuse_endless(steps: float, duration: float, method: str, notes) -> None:
+    """Refuse a run that would take hours, because an explicit method follows what is stiff."""
+    if steps * duration > MOST_STEPS:
+        why = next(note for note in notes if "is stiff" in note and "every second" in note)
+        raise SimulationError(
+            f"simulate: {why}. That is {steps * duration:.2g} steps in {duration:g} s. Take method='Radau', 'BDF' or "
+            "'LSODA', or integrator='semi_implicit'.",
+            method=method,
+            steps=steps * duration,
+        )

@@ -60,10 +60,10 @@ def simulate(
     integrator : str
         A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
         stable for any joint damping, stiffness and friction, the fastest, but damps vibrations. "rk4": order 4, for
-        smooth motions. "auto": "rk4" where dt resolves damping, springs and stops, and no joint has dry friction, else
-        "semi_implicit"; with springs, a note tells the choice and what a vibration loses. All others are listed in
-        the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and energy-keeping ones. See
-        the notes.
+        smooth motions. "auto": "rk4" where dt resolves damping and springs, with the stops beside them, and no joint
+        has dry friction, else "semi_implicit"; with springs, a note tells the choice and what a vibration loses. All
+        others are listed in the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and
+        energy-keeping ones. See the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as

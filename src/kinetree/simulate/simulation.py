@@ -34,10 +34,13 @@ from kinetree.simulate.provenance import provenance, this_session
 from kinetree.simulate.recorder import Recorder
 from kinetree.simulate.setup import (
     contact_notes,
+    friction_notes,
     one_of,
     positive_time,
+    refuse_endless,
+    slow_steps,
     steps_between_samples,
-    stiffness_notes,
+    tolerances,
 )
 from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulate.trajectory import Trajectory
@@ -134,6 +137,7 @@ class Simulation:
             one_of("integrator", integrator, (*FIXED_STEP, "adaptive", "auto"))
         one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
         one_of("method", method, ADAPTIVE)
+        rtol, atol = tolerances(rtol, atol)
         constraints = requested(model, friction, limits, restitution, locked, prescribed)
         self._constraints, own = constraints, () if constraints is None else (constraints,)
         own += checked_motors(model, motors)
@@ -159,7 +163,9 @@ class Simulation:
             refuse_methods(constraints, integrator)
         if make is not None and any(active.has_spring(k) for k in range(active.nv)):
             notes += Stiffness.of(active).notes(dt, integrator, is_automatic)
-        notes += stiffness_notes(active, integrator, method, dt)
+        notes += friction_notes(active, integrator, method, dt)
+        self._steps_per_second, slow = slow_steps(active, method) if make is None else (0.0, [])
+        notes += slow
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = (*notes, *contact_notes(model))
         controller = composed(controller, sample_time, delay)
@@ -273,6 +279,7 @@ class Simulation:
             Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
         end = self.time + positive_time("duration", duration)
+        refuse_endless(self._steps_per_second, duration, self._solver[0], self.notes)
         bar = Progress(end, progress)
         self._since = clock.perf_counter()
         try:
