@@ -138,6 +138,21 @@ def test_code_grows_with_the_number_of_different_bodies(pieces):
     assert counts[0] == counts[1]
 
 
+def test_ways_to_the_root_are_made_of_the_same_pieces(pieces, monkeypatch):
+    """What the mass matrix of a chain is made of does not grow with its length, though the ways to the root do."""
+    described, counts = outline_trace._describe, []
+
+    def counted(*args):
+        pieces, shapes = described(*args)
+        counts.append((len(shapes), sum(len(operations) for operations, _, _ in shapes)))
+        return pieces, shapes
+
+    monkeypatch.setattr(outline_trace, "_describe", counted)
+    for n in (80, 112):  # whole pieces longer by two
+        traced("crba", kt.models.chain_gu(n))
+    assert counts[0] == counts[1]
+
+
 def test_values_that_die_together_lie_together(pieces):
     """In a chain a row of the table is much shorter than what the body reads and writes."""
     program, _ = traced("aba", kt.models.chain_gu(40))
@@ -276,25 +291,39 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize("stream, seen", [(Terminal, True), (io.StringIO, False)])
-def test_long_compiling_is_announced_in_terminals_only(monkeypatch, stream, seen):
-    """A line appears on a terminal once the work takes long, names it and its stage; pipes get nothing."""
-    pytest.importorskip("rich")
+def announced(monkeypatch, stream, awaited):
+    """What stderr gets while something takes long."""
     monkeypatch.setattr(progress, "SHOW_AFTER", 0.02)
-    monkeypatch.setattr(sys, "stderr", stream())
+    monkeypatch.setattr(progress, "SAY_AFTER", 0.02)
+    monkeypatch.setattr(progress, "_said", set())
+    monkeypatch.setattr(sys, "stderr", stream)
     with progress.shown("compiling aba for model 'arm'"):
         progress.stage("simplifying")
-        deadline = time.monotonic() + (5.0 if seen else 0.2)
-        while time.monotonic() < deadline and "simplifying" not in sys.stderr.getvalue():
+        deadline = time.monotonic() + 5.0
+        while time.monotonic() < deadline and awaited not in stream.getvalue():
             time.sleep(0.02)
-    text = sys.stderr.getvalue()
-    assert ("compiling aba for model 'arm': simplifying" in text) == seen
-    assert seen or text == ""
+        time.sleep(0.1)
+    return stream.getvalue()
 
 
-def test_short_compiling_is_not_announced(monkeypatch):
+def test_long_compiling_is_announced_in_terminals(monkeypatch):
+    """A line appears once the work takes long, names it and its stage."""
+    pytest.importorskip("rich")
+    text = announced(monkeypatch, Terminal(), "simplifying")
+    assert "compiling aba for model 'arm': simplifying" in text
+
+
+def test_long_compiling_is_announced_in_notebooks_and_logs(monkeypatch):
+    """Where no line can be drawn, one sentence says what takes long, and what to do about it."""
+    text = announced(monkeypatch, io.StringIO(), "without compiling")
+    assert text.startswith("kinetree: compiling aba for model 'arm' takes more than 0.02 s.")
+    assert text.count("\n") == 1 and "kinetree.interpreted()" in text
+
+
+@pytest.mark.parametrize("stream", [Terminal, io.StringIO])
+def test_short_compiling_is_not_announced(monkeypatch, stream):
     """Nothing is written when the work is done before the line would appear."""
-    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(sys, "stderr", stream())
     with progress.shown("compiling"):
         pass
     assert sys.stderr.getvalue() == ""

@@ -64,10 +64,10 @@ def crba(model, q):
         F = [Ic[i] @ S_k for S_k in S[i]]
         fill_block(M, model, i, i, F, S[i])
         j = i
-        while model.parent[j]:
+        for p in model.ancestors(i):
             F = [X[j].inverse_apply(F_k) for F_k in F]
-            j = model.parent[j]
-            fill_block(M, model, i, j, F, S[j])
+            fill_block(M, model, i, p, F, S[p])
+            j = p
         if model.parent[i]:
             Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
 

@@ -13,7 +13,7 @@ into the sum there. For the chains of revolute joints these are less than 1 % of
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..errors import CompilationError
@@ -35,6 +35,9 @@ LARGE = 16_000
 
 PIECE = 1200
 """Longest piece; where no mark stands for so long, pieces of this size are cut."""
+
+STEPS = 16
+"""Bodies on the way to the root that make a piece: the ways of all bodies are then made of the same few."""
 
 LARGEST = 12_000_000
 """Nodes of a trace, which takes a minute per six million and 400 bytes for each; beyond, compiling is refused."""
@@ -158,6 +161,12 @@ class MarkedModel(ScalarModel):
 
     def inward(self) -> Visits:
         return Visits(super().inward(), self._graph, self.marks.places, self._what)
+
+    def ancestors(self, i: int) -> Iterator[int]:
+        for k, j in enumerate(super().ancestors(i)):
+            if k % STEPS == 0:
+                self.marks.places.append(len(self._graph))
+            yield j
 
 
 @dataclass(frozen=True, slots=True)

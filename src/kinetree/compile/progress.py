@@ -1,4 +1,4 @@
-"""The line on stderr that tells, in a terminal, that compiling takes its time and how far it is."""
+"""What tells on stderr that compiling takes its time: in a terminal a line with how far it is, elsewhere a sentence."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 SHOW_AFTER = 1.0  # [s] of wall time: shorter work needs no line
+SAY_AFTER = 5.0  # [s] where nothing can be drawn: notebooks, files
 
+_said: set[str] = set()  # a form for batches is compiled later: one sentence is enough
 _line: _Line | None = None  # of the work that is under way in this process; a second thread's work shows none
 
 
 class _Line:
     """A spinner, what is done, and the time it has taken; drawn by a thread, since the compiler does not call back."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, terminal: bool) -> None:
         self._what = what
         self._stage = ""
         self._bar = self._task = None
         self._closed = False
         self._lock = threading.Lock()
-        self._timer = threading.Timer(SHOW_AFTER, self._show)
+        self._timer = threading.Timer(*((SHOW_AFTER, self._show) if terminal else (SAY_AFTER, self._say)))
         self._timer.daemon = True
 
     def begin(self) -> None:
@@ -44,6 +46,21 @@ class _Line:
     def _text(self) -> str:
         return f"{self._what}: {self._stage}" if self._stage else self._what
 
+    def _say(self) -> None:
+        """One sentence, for who looks at a notebook or a log."""
+        text = (
+            f"kinetree: {self._what} takes more than {SAY_AFTER:g} s. It is done once and kept on disk; "
+            "'with kinetree.interpreted():' computes without compiling.\n"
+        )
+        with self._lock:
+            if not self._closed and self._what not in _said:
+                _said.add(self._what)
+                try:
+                    sys.stderr.write(text)
+                    sys.stderr.flush()
+                except (AttributeError, OSError, ValueError):  # nobody reads it
+                    pass
+
     def _show(self) -> None:
         from rich.console import Console
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -60,7 +77,7 @@ class _Line:
 
 @contextmanager
 def shown(what: str) -> Iterator[None]:
-    """Show a line while the body of the ``with`` statement runs, if that takes long and stderr is a terminal.
+    """Say that the body of the ``with`` statement runs, if that takes long: a line in a terminal, else a sentence.
 
     Parameters
     ----------
@@ -68,7 +85,7 @@ def shown(what: str) -> Iterator[None]:
         What is done: "compiling aba for model 'arm'".
     """
     global _line
-    mine = _Line(what) if sys.stderr is not None and sys.stderr.isatty() else None
+    mine = _Line(what, _is_terminal()) if sys.stderr is not None else None
     try:
         if mine is not None and _line is None:
             _line = mine
@@ -79,6 +96,13 @@ def shown(what: str) -> Iterator[None]:
             if _line is mine:
                 _line = None
             mine.close()
+
+
+def _is_terminal() -> bool:
+    try:
+        return sys.stderr.isatty()
+    except (AttributeError, ValueError):  # something else in its place, or closed
+        return False
 
 
 def stage(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from types import MappingProxyType
 
@@ -140,6 +140,10 @@ class Tree:
     def support(self, i: int) -> tuple[int, ...]:
         """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
         return support_of(self.parent, i)
+
+    def ancestors(self, i: int) -> Iterable[int]:
+        """The moving bodies between body i and the world, from its parent on."""
+        return self.support(i)[-2::-1]
 
     def subtree(self, i: int) -> tuple[int, ...]:
         """Body i and all bodies that it carries, nu(i), ascending."""
