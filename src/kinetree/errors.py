@@ -8,7 +8,11 @@ in the message and as attributes: every keyword given to the constructor becomes
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
+
+_MOST_COMPARED = 2000  # names
+_LONGEST_COMPARED = 100  # characters
 
 
 class KinetreeError(Exception):
@@ -120,6 +124,27 @@ class MissingDependencyError(KinetreeError, ImportError):
     """An optional package is needed; the message holds the command that installs it."""
 
 
+def closest(name: str, names: Iterable[str]) -> list[str]:
+    """The name that resembles one most, in a list, which is empty if none does.
+
+    Comparing takes long: of very many names the first ones are compared, and long ones not at all.
+
+    Parameters
+    ----------
+    name : str
+    names : iterable of str
+
+    Examples
+    --------
+    >>> closest("elbwo", ["shoulder", "elbow"])
+    ['elbow']
+    """
+    if len(name) > _LONGEST_COMPARED:
+        return []
+    short = (other for other in names if len(other) <= _LONGEST_COMPARED)
+    return difflib.get_close_matches(name, itertools.islice(short, _MOST_COMPARED), n=1)
+
+
 def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> UnknownNameError:
     """Build the error for an unknown name, with the closest valid one and a list of all.
 
@@ -135,7 +160,7 @@ def unknown_name(kind: str, name: str, valid: Iterable[str], where: str) -> Unkn
         Where they exist, for example "model 'panda'".
     """
     names = [str(entry) for entry in valid]
-    close = difflib.get_close_matches(str(name), names, n=1)
+    close = closest(str(name), names)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
     return UnknownNameError(

@@ -156,6 +156,18 @@ def _copy(root, others, rng: random.Random) -> None:
     rng.choice(elements).insert(0, piece)
 
 
+def _repeat(root, others, rng: random.Random) -> None:
+    """Hundreds of copies of an element side by side, under names of their own: the clock sees what grows too fast."""
+    elements = [element for element in _elements(root) if len(element) < 20]
+    piece = copy.deepcopy(rng.choice(elements))
+    to = rng.choice(_elements(root))
+    for k in range(rng.choice((30, 300, 1000))):
+        again = copy.deepcopy(piece)
+        if again.get("name") is not None and rng.random() < 0.9:
+            again.set("name", f"{again.get('name')}{k}")
+        to.append(again)
+
+
 def _move(root, others, rng: random.Random) -> None:
     elements = _elements(root)
     element, to = rng.choice(elements), rng.choice(elements)
@@ -198,5 +210,5 @@ def _swap_names(root, others, rng: random.Random) -> None:
 _ON_BYTES: tuple[Callable, ...] = (_flip, _cut, _insert, _splice, _digit, _digit)
 _ON_TREES: tuple[Callable, ...] = (
     _value, _value, _value, _text, _number, _number, _drop_attribute, _rename_attribute, _delete, _copy, _move, _rename,
-    _foreign, _nest, _swap_names,
+    _foreign, _nest, _swap_names, _repeat,
 )  # fmt: skip

@@ -18,16 +18,18 @@ class Names:
         Names that are used already.
     """
 
-    __slots__ = ("_taken",)
+    __slots__ = ("_numbers", "_taken")
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
+        self._numbers: dict[str, int] = {}  # of each wish: all below are taken
 
     def new(self, wish: str) -> str:
         """The wish itself if it is free, else with a number after it; taken from now on."""
-        name, number = wish, 2
+        name, number = wish, self._numbers.get(wish, 2)
         while name in self._taken:
             name, number = f"{wish}_{number}", number + 1
+        self._numbers[wish] = number
         self._taken.add(name)
         return name
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import unknown_name
+from kinetree.errors import KinetreeError, unknown_name
 from kinetree.io.sdf_records import FrameRecord, JointRecord, LinkRecord, ModelRecord
 from kinetree.io.sdf_values import Pose
 from kinetree.io.xml_reader import Node
@@ -33,6 +33,11 @@ class Placed:
 HERE = Placed(np.eye(3), np.zeros(3))
 
 
+def circle_of(names: list[str]) -> str:
+    """Names that follow each other, the last of which is the first again; of a long circle the beginning."""
+    return " -> ".join(names if len(names) <= 13 else [*names[:12], f"... ({len(names) - 1} in all)"])
+
+
 class Scope:
     """A model or world: poses of its names in its own frame, and the links that carry them.
 
@@ -53,6 +58,7 @@ class Scope:
         self.place = HERE
         self.uncertain: set[str] = set()  # names that a collecting document cannot place
         self._known: dict[str, Placed] = {OWN: HERE}
+        self._carriers: dict[str, str | KinetreeError] = {}
         if record.is_world:
             self._known[WORLD] = HERE
 
@@ -96,7 +102,7 @@ class Scope:
             if base in seen:
                 circle = [*seen][[*seen].index(base) :]
                 seen[base].reject(
-                    f"poses are relative to each other in a circle: {' -> '.join([*circle, base])}",
+                    f"poses are relative to each other in a circle: {circle_of([*circle, base])}",
                     code="pose-cycle",
                     repair="give one of them relative to another frame",
                     frames=tuple(circle),
@@ -150,8 +156,10 @@ class Scope:
             start = name.find("::", start + 2)
         # One that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
         follows = bool({name.partition("::")[0], None} & record.lost)
-        hint = unknown_name("frame", name, self.names(), str(self))
-        raise asked_by.fail(hint.message, code="unknown-name", name=name, valid=self.names(), follows=follows)
+        message, names = f"no frame named {name!r} in {self}", self.names() if asked_by.document.may_hint() else []
+        if names:
+            message = unknown_name("frame", name, names, str(self)).message
+        raise asked_by.fail(message, code="unknown-name", name=name, valid=names, follows=follows)
 
     def in_world(self, pose: Pose, default: str, asked_by: Node) -> Placed:
         """Where a pose of this scope is in the world."""
@@ -161,15 +169,30 @@ class Scope:
     # Attachment -------------------------------------------------------------------------------------------------
 
     def link_of(self, name: str, asked_by: Node) -> str:
-        """The link (by its full name) that carries a frame, or "world"."""
+        """The link (by its full name) that carries a frame, or "world"; each frame on the way is asked once."""
         seen: dict[tuple[Scope, str], str] = {}
+        try:
+            link: str | KinetreeError = self._carrier(name, asked_by, seen)
+        except KinetreeError as error:
+            link = error
+        for scope, each in seen:
+            scope._carriers[each] = link
+        if isinstance(link, KinetreeError):
+            raise link
+        return link
+
+    def _carrier(self, name: str, asked_by: Node, seen: dict[tuple[Scope, str], str]) -> str:
         scope = self
         while True:
             if scope.record.is_world and name in (WORLD, OWN):
                 return WORLD
+            if (known := scope._carriers.get(name)) is not None:
+                if isinstance(known, KinetreeError):
+                    raise known
+                return known
             key = (scope, name)
             if key in seen:
-                circle = " -> ".join([*seen.values(), scope.prefix + name])
+                circle = circle_of([*seen.values(), scope.prefix + name])
                 follows = scope.uncertain >= {name}
                 for inner, each in seen:
                     inner.uncertain.add(each)

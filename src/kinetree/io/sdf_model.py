@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class Assembly:
         self.at: dict[str, Placed] = {WORLD: HERE}
         self.key: dict[str, tuple[float, ...]] = {}
 
-    @property
+    @cached_property
     def is_complete(self) -> bool:
         """Whether everything in the file could be read; only a collecting document has less."""
         return not self.mechanism.lost and not any(scope.record.lost for scope in self.root.all_scopes())
@@ -212,6 +212,11 @@ class Assembly:
             self.notes.info(c.node, f"fixed joint '{c.name}' to the world replaced by a free one (floating_base)")
         return freed
 
+    @cached_property
+    def _is_held(self) -> bool:
+        """Whether a joint carries anything on the world."""
+        return any(edge is not None and edge.carrier == WORLD for _, edge in self.tree.order)
+
     def _add_root(self, builder: ModelBuilder, name: str, count: int) -> None:
         link = self.links[name]
         if self.options.floating_base is False or not self.is_complete:
@@ -223,8 +228,7 @@ class Assembly:
         wish = self.options.base_joint
         node = self.in_file[wish].node if wish in self.in_file else link.record.node
         joint = base_joint_name(wish, self.joint_names, self.in_file, node.fail, partial(self.notes.info, node))
-        held = any(edge is not None and edge.carrier == WORLD for _, edge in self.tree.order)
-        if count > 1 or held:  # beside other parts, one that floats may be an oversight
+        if count > 1 or self._is_held:  # beside other parts, one that floats may be an oversight
             message = f"link '{name}' hangs on no joint: its own free joint is '{joint}'"
             self.notes.info(link.record.node, message, "free-link")
         self.at[name] = link.place

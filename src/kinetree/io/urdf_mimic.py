@@ -10,6 +10,7 @@ from kinetree.io.urdf_records import JOINT_TYPES, UNKNOWN, JointRecord, known
 
 # follower, leader, ratio, offset: q[follower] = ratio q[leader] + offset
 Coupling = tuple[str, str, float, float]
+_Leader = tuple[JointRecord, float, float]
 
 
 def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes) -> list[Coupling]:
@@ -35,12 +36,15 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
     """
     attempt = next(iter(joints.values())).node.document.attempt if joints else None
     rings: set[str] = set()  # joints of the rings that were found
-    found = [attempt(_coupling, joint, joints, locked, drop, notes, rings) for joint in joints.values() if joint.mimic]
+    resolved: dict[str, _Leader] = {}
+    followers = [joint for joint in joints.values() if joint.mimic]
+    found = [attempt(_coupling, joint, joints, locked, drop, notes, rings, resolved) for joint in followers]
     return [coupling for coupling in found if coupling is not None]
 
 
 def _coupling(
-    joint: JointRecord, joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes, rings: set[str]
+    joint: JointRecord, joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes, rings: set[str],
+    resolved: dict[str, _Leader],
 ) -> Coupling | None:
     mimic = joint.mimic
     if joint.type == "fixed" or joint.name in locked:
@@ -50,11 +54,11 @@ def _coupling(
     if mimic.joint not in joints:
         message = f"joint '{joint.name}' mimics '{mimic.joint}', and there is no such joint"
         if not drop:
-            hint = f"{known(mimic.joint, joints)}. unsupported='drop' leaves '{joint.name}' free"
+            hint = f"{known(mimic.joint, joints, joint.node.document)}. unsupported='drop' leaves '{joint.name}' free"
             raise mimic.node.fail(message + hint, code="mimic-unknown", joint=joint.name)
         notes.dropped(mimic.node, message, "mimic-unknown")
         return None
-    leader, ratio, offset = _first_leader(joint, joints, rings)
+    leader, ratio, offset = _first_leader(joint, joints, rings, resolved)
     if leader.name in rings:
         return None
     if leader.type == "fixed" or leader.name in locked:
@@ -82,16 +86,15 @@ def _coupling(
 
 
 def _first_leader(
-    joint: JointRecord, joints: Mapping[str, JointRecord], rings: set[str]
-) -> tuple[JointRecord, float, float]:
-    """Follow a chain of mimics: q = m1 (m2 q2 + o2) + o1 = (m1 m2) q2 + (m1 o2 + o1)."""
-    ratio, offset, chain = joint.mimic.multiplier, joint.mimic.offset, {joint.name: 0}
-    leader = joints[joint.mimic.joint]
-    while leader.mimic is not None and leader.mimic.joint in joints and leader.type != "fixed":
-        if leader.name in rings:
-            break
-        if leader.name in chain:
-            ring = list(chain)[chain[leader.name] :]
+    joint: JointRecord, joints: Mapping[str, JointRecord], rings: set[str], resolved: dict[str, _Leader]
+) -> _Leader:
+    """Follow a chain of mimics: q = m1 (m2 q2 + o2) + o1 = (m1 m2) q2 + (m1 o2 + o1). Each joint is visited once."""
+    chain: dict[str, JointRecord] = {}
+    at = joint
+    while at.name not in resolved and (at is joint or (_follows(at, joints) and at.name not in rings)):
+        if at.name in chain:
+            names = list(chain)
+            ring = names[names.index(at.name) :]
             rings.update(ring)
             raise joint.mimic.node.fail(
                 f"the joints {', '.join(map(repr, ring[:12]))}{', ...' if len(ring) > 12 else ''} mimic each other",
@@ -100,8 +103,15 @@ def _first_leader(
                 joint=joint.name,
                 joints=tuple(ring),
             )
-        chain[leader.name] = len(chain)
-        offset += ratio * leader.mimic.offset
-        ratio *= leader.mimic.multiplier
-        leader = joints[leader.mimic.joint]
-    return leader, ratio, offset
+        chain[at.name] = at
+        at = joints[at.mimic.joint]
+    leader, ratio, offset = resolved.get(at.name, (at, 1.0, 0.0))
+    for follower in reversed(chain.values()):
+        mimic = follower.mimic
+        ratio, offset = mimic.multiplier * ratio, mimic.multiplier * offset + mimic.offset
+        resolved[follower.name] = leader, ratio, offset
+    return resolved[joint.name]
+
+
+def _follows(joint: JointRecord, joints: Mapping[str, JointRecord]) -> bool:
+    return joint.mimic is not None and joint.mimic.joint in joints and joint.type != "fixed"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import InertiaError
+from kinetree.errors import InertiaError, closest
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.urdf_version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
 from kinetree.io.xml_reader import LONGEST_NAME, Document, Node, shown
@@ -176,18 +176,23 @@ def read_robot(document: Document) -> RobotRecord:
     all_links = len(links) == len(root.children("link"))
     # A link that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
     stated = {node.element.get("name") or "" for node in root.children("link")}
-    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, stated) for role in _ENDS])]
+    blamed = stated if all(name.strip() and name.isprintable() for name in stated) else None
+    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, blamed) for role in _ENDS])]
     complete = all_links and len(joined) == len(root.children("joint"))
     return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete, version)
 
 
-def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str]) -> bool:
-    """Whether the parent or child of a joint is a link; if not, that is an error unless an unread one may be meant."""
+def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str] | None) -> bool:
+    """Whether the parent or child of a joint is a link; if not, that is an error unless an unread one may be meant.
+
+    ``stated`` are the names of all links, None if one of them cannot be read, so that any may be meant.
+    """
     link = getattr(joint, role)
     if link in links:
         return True
-    if link and link not in stated and all(name.strip() and name.isprintable() for name in stated):
-        message = f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{known(link, links)}"
+    if link and stated is not None and link not in stated:
+        hint = known(link, links, joint.node.document)
+        message = f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{hint}"
         joint.node.child(role).reject(message, code="unknown-link", name=link)
     return False
 
@@ -214,11 +219,12 @@ def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
     return True
 
 
-def known(name: str, valid: Iterable[str]) -> str:
+def known(name: str, valid: Iterable[str], document: Document) -> str:
     """Return how a message about an unknown name goes on: the closest valid one, and all of them."""
+    if not document.may_hint():
+        return ""
     names = list(valid)
-    # Comparing with every name of a very large file would take longer than reading it.
-    close = difflib.get_close_matches(name, names[:2000], n=1) if len(name) <= LONGEST_NAME else []
+    close = closest(name, names)
     hint = f"; did you mean '{close[0]}'?" if close else "."
     return f"{hint} Known: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
 

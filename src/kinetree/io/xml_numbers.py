@@ -9,7 +9,7 @@ LARGEST = 1e50  # of a number: products of three of them are still floats
 KNOWN = "a value must be known; remove it if the format has a default for it"
 
 # float() would also take "nan", "1_000" and digits of other scripts.
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 

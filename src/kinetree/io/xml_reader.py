@@ -23,6 +23,8 @@ from kinetree.io.xml_source import check_length, decode, read_bytes
 
 _KEPT = object()  # stands for an attribute whose error a collecting document has kept
 LONGEST_NAME = 1000  # characters
+MOST_ATTRIBUTES = 1000  # of an element: each is looked up by going through them
+MOST_HINTS = 20  # messages about one file that compare a name with all others
 LONGEST_PATH = 4096  # characters; a longer "path" is a text that is not XML
 
 _DECLARATION = re.compile(r"<\?xml(\s[^>]*?)\?>")
@@ -72,8 +74,8 @@ class Document:
         The last error that a collecting document built, and the element that it points to.
     """
 
-    __slots__ = ("file", "path", "root", "problems", "remarks", "latest", "_broken", "_error", "_kept", "_lines_before",
-                 "_nodes")  # fmt: skip
+    __slots__ = ("file", "path", "root", "problems", "remarks", "latest", "_broken", "_error", "_hints", "_kept",
+                 "_lines_before", "_nodes")  # fmt: skip
 
     def __init__(self, source: str | Path, error: type[FileFormatError], *, collect: bool = False) -> None:
         self._error = error
@@ -81,6 +83,7 @@ class Document:
         self.latest: tuple[Exception, Node | None] | None = None
         self._broken: set[Node] = set()
         self._kept: set[str] = set()
+        self._hints = MOST_HINTS
         self.problems: list[KinetreeError] | None = [] if collect else None
         self.remarks: list[tuple[int, str]] = []
         self._lines_before = 0
@@ -116,7 +119,7 @@ class Document:
             content = "\n" * lines + content[declaration.end() :]
         # Refused before parsing, so that no guard of the parser has to hold.
         if "<!DOCTYPE" in content:
-            bare = re.sub(r"<!--.*?-->|<\?.*?\?>", "", content, flags=re.DOTALL)
+            bare = _without_comments(content)
             if "<!ENTITY" in bare or re.search(r"<!DOCTYPE\s+[^\s>\[]+\s+(SYSTEM|PUBLIC)\b", bare):
                 raise self._entities()
         try:
@@ -150,6 +153,10 @@ class Document:
         for element in root.iter(etree.Entity):
             message = f"entity {element.text} is not expanded"
             raise self.fail(self.line(element.sourceline), message, code="entities")
+        for element in root.iter(etree.Element):
+            if len(element.attrib) > MOST_ATTRIBUTES:
+                message = f"<{element.tag}> has {len(element.attrib)} attributes, at most {MOST_ATTRIBUTES} are read"
+                raise self.fail(self.line(element.sourceline), message, code="too-large")
         return root
 
     def node(self, element: object) -> Node:
@@ -204,6 +211,11 @@ class Document:
         if self.problems is not None:
             self.latest = made, node
         return made
+
+    def may_hint(self) -> bool:
+        """Whether a message may compare a name with all others: that is for the first of very many."""
+        self._hints -= 1
+        return self._hints >= 0
 
     def part(self, path: Path) -> Document:
         """Parse another file that belongs to this one; what is kept of its errors joins this one's."""
@@ -267,13 +279,14 @@ class Document:
 class Node:
     """One element: typed attributes and children, remembering which were asked for."""
 
-    __slots__ = ("document", "element", "read_attributes", "read_children")
+    __slots__ = ("document", "element", "read_attributes", "read_children", "_tags")
 
     def __init__(self, document: Document, element: object) -> None:
         self.document = document
         self.element = element
         self.read_attributes: set[str] = set()
         self.read_children: set[str] = set()
+        self._tags: frozenset[str] | None = None
 
     @property
     def tag(self) -> str:
@@ -403,9 +416,29 @@ class Node:
 
     def meant_child(self, tag: str) -> str | None:
         """Return what the tag of an unread child looks like a misspelling of, as `meant`."""
-        there = {child.tag for child in self.all_children()}
-        wanted = [other for other in self.read_children if other not in there or other.lower() == tag.lower()]
+        if self._tags is None:  # asked of each of many children
+            self._tags = frozenset(child.tag for child in self.all_children())
+        wanted = [other for other in self.read_children if other not in self._tags or other.lower() == tag.lower()]
         return _close(tag, wanted)
+
+
+def _without_comments(text: str) -> str:
+    """The text without comments and processing instructions, as far as these are closed; in one pass."""
+    kept, start = [], 0
+    ends = {"<!--": "-->", "<?": "?>"}
+    while found := re.compile("|".join(map(re.escape, ends))).search(text, start):
+        end = text.find(ends[found[0]], found.end())
+        if end < 0:
+            # Nothing closes it, so nothing that begins like it is closed either.
+            del ends[found[0]]
+            kept.append(text[start : found.end()])
+            start = found.end()
+        else:
+            kept.append(text[start : found.start()])
+            start = end + len(ends[found[0]])
+        if not ends:
+            break
+    return "".join(kept) + text[start:]
 
 
 def shown(value: str, longest: int = 60) -> str:

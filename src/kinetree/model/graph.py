@@ -7,13 +7,12 @@ names, and which body is the predecessor and which the successor of each joint. 
 
 from __future__ import annotations
 
-import difflib
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from kinetree.errors import TopologyError, UnsupportedError, unknown_name
+from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
 from kinetree.model.groups import Groups
 from kinetree.model.numbering import Numbering
 from kinetree.model.spanning import SpanningTree
@@ -415,7 +414,7 @@ def violations(
     groups = Groups([*known])
     for arc in arcs:
         if unknown := [end for end in arc[1:] if end not in known]:
-            close = difflib.get_close_matches(str(unknown[0]), list(map(str, known)), n=1)
+            close = closest(str(unknown[0]), map(str, known))
             hint = f" (did you mean {close[0]!r}?)" if close else ""
             found.append(f"joint {arc.joint!r} connects the unknown body {unknown[0]!r}{hint}")
         elif arc.predecessor == arc.successor:

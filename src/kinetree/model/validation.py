@@ -227,18 +227,22 @@ def resolve_couplings(
             )
         followed[joint] = (master, float(ratio), float(offset))
 
-    resolved = []
-    for joint, (master, ratio, offset) in followed.items():
-        path = [joint]
-        while master in followed:
-            path.append(master)
-            if master in path[:-1]:
-                circle = " -> ".join(names[i] for i in path[path.index(master) :])
-                raise CouplingError(f"joints follow each other in a circle: {circle}", joints=[names[i] for i in path])
-            master, r, o = followed[master]
-            ratio, offset = ratio * r, ratio * o + offset
-        resolved.append(Coupling(joint, master, ratio, offset))
-    return tuple(resolved)
+    resolved: dict[int, tuple[int, float, float]] = {}
+    for joint in followed:
+        path: dict[int, None] = {}  # in order; each joint is on one path only
+        while joint in followed and joint not in resolved:
+            if joint in path:
+                circle = [names[i] for i in path][list(path).index(joint) :] + [names[joint]]
+                shown = " -> ".join(circle if len(circle) <= 13 else [*circle[:12], f"... ({len(circle) - 1} in all)"])
+                raise CouplingError(f"joints follow each other in a circle: {shown}", joints=circle)
+            path[joint] = None
+            joint = followed[joint][0]
+        master, ratio, offset = resolved.get(joint, (joint, 1.0, 0.0))
+        for i in reversed(path):
+            _, r, o = followed[i]
+            ratio, offset = r * ratio, r * offset + o
+            resolved[i] = master, ratio, offset
+    return tuple(Coupling(joint, *resolved[joint]) for joint in followed)
 
 
 def check_moving_inertia(model) -> None:
