@@ -5,8 +5,8 @@ ordinary files are opened, and only up to a size.
 
 A new file is written beside the old one, brought to the disk, and put in its place in one step. So a reader sees the
 old file or the new one, and a full disk, an error or a kill in the middle leaves the old one. Where the system has
-files without a name (Linux), a killed writer leaves nothing else behind; elsewhere the next one that writes into the
-folder removes what it left.
+files without a name (Linux), they have one for an instant only, so a killed writer hardly ever leaves anything else
+behind; the next one that writes into the folder removes what it left.
 """
 
 from __future__ import annotations
@@ -209,6 +209,7 @@ class _Replacement:
         if self._old is not None and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, "the file that is there is write-protected")
         folder = self._target.parent
+        _remove_abandoned(folder)
         self._draft = _Nameless.made_in(folder) or _Named(folder)
         self.file = self._draft.file
 
@@ -277,7 +278,6 @@ class _Named:
     """A file with a name of its own."""
 
     def __init__(self, folder: Path) -> None:
-        _remove_abandoned(folder)
         self._path = folder / _fresh_name()
         # With the permissions of any new file, which tempfile would not give.
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

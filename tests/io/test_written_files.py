@@ -272,3 +272,13 @@ def test_a_model_that_cannot_be_saved_leaves_the_old_one(tmp_path):
     said, _ = run_python(code, path, stdout=subprocess.PIPE).communicate(timeout=60)
     assert "robot.urdf: not written" in said
     assert kt.load(path).name == "pendulum" and names(tmp_path) == ["robot.urdf"]
+
+
+def test_what_a_kill_left_in_the_last_instant_is_removed(kind, tmp_path):
+    """Files without a name get one just before they take the place of the old one; a kill there leaves that name."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    left = tmp_path / f".kinetree-{files._machine()}-{process.pid}-{'0' * 16}.tmp"
+    left.write_text("complete, but not in its place")
+    write_text(tmp_path / "a", "x")
+    assert names(tmp_path) == ["a"]

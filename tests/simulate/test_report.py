@@ -195,7 +195,8 @@ def gusts(t, q, v):
 def test_forces_that_come_and_go_between_the_samples_raise_no_alarm(every, integrator):
     """With every step recorded the energy is accounted for; with few samples, also such that meet the force at nearly
     the same phase, nothing can be told of it, and that is what the report says, if anything."""
-    settings = {"dt": 1e-3, "record_every": every, "integrator": integrator, "rtol": 1e-8, "atol": 1e-8}
+    settings = {"dt": 1e-3, "record_every": every, "integrator": integrator}
+    settings |= {"rtol": 1e-8, "atol": 1e-8} if integrator == "adaptive" else {}
     run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, f_ext=gusts, **settings)
     assert run.report().ok
     found = [finding.text for finding in run.report().findings if finding.kind == "energy"]

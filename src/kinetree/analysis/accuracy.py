@@ -181,7 +181,7 @@ class AccuracyReport:
 
 
 def accuracy(
-    model: Model, q=None, v=None, a=None, *, states: int = STATES, seed: int = 0, t: float = 0.0
+    model: Model, q=None, v=None, a=None, *, states: int | None = None, seed: int | None = None, t: float = 0.0
 ) -> AccuracyReport:
     """How many digits of the dynamics can be trusted: condition of M, errors of the algorithms, bodies at fault.
 
@@ -194,9 +194,10 @@ def accuracy(
         Velocities [rad/s or m/s]; standard normal by default.
     a : (..., nv) array, optional
         Accelerations that the forces shall give [rad/s^2 or m/s^2]; standard normal by default.
-    states : int
-        How many random states.
-    seed : int
+    states : int, optional
+        How many random states, where q (or a batch of v or a) does not say it; default 20.
+    seed : int, optional
+        Of what is not given; default 0.
     t : float
         Time [s], for models that depend on it.
 
@@ -230,7 +231,7 @@ def accuracy(
     """
     if model.nv == 0:
         raise ModelError(f"accuracy: nothing can move in model {model.name!r}, so there are no dynamics")
-    if states < 1:
+    if states is not None and states < 1:
         raise ModelError(f"accuracy: states is {states}, expected at least 1", states=states)
     q, v, a = _states(model, q, v, a, states, seed)
     time = {"t": t} if model.time_dependent else {}
@@ -254,8 +255,10 @@ def digits(error: float) -> float:
     return -math.log10(max(error, EPS / 2.0)) if error < 1.0 else 0.0
 
 
-def _states(model: Model, q, v, a, states: int, seed: int):
-    rng = generator("accuracy", seed)
+def _states(model: Model, q, v, a, states: int | None, seed: int | None):
+    if seed is not None and all(x is not None for x in (q, v, a)):
+        raise ShapeError("accuracy: q, v and a are given, so there is nothing random; leave seed out.", option="seed")
+    rng = generator("accuracy", 0 if seed is None else seed)
     arrays = {"q": (q, model.nq), "v": (v, model.nv), "a": (a, model.nv)}
     given = {name: np.asarray(x, float) for name, (x, _) in arrays.items() if x is not None}
     for name, x in given.items():
@@ -264,7 +267,10 @@ def _states(model: Model, q, v, a, states: int, seed: int):
                 f"accuracy: {name} has shape {x.shape}, expected (..., {arrays[name][1]})", shape=x.shape
             )
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
-    count = math.prod(batch) if "q" in given or batch else states
+    is_counted = "q" in given or batch
+    if is_counted and states is not None:
+        raise ShapeError(f"accuracy: {next(iter(given))} says how many states there are; leave states out.")
+    count = math.prod(batch) if is_counted else STATES if states is None else states
     found = {name: np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for name, x in given.items()}
     if "q" not in found:
         found["q"] = np.array([model.random_q(rng) for _ in range(count)])

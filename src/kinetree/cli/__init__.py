@@ -150,9 +150,11 @@ def simulate(
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
     integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
-    method: Annotated[str, _option("Method of adaptive: dop853, dp54, Radau, ...", default=True)] = "dop853",
-    rtol: Annotated[float, _option("Relative tolerance of adaptive.", default=True)] = 1e-10,
-    atol: Annotated[float, _option("Absolute tolerance of adaptive.", default=True)] = 1e-10,
+    method: Annotated[
+        str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")
+    ] = None,
+    rtol: Annotated[float | None, _option("Relative tolerance of adaptive.", default="1e-10")] = None,
+    atol: Annotated[float | None, _option("Absolute tolerance of adaptive.", default="1e-10")] = None,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
     massless: Massless = None,
@@ -239,6 +241,8 @@ def compare(
         import kinetree as kt
 
         check_figure(plot)
+        if floating_base and robot is None:
+            raise UnsupportedError("--floating-base is of --robot, which is not given.", option="floating_base")
         model = None if robot is None else _load(robot, floating_base, None, None, False, None, None, None)
         model = None if model is None else model.without_unsupported()
         runs = [kt.Trajectory.load(path, model) for path in (first, second)]
@@ -279,9 +283,11 @@ def lint(
 @app.command()
 def accuracy(
     robot: Robot,
-    states: Annotated[int, _option("How many random states are looked at.", default=True, min=1, max=MOST_STATES)] = 20,
+    states: Annotated[
+        int | None, _option("How many random states are looked at.", default="20", min=1, max=MOST_STATES)
+    ] = None,
     q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
-    seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
+    seed: Annotated[int | None, _option("Of the random states.", default="0")] = None,
     floating_base: FloatingBase = False,
     inertia: Inertia = None,
     massless: Massless = None,

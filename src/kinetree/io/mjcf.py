@@ -25,7 +25,7 @@ from kinetree.io.mjcf_sources import Sources
 from kinetree.io.mjcf_tendons import add_tendons
 from kinetree.io.mjcf_tree import add_tree
 from kinetree.io.mjcf_unsupported import report_equipment
-from kinetree.io.options import check_options
+from kinetree.io.options import check_base_joint, check_options
 from kinetree.model import ModelBuilder
 
 
@@ -108,6 +108,7 @@ def load_mjcf(
     check_options(
         "load_mjcf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless
     )
+    check_base_joint("load_mjcf", base_joint, floating_base, bool(floating_base))
     require_mujoco()
     sources = Sources(source if isinstance(source, str) else Path(source))
     notes = Notes(sources, drop=unsupported == "drop")

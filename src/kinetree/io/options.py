@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.errors import unknown_name
+from kinetree.errors import ModelError, unknown_name
 
 CHOICES = {
     "floating_base": (None, True, False),
@@ -31,3 +31,22 @@ def check_options(reader: str, **options: object) -> None:
         choices = CHOICES[option]
         if not any(value is choice or value == choice for choice in choices):
             raise unknown_name("choice", str(value), map(str, choices), f"{reader}(..., {option}=...)")
+
+
+def check_base_joint(reader: str, base_joint: str, floating_base: bool | None, is_free: bool) -> None:
+    """Refuse a name for the joint of a base that does not move.
+
+    Parameters
+    ----------
+    reader : str
+    base_joint : str
+    floating_base : bool or None
+    is_free : bool
+        Whether a base may move with this value of ``floating_base``.
+    """
+    if base_joint != "root_joint" and not is_free:
+        raise ModelError(
+            f"{reader}: base_joint={base_joint!r} names the joint of a base that moves, and floating_base is "
+            f"{floating_base}; give floating_base=True, or leave base_joint out.",
+            option="base_joint",
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kinetree.errors import SDFError
 from kinetree.io.mesh_paths import as_folders
-from kinetree.io.options import check_options
+from kinetree.io.options import check_base_joint, check_options
 from kinetree.io.sdf_model import Assembly, Options
 from kinetree.io.sdf_notes import Notes
 from kinetree.io.sdf_scopes import Reader
@@ -104,6 +104,7 @@ def load_sdf(
     check_options(
         "load_sdf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless
     )
+    check_base_joint("load_sdf", base_joint, floating_base, floating_base is not False)
     document = Document(source if isinstance(source, str) else Path(source), SDFError)
     notes = Notes(unsupported == "drop")
     reader = Reader(document, as_folders(package_dirs), notes, model)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
-from kinetree.errors import URDFError
+from kinetree.errors import ModelError, URDFError
 from kinetree.io import urdf_model, urdf_plan
-from kinetree.io.options import check_options
+from kinetree.io.options import check_base_joint, check_options
 from kinetree.io.urdf_records import read_robot
 from kinetree.io.xml_reader import Document
 
@@ -25,7 +25,7 @@ def load_urdf(
     inertia: str = "raise",
     massless: str = "raise",
     inertia_from: str | None = None,
-    density: float = 1000.0,
+    density: float | None = None,
 ):
     """Load a robot from a URDF file.
 
@@ -59,8 +59,8 @@ def load_urdf(
     inertia_from : {"collision", "visual"}, optional
         Give links without ``<inertial>`` the mass and inertia that their shapes of this role have, filled with
         ``density``; meshes need the extra ``kinetree[mesh]``. The report lists each link. Default: no mass.
-    density : float
-        [kg/m^3].
+    density : float, optional
+        Of ``inertia_from`` only [kg/m^3]; default 1000.
 
     Returns
     -------
@@ -105,6 +105,9 @@ def load_urdf(
         massless=massless,
         inertia_from=inertia_from,
     )
+    if density is not None and inertia_from is None:
+        raise ModelError("load_urdf: density fills shapes that inertia_from names; give inertia_from, or leave it out.")
+    check_base_joint("load_urdf", base_joint, floating_base, bool(floating_base))
     document = Document(source if isinstance(source, str) else Path(source), URDFError)
     robot = urdf_plan.plan(
         read_robot(document),
@@ -114,7 +117,7 @@ def load_urdf(
         inertia=inertia,
         massless=massless,
         inertia_from=inertia_from,
-        density=density,
+        density=1000.0 if density is None else density,
     )
     return urdf_model.build(
         robot,

@@ -201,6 +201,28 @@ class Sum:
             set_state(controller, own)
 
 
+def check_delays(controller, dt: float) -> None:
+    """Refuse delays that fixed steps would round up: those of controllers that are asked at every step.
+
+    Parameters
+    ----------
+    controller : callable
+        As `composed` gives it.
+    dt : float
+        [s]
+    """
+    for part in parts(controller):
+        if isinstance(part, Delayed):
+            steps = part.delay / dt
+            if not keeps_time(part.controller) and abs(steps - round(steps)) > CLOSE * max(steps, 1.0):
+                raise SimulationError(
+                    f"simulate: delay = {part.delay:g} s is no multiple of dt = {dt:g} s, and the controller is asked "
+                    f"and heard at every step only; the closest are {math.floor(steps) * dt:g} and "
+                    f"{math.ceil(steps) * dt:g} s. With a sample_time, any delay is kept.",
+                    delay=part.delay,
+                )
+
+
 def composed(controller, sample_time: float | None, delay: float | None):
     """The controller as the keywords of `simulate` say: a sequence is a sum; sampled; late."""
     if isinstance(controller, (list, tuple)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.algorithms.domain import COUPLINGS, unit_quaternions
-from kinetree.errors import LimitError, NonFiniteError, ShapeError
+from kinetree.errors import LimitError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrate.system import System
 from kinetree.model.ranges import position_ranges
 from kinetree.model.seeds import generator
@@ -36,6 +36,8 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     notes : list of str
         What was chosen or moved.
     """
+    if seed is not None and q0 is not None:
+        raise SimulationError("simulate: seed draws a random start, and q0 gives one; give one of them.", seed=seed)
     notes = []
     rng = None if seed is None else generator("simulate", seed)
     chosen, drawn = q0 is None, q0 is None and rng is not None

@@ -209,3 +209,16 @@ class Watch:
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
         return landing
+
+
+def no_tick(t: float) -> None:
+    """No progress bar."""
+
+
+def tidier(system):
+    """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
+    normalize = system.function("normalize")
+    if not system.model.couplings:
+        return lambda q, v: (normalize(q), v)
+    apply_couplings = system.function("apply_couplings")
+    return lambda q, v: apply_couplings(normalize(q), v)

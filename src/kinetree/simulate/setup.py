@@ -58,6 +58,22 @@ def steps_between_samples(dt: float, record_every, sample_period) -> int:
     return int(record_every)
 
 
+def solver_settings(integrator, method, rtol, atol) -> tuple[str, float, float]:
+    """Method and tolerances of an adaptive run; refuse them for a run that would not use them."""
+    given = {"method": method, "rtol": rtol, "atol": atol}
+    given = {name: value for name, value in given.items() if value is not None}
+    if given and integrator != "adaptive":
+        name, value = next(iter(given.items()))
+        found = integrator if isinstance(integrator, str) else getattr(integrator, "name", integrator)
+        raise SimulationError(
+            f"simulate: {name} = {value!r} is a setting of adaptive runs, and integrator is {found!r}. Give "
+            f"integrator='adaptive', or leave {name} out.",
+            option=name,
+        )
+    settings = {"method": "dop853", "rtol": 1e-10, "atol": 1e-10} | given
+    return settings["method"], *tolerances(settings["rtol"], settings["atol"])
+
+
 def one_of(what: str, value, valid) -> None:
     """Refuse a name that is not known, with the closest one."""
     if value not in valid:

@@ -23,9 +23,9 @@ def simulate(
     record_every: int = 1,
     sample_period: float | None = None,
     limits: str = "soft",
-    rtol: float = 1e-10,
-    atol: float = 1e-10,
-    method: str = "dop853",
+    rtol: float | None = None,
+    atol: float | None = None,
+    method: str | None = None,
     progress: bool | None = None,
     seed: int | None = None,
     disturbance=None,
@@ -83,22 +83,22 @@ def simulate(
         with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
         with an error; or hard stops, met by impacts and rested on without penetration ("semi_implicit" only). All but
         "soft" apply to the model's own stops too.
-    rtol, atol : float
-        Tolerances of "adaptive", for each entry of (q, v).
-    method : str
-        Method of "adaptive". "dop853", "dp54", "bs32": embedded pairs on the manifold of the positions. Of SciPy, for
-        stiff motions: "Radau", "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45", "scipy:RK23"; of SUNDIALS:
-        "CVODE", "CVODE_ADAMS", "IDA".
+    rtol, atol : float, optional
+        Tolerances of "adaptive" only, for each entry of (q, v); default 1e-10.
+    method : str, optional
+        Method of "adaptive" only; default "dop853". "dop853", "dp54", "bs32": embedded pairs on the manifold of the
+        positions. Of SciPy, for stiff motions: "Radau", "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45",
+        "scipy:RK23"; of SUNDIALS: "CVODE", "CVODE_ADAMS", "IDA".
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     seed : int, optional
-        Without q0: start from a random state drawn with this seed, ``model.random_state``.
+        Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     disturbance : callable, optional
         ``disturbance(t) -> tau``: joint forces that nobody asked for, added to the others; see `kinetree.signals`.
     sample_time : float, optional
         The controller is asked at multiples of this time only [s], and its answer is held in between.
     delay : float, optional
-        What the controller says acts so much later [s].
+        What the controller says acts so much later [s]; without ``sample_time`` a multiple of dt.
     elements : sequence
         What else takes part: motors, stiction, events; see `kinetree.simulate.elements`.
     events : sequence of Event, optional

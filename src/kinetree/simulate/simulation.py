@@ -18,7 +18,7 @@ from kinetree.integrate.user_code import UserStep
 from kinetree.simulate.adaptive_march import AdaptiveMarch
 from kinetree.simulate.book import Book
 from kinetree.simulate.choice import Stiffness
-from kinetree.simulate.controllers import check_continuous, composed
+from kinetree.simulate.controllers import check_continuous, check_delays, composed
 from kinetree.simulate.divergence import divergence
 from kinetree.simulate.drive import Drive
 from kinetree.simulate.elements import Elements, Step
@@ -27,7 +27,7 @@ from kinetree.simulate.initial import initial_state
 from kinetree.simulate.interrupted import keep_run
 from kinetree.simulate.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulate.limits import Guard, with_soft_stops
-from kinetree.simulate.march import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched
+from kinetree.simulate.march import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched, no_tick, tidier
 from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.provenance import provenance, this_session
@@ -39,8 +39,8 @@ from kinetree.simulate.setup import (
     positive_time,
     refuse_endless,
     slow_steps,
+    solver_settings,
     steps_between_samples,
-    tolerances,
 )
 from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulate.trajectory import Trajectory
@@ -118,9 +118,9 @@ class Simulation:
         record_every: int = 1,
         sample_period: float | None = None,
         limits: str = "soft",
-        rtol: float = 1e-10,
-        atol: float = 1e-10,
-        method: str = "dop853",
+        rtol: float | None = None,
+        atol: float | None = None,
+        method: str | None = None,
         seed: int | None = None,
         checkpoint=None,
         every: float | None = None,
@@ -136,8 +136,8 @@ class Simulation:
         if isinstance(integrator, str):
             one_of("integrator", integrator, (*FIXED_STEP, "adaptive", "auto"))
         one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
+        method, rtol, atol = solver_settings(integrator, method, rtol, atol)
         one_of("method", method, ADAPTIVE)
-        rtol, atol = tolerances(rtol, atol)
         constraints = requested(model, friction, limits, restitution, locked, prescribed)
         self._constraints, own = constraints, () if constraints is None else (constraints,)
         own += checked_motors(model, motors)
@@ -169,8 +169,8 @@ class Simulation:
         self.model, self._solver = active, (method, rtol, atol)
         self.notes = (*notes, *contact_notes(model))
         controller = composed(controller, sample_time, delay)
-        if make is None and controller is not None:
-            check_continuous(controller)
+        if controller is not None:
+            check_continuous(controller) if make is None else check_delays(controller, dt)
         self._drive = Drive(active, controller, tau, f_ext, disturbance, self._elements)
         self.system = System(active, self._drive.has_wrenches)
         self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
@@ -185,7 +185,7 @@ class Simulation:
         self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
         unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
         self._is_plain = make is not None and not unseen  # by the plain loop
-        self._tidy = _tidy(self.system)
+        self._tidy = tidier(self.system)
         self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
         if checkpoint is not None:
             self._save_every = positive_time("every", 1.0 if every is None else every)
@@ -250,7 +250,7 @@ class Simulation:
         if self._is_plain and self._checkpoint is None and not self.is_over:
             self._since = clock.perf_counter()
             try:
-                self._march_plain(1, _no_tick)
+                self._march_plain(1, no_tick)
             except BaseException as error:
                 self._keep(error)
                 raise
@@ -605,16 +605,3 @@ class Simulation:
             error.args = (error.message,)
             error.joint, error.began = one["joint"], one["time"]
         return error
-
-
-def _no_tick(t: float) -> None:
-    """No progress bar."""
-
-
-def _tidy(system):
-    """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
-    normalize = system.function("normalize")
-    if not system.model.couplings:
-        return lambda q, v: (normalize(q), v)
-    apply_couplings = system.function("apply_couplings")
-    return lambda q, v: apply_couplings(normalize(q), v)

@@ -41,11 +41,14 @@ FORMAT = re.compile(r"kinetree trajectory (\d+)")
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
 
 
-def save(trajectory, path, ledger: bool = True) -> Path:
+def save(trajectory, path, ledger: bool | None = None) -> Path:
     """Write a trajectory; the suffix of the path chooses the format, npz without one."""
     path = Path(path)
     if path.suffix == "":
         path = path.with_suffix(".npz")
+    if ledger and path.suffix == ".csv":
+        raise KinetreeError(f"{path}: tables hold no ledger; leave ledger out, or save to .npz, .nc or .h5.")
+    ledger = ledger is None or ledger
     if path.suffix == ".npz":
         meta, session, arrays = content(trajectory, ledger)
         texts = {name: np.array(json.dumps(x)) for name, x in (("meta", meta), ("session", session))}

@@ -406,7 +406,7 @@ class Trajectory:
 
     # Files and tables ------------------------------------------------------------------------------------------------
 
-    def save(self, path, ledger: bool = True) -> Path:
+    def save(self, path, ledger: bool | None = None) -> Path:
         """Write the trajectory to a file.
 
         Parameters
@@ -414,8 +414,9 @@ class Trajectory:
         path : path-like
             ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
             extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
-        ledger : bool
-            Keep the ledger, too, if there is one: then it can be read without the model. csv never has it.
+        ledger : bool, optional
+            Keep the ledger, too, if there is one, so that it can be read without the model: by default wherever the
+            format can hold it, which csv cannot.
 
         Returns
         -------

@@ -1,0 +1,190 @@
+"""Options act or are refused: what each one needs to act is listed, and without that it is an error that names both.
+
+``registry.txt`` lists the options that act in every call; those below act only together with others, or not at all
+together with others. A new option has to be put in one of the two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import kinetree as kt
+from kinetree.cli import app
+from kinetree.io.sdf import load_sdf
+from tests.options.public import of_commands, of_files, of_python
+
+REGISTRY = Path(__file__).with_name("registry.txt")
+
+
+class Case(NamedTuple):
+    """An option, where it acts, and where it would not."""
+
+    who: str
+    option: str
+    acts: Callable  # two results that differ by the option alone
+    refused: Callable
+    names: str  # an expression for the message, with both options
+
+
+def push(t, q, v):
+    """A controller whose forces depend on time."""
+    return np.array([1.0 + t, 0.0])
+
+
+def run(**options):
+    """The states and forces of a short run."""
+    done = kt.simulate(kt.models.cart_pole(), **{"duration": 0.02, "progress": False} | options)
+    return np.concatenate((done.time, done.q.ravel(), done.tau.ravel()))
+
+
+def object_run(**options):
+    """The same by a `Simulation`."""
+    done = kt.Simulation(kt.models.cart_pole(), **options)
+    done.advance(0.02)
+    return np.concatenate((done.trajectory().time, done.trajectory().q.ravel(), done.trajectory().tau.ravel()))
+
+
+def in_stop(**options):
+    """A run into a hard stop."""
+    done = kt.simulate(kt.load("cart_pole"), [1.79, 0.0], [1.0, 0.0], duration=0.03, limits="hard", **options)
+    return done.q.ravel()
+
+
+def report(*arrays, **options):
+    """The errors that `kinetree.accuracy` finds."""
+    found = kt.accuracy(kt.models.cart_pole(), *arrays, **options)
+    return np.array([found.states, *(error.worst for error in found.errors)])
+
+
+def command(*words):
+    """What a command prints, or its error."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exit_code == 2:
+        raise kt.KinetreeError(" ".join(result.stderr.split()))
+    return result.stdout
+
+
+SHAPES = """<robot name="r"><link name="a"/><link name="b"><collision><geometry><sphere radius="0.1"/></geometry>
+</collision></link><joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>
+</robot>"""
+MJCF = "<mujoco><worldbody><body><geom size='1'/></body></worldbody></mujoco>"
+SDF = "<sdf version='1.9'><model name='m'><link name='a'/></model></sdf>"
+START = {"q0": [0.0, 0.5]}
+ADAPTIVE = START | {"integrator": "adaptive"}
+
+
+def of_simulate(who: str, run: Callable) -> list[Case]:
+    """The options that `simulate` and `Simulation` share."""
+    return [
+        *(
+            Case(who, name, lambda n=name, x=value: (run(**ADAPTIVE), run(**ADAPTIVE | {n: x})),
+                 lambda n=name, x=value: run(**START | {n: x}), f"{name} = .* integrator is 'auto'")
+            for name, value in (("rtol", 1e-3), ("atol", 1e-15), ("method", "bs32"))
+        ),
+        Case(who, "seed", lambda: (run(seed=1), run(seed=2)), lambda: run(**START, seed=1), "seed .* q0"),
+        Case(who, "sample_time",
+             lambda: (run(**START, controller=push), run(**START, controller=push, sample_time=0.004)),
+             lambda: run(**START, sample_time=0.004), "sample_time and delay are a controller's"),
+        Case(who, "delay", lambda: (run(**START, controller=push), run(**START, controller=push, delay=0.004)),
+             lambda: run(**START, controller=push, delay=0.0015), "delay = 0.0015 s is no multiple of dt = 0.001 s"),
+        Case(who, "every", lambda: ("a file", "another"), lambda: run(every=0.1), "every .* checkpoint="),
+        Case(who, "sample_period", lambda: (run(), run(sample_period=0.002)),
+             lambda: run(record_every=2, sample_period=0.002), "record_every and sample_period"),
+        Case(who, "record_every", lambda: (run(), run(record_every=2)),
+             lambda: run(record_every=2, sample_period=0.002), "record_every and sample_period"),
+        Case(who, "tau", lambda: (run(), run(tau=[1.0, 0.0])), lambda: run(controller=push, tau=[1.0, 0.0]),
+             "both controller and tau"),
+        Case(who, "restitution", lambda: (in_stop(), in_stop(restitution=0.5)), lambda: run(restitution=0.5),
+             "restitution .* limits is 'soft'"),
+        Case(who, "locked", lambda: (run(**START), run(**START, locked=["hinge"])),
+             lambda: run(**ADAPTIVE, locked=["hinge"]), "locked .* integrator 'adaptive'"),
+        Case(who, "prescribed", lambda: (run(**START), run(**START, prescribed={"slider": 0.5})),
+             lambda: run(**ADAPTIVE, prescribed={"slider": 0.5}), "prescribed .* integrator 'adaptive'"),
+        Case(who, "friction", lambda: ("test_friction_exact.py", "compares them"),
+             lambda: run(**ADAPTIVE, friction="exact"), "friction .* integrator 'adaptive'"),
+    ]  # fmt: skip
+
+
+CASES = [
+    *of_simulate("kt.simulate", run),
+    *of_simulate("kt.Simulation", object_run),
+    Case("kt.accuracy", "states", lambda: (report(states=2), report(states=3)),
+         lambda: report([0.0, 0.5], states=3), "q says .* leave states out"),
+    Case("kt.accuracy", "seed", lambda: (report(states=2, seed=1), report(states=2, seed=2)),
+         lambda: report([0.0, 0.5], [0, 0], [1, 1], seed=1), "q, v and a are given.* leave seed out"),
+    Case("kt.Trajectory.save", "ledger", lambda: ("test_trajectory_files.py", "compares them"),
+         lambda: kt.simulate(kt.models.cart_pole(), duration=0.01).save("x.csv", ledger=True), "csv: .* no ledger"),
+    Case("kt.Trajectory.resample", "dt", lambda: ("test_trajectory_times.py", "compares them"),
+         lambda: kt.simulate(kt.models.cart_pole(), duration=0.01).resample(0.1, [0.0]), "either dt= or times="),
+    Case("kt.Trajectory.resample", "times", lambda: ("test_trajectory_times.py", "compares them"),
+         lambda: kt.simulate(kt.models.cart_pole(), duration=0.01).resample(0.1, [0.0]), "either dt= or times="),
+    Case("kt.rollout", "t0", lambda: ("test_rollout.py", "compares them"),
+         lambda: kt.rollout(kt.models.cart_pole(), [0.0, 0.5], None, np.zeros((4, 2)), 0.01, t0=1.0),
+         "does not depend on time, so it takes no t0"),
+    Case("load_urdf", "density", lambda: tuple(kt.load(SHAPES, inertia_from="collision", density=x).total_mass
+         for x in (1.0, 2.0)), lambda: kt.load(SHAPES, density=2.0), "density .* inertia_from"),
+    Case("load_urdf", "base_joint", lambda: tuple(kt.load(SHAPES, inertia_from="collision", floating_base=True,
+         base_joint=x).joint_names for x in ("x", "y")), lambda: kt.load(SHAPES, base_joint="x"),
+         "base_joint='x' .* floating_base=True"),
+    Case("load_mjcf", "base_joint", lambda: ("test_mjcf_structure.py", "compares them"),
+         lambda: kt.load(MJCF, base_joint="x"), "base_joint='x' .* floating_base is None"),
+    Case("load_sdf", "base_joint", lambda: ("test_invented_names.py", "compares them"),
+         lambda: load_sdf(SDF, base_joint="x", floating_base=False), "base_joint='x' .* floating_base is False"),
+    *(
+        Case("kinetree simulate", f"--{name}", lambda: ("kt.simulate", "has the cases"),
+             lambda n=name, x=value: command("simulate", "cart_pole", f"--{n}", x), f"{name} = .* integrator is 'auto'")
+        for name, value in (("rtol", "1e-3"), ("atol", "1e-3"), ("method", "bs32"))
+    ),
+    Case("kinetree simulate", "--seed", lambda: ("kt.simulate", "has the case"),
+         lambda: command("simulate", "cart_pole", "--q0", "0 0", "--seed", 1), "seed .* q0"),
+    Case("kinetree accuracy", "--states",
+         lambda: tuple(command("accuracy", "cart_pole", "--states", x) for x in (1, 2)),
+         lambda: command("accuracy", "cart_pole", "--q", "0 1", "--states", 2), "q says .* leave states out"),
+    Case("kinetree compare", "--floating-base", lambda: ("with --robot", "it is that of info"),
+         lambda: command("compare", "a.npz", "b.npz", "--floating-base"), "--floating-base .* --robot"),
+    *(
+        Case(f"kinetree {name}", "--density", lambda: ("load_urdf", "has the case"),
+             lambda n=name, w=words: command(n, "cart_pole", *w, "--density", 5), "density .* inertia_from")
+        for name, words in (("info", ()), ("simulate", ()), ("accuracy", ()), ("verify", ()), ("convert", ("x.urdf",)),
+                            ("codegen", ("-f", "crba", "-o", "x")))
+    ),
+    *(
+        Case("kinetree codegen", option, lambda: ("test_c_source.py", "compares them"),
+             lambda o=option, x=value: command("codegen", "cart_pole", "-f", "crba", "-o", "x", o, x), message)
+        for option, value, message in (
+            ("--frame", "pole", "--frame pole: none of crba"), ("--kind", "spatial", "--kind spatial: none of crba"),
+            ("--reference", "local", "--reference local: none of crba"), ("--optional", "f_ext", "'f_ext' in crba"),
+        )
+    ),
+]  # fmt: skip
+
+
+def always() -> set[tuple[str, str]]:
+    """What `registry.txt` lists: an option, and who has it."""
+    lines = (line.split(": ") for line in REGISTRY.read_text(encoding="utf-8").splitlines())
+    return {(who, option) for option, all_of_them in lines for who in all_of_them.split(", ")}
+
+
+def test_every_option_is_listed_once():
+    """Options that are new stand in neither list; those that are gone have to leave them."""
+    found, listed, cases = of_python() | of_files() | of_commands(), always(), {(x.who, x.option) for x in CASES}
+    assert not found - listed - cases, "list them in registry.txt, or with what they need among the cases"
+    assert not (listed | cases) - found and not listed & cases
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda x: f"{x.who}-{x.option}")
+def test_options_act_or_are_refused(case, tmp_path, monkeypatch):
+    """Where it acts, results differ; where it would not, the error names it and what it needs or is against."""
+    monkeypatch.chdir(tmp_path)
+    without, with_it = case.acts()
+    assert np.shape(without) != np.shape(with_it) or np.any(without != with_it)
+    with pytest.raises(kt.KinetreeError) as caught:
+        case.refused()
+    assert re.search(case.names, str(caught.value)), str(caught.value)
