@@ -116,6 +116,10 @@ class SimulationError(KinetreeError, RuntimeError):
     """A simulation cannot go on: the state is no longer finite, a step size vanished, a controller misbehaved."""
 
 
+class MemoryLimitError(KinetreeError, MemoryError):
+    """A run would not fit into memory; ``needed`` and ``available`` are attributes [bytes]."""
+
+
 class NonFiniteForceError(SimulationError, NonFiniteError):
     """Joint forces that act in a simulation, or that a controller returned, hold NaN or infinity."""
 

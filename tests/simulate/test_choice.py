@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.errors import LimitError
 from kinetree.joints import Prismatic, Revolute, SphericalEuler
 from tests.analytic.mechanisms import pendulum, slider
 
@@ -90,3 +91,20 @@ def test_singular_coordinates_are_no_matter_for_explicit_steps():
     b.add_body("ball", joint=SphericalEuler("zyz"), mass=1.0, inertia=np.eye(3))
     model = b.build().replace(stiffness=1.0)
     assert kt.Simulation(model, [0.1, 0.5, 0.2]).integrator == "semi_implicit"
+
+
+def test_a_compiled_step_takes_the_stops_of_rollouts_from_the_model_that_its_error_names():
+    """At a limit without a stop the step alone has no force: it says where the model with stops is, and with that model
+    it makes the motion of the rollout, through the stop."""
+    model = pendulum().replace(lower=-0.5, upper=0.5)
+    step = kt.compile(model, "semi_implicit_step")
+    with pytest.raises(LimitError, match=r"kt.Rollout\(model\).model is the model with the soft stops"):
+        step([0.6], [0.0], [0.0], 1e-3)
+    stopped = kt.Rollout(model).model
+    step = kt.compile(stopped, "semi_implicit_step")
+    q, v = np.array([0.4]), np.array([2.0])
+    Q, V = kt.rollout(model, q, v, None, 1e-3, steps=200)
+    for row in range(1, 201):
+        q, v = step(q, v, np.zeros(1), 1e-3)
+        assert q == pytest.approx(Q[row], abs=1e-13) and v == pytest.approx(V[row], abs=1e-12)
+    assert Q.max() > 0.5

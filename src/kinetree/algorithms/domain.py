@@ -89,7 +89,8 @@ def _limit_error(model, inputs, index):
     value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
     return LimitError(
         f"joint {model.joint_names[i]!r} stands at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
-        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. Give "
+        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. "
+        "kt.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
         "limit_stiffness and limit_damping, or use model.without_limits().",
         joint=model.joint_names[i],
         value=value,

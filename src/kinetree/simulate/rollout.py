@@ -22,6 +22,7 @@ from kinetree.model import Model
 from kinetree.simulate.choice import Stiffness
 from kinetree.simulate.initial import initial_state
 from kinetree.simulate.limits import bounded_coordinates, with_soft_stops
+from kinetree.simulate.room import check_room
 from kinetree.simulate.setup import contact_notes
 
 LIMITS = ("soft", "ignore", "raise")
@@ -187,6 +188,13 @@ class Rollout:
             )
         shapes = [(*batch, steps // every + 1, x.shape[-1]) for x in start]
         if out is None:
+            check_room(
+                f"rollout: the states of {steps} steps, one of {every} recorded,",
+                math.prod(shapes[0][:-1]),
+                kind.itemsize * (self._base.nq + self._base.nv),
+                lambda times: f"Record less often, every={times * every}, or take fewer states in a call.",
+            )
+        if out is None:
             results = [np.empty(shape, kind) for shape in shapes]
         else:
             if not isinstance(out, tuple) or len(out) != 2:
@@ -197,6 +205,7 @@ class Rollout:
         f = self._function(len(drives) > 1)
         drives.insert(1, np.full(1, h, kind))
         if begin is not None:
+            check_room(f"rollout: the times of {steps} steps", begin.size * steps, 16.0, lambda _: "Take fewer steps.")
             drives.insert(2, (begin[..., None] + h * np.arange(steps)).astype(kind))
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
@@ -442,6 +451,8 @@ def rollout(
         A motion is no longer finite; names the state, the step and the coordinate.
     LimitError
         With ``limits="raise"``, a motion leaves a limit.
+    MemoryLimitError
+        The recorded states would not fit into memory; says how often to record.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
         The start is not one of this model, or the inputs are not finite; of later inputs the message says the step.
 

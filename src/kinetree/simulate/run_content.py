@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import FileFormatError
+from kinetree.simulate.room import available_memory
 from kinetree.simulate.run_archives import Header, foreign
 
 STATES = ("time", "q", "v")
@@ -190,16 +190,3 @@ def check_numbers(path: Path, meta: dict, arrays: dict[str, np.ndarray]) -> None
             raise foreign(path, f"array {name!r} is not finite in row {int(np.argmin(rows))}")
     if np.any(np.diff(arrays["time"]) < 0.0):
         raise foreign(path, "its times do not rise")
-
-
-def available_memory() -> float:
-    """What new arrays may take [bytes]; infinite where the system does not tell."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            found = dict(line.split(":") for line in file)
-        return 1024.0 * int(found["MemAvailable"].split()[0])
-    except (OSError, KeyError, ValueError):
-        try:
-            return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-        except (AttributeError, OSError, ValueError):
-            return math.inf

@@ -136,6 +136,8 @@ def simulate(
     LimitError
         The initial position, or with ``limits="raise"`` the motion, is outside a limit. With ``limits="soft"`` a start
         may be as far outside as a run comes on its soft stops, 0.2 rad or m, or on those of the model; a note says so.
+    MemoryLimitError
+        The samples would not fit into memory; says how often to record.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
         The initial state is not one of this model.
 

@@ -32,6 +32,7 @@ from kinetree.simulate.motors import checked_motors
 from kinetree.simulate.progress import Progress
 from kinetree.simulate.provenance import provenance, this_session
 from kinetree.simulate.recorder import Recorder
+from kinetree.simulate.room import check_room, sample_bytes
 from kinetree.simulate.setup import (
     contact_notes,
     friction_notes,
@@ -275,11 +276,14 @@ class Simulation:
             there.
         LimitError
             With ``limits="raise"``: the motion leaves a limit.
+        MemoryLimitError
+            The samples would not fit into memory.
         KeyboardInterrupt, Exception
             Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
         end = self.time + positive_time("duration", duration)
         refuse_endless(self._steps_per_second, duration, self._solver[0], self.notes)
+        self._check_room(end)
         bar = Progress(end, progress)
         self._since = clock.perf_counter()
         try:
@@ -297,6 +301,17 @@ class Simulation:
         finally:
             bar.close()
             self._stop_clock()
+
+    def _check_room(self, end: float) -> None:
+        """Refuse a run whose samples do not fit into memory, before it begins."""
+        at, drive, every = self._at, self._drive, self._every
+        check_room(
+            f"simulate: the samples of {end:g} s, one every {at.dt * every:g} s,",
+            (end - at.time) / (at.dt * every) + self._record.rows,
+            sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
+            lambda times: f"Record less often, sample_period={times * every * at.dt:.12g} or "
+            f"record_every={times * every}, or take a shorter duration or a longer dt.",
+        )
 
     def _stop_clock(self) -> None:
         if self._since is not None:
