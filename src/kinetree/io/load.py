@@ -26,9 +26,8 @@ _READERS = {
     "mujocoinclude": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
     "sdf": ("SDF", "kinetree.io.sdf", "load_sdf"),
 }
-# By suffix: formats that are not XML, and what opens a file whose root element cannot be told.
+# By suffix: archives, and what opens a file whose root element cannot be told.
 _ARCHIVES = {".zip": "MJCF", ".mjz": "MJCF"}
-_PLANNED = {".usd": "USD", ".usda": "USD", ".usdc": "USD", ".usdz": "USD", ".mjb": "a compiled MuJoCo model"}
 _BY_SUFFIX = {".mjcf": "mujoco", ".sdf": "sdf", ".world": "sdf"}
 
 _BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>", re.DOTALL)
@@ -90,22 +89,8 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
             f"{source}: no such file. Shipped robots are loaded by name: {', '.join(data.robots())}."
         )
     suffix = path.suffix.lower()
-    if suffix == ".xacro":
-        raise FileFormatError(
-            f"{source}: this is a xacro macro file; expand it first: xacro {path.name} > {path.stem}",
-            file=str(source),
-            line=None,
-        )
     if suffix in _ARCHIVES:
         return _read("mujoco", path, options)
-    if suffix in _PLANNED:
-        form = _PLANNED[suffix]
-        raise UnsupportedError(
-            f"{source}: this looks like {form}, which kinetree does not read; it reads URDF, MJCF and SDF. Convert the "
-            "file, or build the model with ModelBuilder.",
-            file=str(source),
-            format=form,
-        )
     root = _root_of_file(path) or _BY_SUFFIX.get(suffix)
     if root is None and suffix == ".xml":
         Document(path, FileFormatError)  # what keeps it from being read concerns no format

@@ -198,7 +198,7 @@ class Sources:
         node = self.find(kind, name)
         return self.main.where(self.lines.get((kind, name))) if node is None else node.document.where(node.line)
 
-    def fail(self, kind: str, name: str, message: str, error: type | None = None, **values: object) -> Exception:
+    def fail(self, kind: str, name: str, /, message: str, error: type | None = None, **values: object) -> Exception:
         """The error about a named thing, with file and line in front; see `Document.fail`."""
         node = self.find(kind, name)
         if node is not None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import InertiaError, closest
+from kinetree.errors import InertiaError, UnsupportedError, closest
+from kinetree.io.foreign import expanded, foreign_root, refusal
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.urdf_version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
 from kinetree.io.xml_reader import LONGEST_NAME, Document, Node, shown
@@ -155,7 +156,9 @@ def read_robot(document: Document) -> RobotRecord:
     root, attempt = document.root, document.attempt
     _refuse_xacro(document)
     if root.tag != "robot":
-        other = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
+        if foreign := foreign_root(root.tag):
+            raise root.fail(refusal(foreign[0]), UnsupportedError, code="wrong-root", repair=foreign[1])
+        other = {"sdf": " (SDF)", "mujoco": " (MJCF)"}.get(root.tag, "")
         raise root.fail(
             f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
         )
@@ -203,8 +206,7 @@ def _refuse_xacro(document: Document) -> None:
         if "xacro" in tag or any("${" in value or "$(" in value for value in element.attrib.values()):
             found = tag.split("}")[-1] if "xacro" in tag else f"<{tag}> with an expression ${{...}}"
             raise document.node(element).fail(
-                f"this is a xacro macro file (found {found}); expand it first: xacro robot.urdf.xacro > robot.urdf",
-                code="xacro",
+                f"this is a xacro macro file (found {found}); expand it first: {expanded(document.path)}", code="xacro"
             )
 
 

@@ -17,7 +17,8 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.errors import FileFormatError, KinetreeError, UnsupportedError
+from kinetree.io.foreign import foreign_name, refusal
 from kinetree.io.xml_numbers import BadNumber, parse_number
 from kinetree.io.xml_source import check_length, decode, read_bytes
 
@@ -98,6 +99,10 @@ class Document:
         self.root = self.node(self._parse(self._content(text)))
 
     def _refuse(self, line: int | None, message: str, code: str, repair: str) -> Exception:
+        foreign = foreign_name(self.path) if code in ("not-xml", "encoding") else None
+        if foreign is not None:
+            what = f"{foreign[0]} by its name ({self.path.suffix})"
+            return self.fail(None, refusal(what), UnsupportedError, code="not-xml", repair=foreign[1])
         return self.fail(line, message, code=code, repair=repair)
 
     def _content(self, text: str) -> bytes:
@@ -109,7 +114,7 @@ class Document:
             raise self.fail(1 if self.path is None else None, f"{what} is empty", code="empty-file")
         if content[0] != "<":
             message = f"{what} is not XML: it does not begin with '<' but with {shown(content[:20])}"
-            raise self.fail(self.line(1), message, code="not-xml")
+            raise self._refuse(self.line(1), message, "not-xml", "")
         if declaration := _DECLARATION.match(content):
             version = _VERSION.search(declaration[1])
             if version and not version[1].startswith("1."):

@@ -25,7 +25,10 @@ def root(tag: str, **attributes: str):
 
 def set_attributes(element, attributes) -> None:
     for name, value in attributes.items():
+        # A reader would find a space for a tab, or refuse it.
         try:
+            if not value.isprintable():
+                raise ValueError(value)
             element.set(name.rstrip("_"), value)
         except ValueError:
             raise UnsupportedError(

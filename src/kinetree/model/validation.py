@@ -17,15 +17,23 @@ from kinetree.spatial import Inertia, Transform
 INERTIA_TOLERANCE = 1e-6
 GYRATION_TOLERANCE = 1e-6  # [m]
 SYMMETRY_TOLERANCE = 1e-9  # of the largest entry of a rotational inertia
+LONGEST_NAME = 1000  # characters
 SINGULAR = 1e-13  # of the largest value that this inertia about the joint could have
 
 
 def check_names(kind: str, names: Iterable[str], model: str) -> None:
-    """Names of one kind must be different, non-empty strings."""
+    """Names of one kind must be different strings that a file can hold: something, visible, and not endless."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name:
             raise ModelError(f"model {model!r}: a {kind} is named {name!r}, expected a non-empty string", name=name)
+        if not name.isprintable() or not name.strip() or len(name) > LONGEST_NAME:
+            shown = repr(name) if len(name) <= LONGEST_NAME else f"{name[:60]!r}... ({len(name)} characters)"
+            raise ModelError(
+                f"model {model!r}: a {kind} is named {shown}; names are of visible characters, at most {LONGEST_NAME}. "
+                "Remove tabs, line ends and other control characters",
+                name=name,
+            )
         if name in seen:
             raise DuplicateNameError(
                 f"model {model!r}: two {kind}s are named {name!r}; names of {kind}s must be different"
