@@ -64,7 +64,7 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
 
     This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
     that is not finite: with one, every state is looked at. Without, every 64th, and the steps before a bad one are
-    made again to find the first; methods that remember steps cannot do that.
+    made again to find the first; not of methods that remember steps, or whose sums in NumPy would warn.
 
     Raises
     ------
@@ -79,7 +79,8 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
     q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
     last, good = n + steps, (q, v, n)
-    look = 1 if begin is not None or hasattr(stepper, "get_state") else CHECK_EVERY
+    seen = begin is not None or hasattr(stepper, "get_state") or hasattr(stepper, "tableau")
+    look = 1 if seen else CHECK_EVERY
     try:
         while n < last:
             t = origin + n * dt
