@@ -34,6 +34,8 @@ def of_python() -> set[tuple[str, str]]:
     """Parameters with a default, and those that take any keyword, of ``kinetree.__all__`` and the modules in it."""
     found = set()
     for who, function in _callables(kt, "kt", set()):
+        if inspect.isclass(function) and issubclass(function, Exception):
+            continue  # what they are given become attributes
         try:
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):

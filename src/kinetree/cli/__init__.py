@@ -72,6 +72,8 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException as error:
+        if hasattr(error, "with_traceback_shown"):  # --debug
+            raise
         try:
             with Errors(debug=False):
                 raise error

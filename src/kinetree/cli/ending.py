@@ -62,7 +62,10 @@ class Errors:
         return None
 
     def __exit__(self, kind, error, traceback) -> None:
-        if self._debug or kind is None or isinstance(error, (typer.Exit, SystemExit, GeneratorExit)):
+        if kind is None or isinstance(error, (typer.Exit, SystemExit, GeneratorExit)):
+            return
+        if self._debug:
+            error.with_traceback_shown = True
             return
         message, code = _told(error)
         if message:
