@@ -30,6 +30,7 @@ PROGRAM = Program((("x", (2,)),), (("y", (2,)),), (("input", 0, 0), ("input", 0,
 def folder(tmp_path, monkeypatch):
     """A directory for each test."""
     monkeypatch.delenv("KINETREE_CACHE", raising=False)
+    monkeypatch.delenv("KINETREE_CACHE_SIZE", raising=False)
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
