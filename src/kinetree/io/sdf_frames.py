@@ -175,6 +175,8 @@ class Scope:
             link: str | KinetreeError = self._carrier(name, asked_by, seen)
         except KinetreeError as error:
             link = error
+            if seen:  # each element that asks for a name that is not there has its own error
+                seen.popitem()
         for scope, each in seen:
             scope._carriers[each] = link
         if isinstance(link, KinetreeError):
