@@ -19,6 +19,7 @@ from kinetree.errors import KinetreeError, MissingDependencyError
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.mjcf_inertia import InertiaRepairs
 from kinetree.io.mjcf_notes import Notes
+from kinetree.io.mjcf_numbers import check_numbers
 from kinetree.io.mjcf_sizes import check_file, check_sizes
 from kinetree.io.mjcf_sources import Sources
 
@@ -76,6 +77,7 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     """
     mujoco = require_mujoco()
     sources = notes.sources
+    check_numbers(sources)
     check_sizes(sources)
     with _quiet(mujoco) as said:
         try:
