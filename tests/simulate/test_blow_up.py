@@ -35,19 +35,17 @@ def test_the_first_bad_step_is_told(integrator, controlled, every):
     assert info.value.time == pytest.approx(0.01 * expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("integrator", [*METHODS, "semi_implicit", "adaptive"])
+@pytest.mark.parametrize("integrator", METHODS)
 def test_a_controller_never_sees_nan(integrator):
-    """One that feeds the motion without end: the state that it gets is finite every time."""
+    """Steps far beyond their stability, which overflow within 64 of them: what a controller gets is finite."""
     seen = []
 
-    def feed(t, q, v):
+    def watch(t, q, v):
         seen.append(np.isfinite(q).all() and np.isfinite(v).all())
-        return 1e3 * v**3 if abs(v[0]) < 1e100 else [0.0]
+        return [0.0]
 
-    tolerances = {"rtol": 1e-6, "atol": 1e-6} if integrator == "adaptive" else {}
-    with np.errstate(all="ignore"), pytest.raises(SimulationError):
-        kt.simulate(slider(1.0), [1.0], [1.0], duration=50.0, dt=0.01, integrator=integrator, controller=feed,
-                    **tolerances)  # fmt: skip
+    with pytest.raises(SimulationError, match="no longer finite"):
+        kt.simulate(STIFF, [1.0], duration=50.0, dt=0.1, integrator=integrator, controller=watch)
     assert len(seen) > 1 and all(seen)
 
 
