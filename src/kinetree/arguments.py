@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -211,3 +214,209 @@ def names(what: str, value: object, expected: str = "a name or a sequence of nam
     if not all(isinstance(x, str) for x in found):
         refuse(what, value, expected)
     return found
+
+
+# Kinds of arguments, for `checked` ------------------------------------------------------------------------------------
+
+Check = Callable[[str, object], object]
+"""``check(what, value)`` raises ArgumentError."""
+
+
+def checked(**checks: Check) -> Callable[[Callable], Callable]:
+    """Check arguments of the decorated function, by their names, before it runs; its defaults are not looked at.
+
+    Examples
+    --------
+    >>> @checked(mass=a_number)
+    ... def weight(mass=1.0):
+    ...     return 9.81 * mass
+    >>> weight("a")
+    Traceback (most recent call last):
+    ...
+    kinetree.errors.ArgumentError: weight: mass is 'a', expected a finite number.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        parameters = list(inspect.signature(function).parameters.values())
+        places = {p.name: (k if p.kind is not p.KEYWORD_ONLY else len(parameters)) for k, p in enumerate(parameters)}
+        defaults = {p.name: p.default for p in parameters}
+        outer, _, own = function.__qualname__.rpartition(".")
+        label = outer.rpartition(".")[2] if own == "__init__" else own
+
+        @functools.wraps(function)
+        def call(*args, **named):
+            for name, check in checks.items():
+                if name in named:
+                    value = named[name]
+                elif places[name] < len(args):
+                    value = args[places[name]]
+                else:
+                    continue
+                if value is not defaults[name]:
+                    check(f"{label}: {name}", value)
+            return function(*args, **named)
+
+        return call
+
+    return decorate
+
+
+def a_model(what: str, value: object) -> None:
+    """A model, spatial or planar."""
+    if isinstance(value, type) or not all(hasattr(value, name) for name in ("outward", "joint_names", "v_slice")):
+        file = isinstance(value, (str, os.PathLike)) and not isinstance(value, type)
+        hint = f"kt.load({shown(value)})" if file else "as kt.load and ModelBuilder.build give it"
+        refuse(what, value, f"a Model, {hint}")
+
+
+def a_joint(what: str, value: object) -> None:
+    """A joint."""
+    if isinstance(value, type) or not all(hasattr(value, name) for name in ("nq", "nv", "transform")):
+        refuse(what, value, "a Joint, as kinetree.joints.Revolute((0, 0, 1))")
+
+
+def a_joint_or_name(what: str, value: object) -> None:
+    """A joint, or the name of a kind of joint."""
+    if not isinstance(value, str):
+        a_joint(what, value)
+
+
+def a_name(what: str, value: object) -> None:
+    """A name."""
+    text(what, value, "a name")
+
+
+def some_names(what: str, value: object) -> None:
+    """A name or several, in a sequence or as the keys of a mapping."""
+    names(what, list(value) if isinstance(value, Mapping) else value)
+
+
+def a_sequence(what: str, value: object) -> None:
+    """Several things, in a tuple, a list or anything else that can be gone through; no text."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or isinstance(value, type):
+        refuse(what, value, "a sequence")
+
+
+def a_mapping(what: str, value: object) -> None:
+    """Values by name."""
+    instance(what, value, Mapping, "a mapping of names to values")
+
+
+def a_number(what: str, value: object) -> None:
+    """A finite number."""
+    number(what, value)
+
+
+def a_bound(what: str, value: object) -> None:
+    """A number, which may be infinite."""
+    if number(what, value, "a number", finite=False) != value:  # NaN
+        refuse(what, value, "a number")
+
+
+def a_positive_number(what: str, value: object) -> None:
+    """A finite number above zero."""
+    number(what, value, "a positive number", above=0.0)
+
+
+def a_number_not_negative(what: str, value: object) -> None:
+    """A finite number, zero or above."""
+    number(what, value, "a number that is not negative", least=0.0)
+
+
+def a_count(what: str, value: object) -> None:
+    """A whole number, one or more."""
+    whole(what, value, "a whole number, at least 1 and at most 2^31", least=1, most=2**31)
+
+
+def a_size(what: str, value: object) -> None:
+    """How many bodies a made-up mechanism has."""
+    whole(what, value, "a whole number from 1 to 1000000", least=1, most=10**6)
+
+
+def a_depth(what: str, value: object) -> None:
+    """Of a tree that doubles from level to level."""
+    whole(what, value, "a whole number from 1 to 20", least=1, most=20)
+
+
+def a_method(what: str, value: object) -> None:
+    """A name, or an object that takes steps."""
+    if isinstance(value, type) or not (isinstance(value, str) or hasattr(value, "step")):
+        refuse(what, value, "the name of an integrator, or an object with step(t, h, q, v, tau, f_ext)")
+
+
+def a_seed(what: str, value: object) -> None:
+    """The seed of a random generator."""
+    whole(what, value, "a whole number that is not negative", least=0, most=math.inf)
+
+
+def a_callable(what: str, value: object) -> None:
+    """A function."""
+    if not callable(value):
+        refuse(what, value, "a function")
+
+
+def a_truth_value(what: str, value: object) -> None:
+    """True or False."""
+    instance(what, value, (bool, np.bool_), "True or False")
+
+
+def an_array(what: str, value: object) -> None:
+    """Real numbers; whether they fit in shape is seen later."""
+    array(what, value)
+
+
+def a_path(what: str, value: object) -> None:
+    """A path of the file system."""
+    if not isinstance(value, (str, os.PathLike)) or isinstance(value, type):
+        refuse(what, value, "a path")
+
+
+def some_paths(what: str, value: object) -> None:
+    """A path or several."""
+    if isinstance(value, (str, os.PathLike)) and not isinstance(value, type):
+        return
+    a_sequence(what, value)
+    for one in value:
+        a_path(f"one of {what}", one)
+
+
+def new_names(what: str, value: object) -> None:
+    """New names for old: a mapping, or a function of the old one."""
+    if not isinstance(value, Mapping) and (isinstance(value, type) or not callable(value)):
+        refuse(what, value, "a mapping of old names to new ones, or a function of the old name")
+
+
+def progress_bar(what: str, value: object) -> None:
+    """Whether progress is shown, or a function that is told of it."""
+    if not isinstance(value, (bool, np.bool_)) and (isinstance(value, type) or not callable(value)):
+        refuse(what, value, "True, False or a function that is told of the progress")
+
+
+def of_kind(name: str, *attributes: str) -> Check:
+    """The check for an object of a class with these attributes, which is above this floor."""
+
+    def check(what: str, value: object) -> None:
+        if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
+            refuse(what, value, f"a {name}")
+
+    return check
+
+
+def a_number_up_to(most: float) -> Check:
+    """The check for a number above zero, and no more than this."""
+    return lambda what, value: number(what, value, f"a number above 0 and up to {most:g}", above=0.0, most=most)
+
+
+def a_shape(*shape) -> Check:
+    """The check for an array of real numbers of this shape, as `array` takes it."""
+    return lambda what, value: array(what, value, shape=shape)
+
+
+def a_random_generator(what: str, value: object) -> None:
+    """A generator of NumPy."""
+    instance(what, value, np.random.Generator, "a random generator, as numpy.random.default_rng(0)")
+
+
+def a_word(what: str, value: object) -> None:
+    """A text, as what is chosen from a list of words."""
+    text(what, value, "a text")

@@ -322,5 +322,5 @@ def test_a_ratio_that_is_not_a_number_is_named():
 @pytest.mark.parametrize("find", ["body", "joint", "frame"])
 def test_numbers_of_elements_are_whole(find):
     """1.7 is not taken for body 1."""
-    with pytest.raises(TypeError, match="integer"):
+    with pytest.raises(TypeError, match=f"{find} is 1.7, expected a name"):
         getattr(pendulum(), find)(1.7)

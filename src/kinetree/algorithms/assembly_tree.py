@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kinetree.arguments import a_model, checked
 from kinetree.spatial.scalar import is_zero
 
 
@@ -69,6 +70,7 @@ class AssemblyTree:
         return found
 
 
+@checked(model=a_model)
 def assembly_tree(model) -> AssemblyTree:
     """The order in which `divide_and_conquer` puts a mechanism together.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from kinetree.arguments import a_sequence
 from kinetree.errors import DuplicateNameError
 
 
@@ -42,6 +43,8 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
     """
     if isinstance(forward, str):
         forward = [forward] if forward in model.joint_names[1:] else [name for name in forward.split("+") if name]
+    else:
+        a_sequence("forward", forward)
     numbers = [model.joint(name) for name in forward]
     twice = [i for k, i in enumerate(numbers) if i in numbers[:k]]
     if twice:

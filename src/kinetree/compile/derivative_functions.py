@@ -14,6 +14,7 @@ from types import MappingProxyType
 
 from kinetree.algorithms.regularity import collected_pivots, require_regular
 from kinetree.algorithms.spec import Shape, Spec
+from kinetree.arguments import a_model, a_truth_value, a_word, checked, some_names
 from kinetree.compile.differentiate import adjoints, tangents
 from kinetree.compile.evaluate import evaluate
 from kinetree.compile.expr import Expr
@@ -50,6 +51,10 @@ def _differentiated(model, request, checks, threads, static) -> DerivativeFuncti
     return differentiate(model, **request, checks=checks, threads=threads, **static)
 
 
+@checked(
+    model=a_model, mode=a_word, wrt=some_names, of=some_names, optional=some_names,
+    numbers=some_names, tangent=a_truth_value, method=a_word, checks=a_truth_value,
+)  # fmt: skip
 def differentiate(
     model,
     name: str | Sequence[str],

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinetree.algorithms.spec import Spec
+from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
 from kinetree.compile.array_calls import ArrayCalls
 from kinetree.compile.arrays import is_number
 from kinetree.compile.c_names import identifier
@@ -446,6 +447,7 @@ def _result_of(algorithm: str, fields: tuple[str, ...], *values):
     return _result_type(algorithm, fields)(*values)
 
 
+@checked(model=a_model, optional=some_names, checks=a_truth_value)
 def compile(
     model,
     name: str | Sequence[str],
@@ -527,6 +529,6 @@ def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
             raise TypeError(
                 f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}"
             )
-        if name in CHOICES and value not in CHOICES[name]:
-            raise unknown_name(name, value, CHOICES[name], spec.name)
+        if name in CHOICES:
+            choice(name, value, CHOICES[name], spec.name)
         settled(model, name, value)

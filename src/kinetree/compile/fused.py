@@ -120,7 +120,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
     if not isinstance(names, list | tuple) or not all(isinstance(text, str) for text in names):
         raise TypeError(f"the quantities to compile are a list of names, such as ['rnea', 'crba'], found {names!r}")
     if not names:
-        raise TypeError("no quantity to compile: the list is empty")
+        raise TypeError("name: the list is empty, so there is no quantity to compile")
     found: dict[tuple, Quantity] = {}
     used = set()
     for text in names:

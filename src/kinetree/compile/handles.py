@@ -21,6 +21,7 @@ from kinetree.algorithms.force_basis import force_basis
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.rotors import refuse_rotors
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.arguments import a_model, a_word, checked, refuse, some_names
 from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.interpret import nested
 from kinetree.compile.singularity import singularity
@@ -245,6 +246,7 @@ _METHODS = {"projection": _by_projection, "assembly": _by_assembly}
 # The public calls --------------------------------------------------------------------------------------------------
 
 
+@checked(model=a_model, handles=some_names, bodies=some_names, method=a_word)
 def articulated_inverse_inertia(
     model, q, v=None, tau=None, f_ext=None, *, handles, bodies=None, method: str = "projection"
 ) -> InverseInertia:
@@ -309,6 +311,7 @@ def articulated_inverse_inertia(
     return InverseInertia(*_answers(model, q, v, tau, f_ext, handles, bodies, method))
 
 
+@checked(model=a_model, handles=some_names, bodies=some_names, method=a_word)
 def articulated_inertia(
     model, q, v=None, tau=None, f_ext=None, *, handles, bodies=None, method: str = "projection"
 ) -> Inertia:
@@ -402,6 +405,8 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     if error := explain(spec, model, arrays, batch):
         raise error
     frames = [model.frame(name) for name in _names(handles)]
+    if not frames:
+        refuse("handles", handles, "the names of one frame or more")
     chosen = list(range(model.nb)) if bodies is None else sorted({model.body(name) for name in _names(bodies)})
     for frame in frames:
         if frame.body not in chosen:

@@ -8,6 +8,7 @@ from math import ceil
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.arguments import a_model, a_positive_number, a_seed, checked
 from kinetree.compile.calls import plain_call
 from kinetree.compile.interpret import interpreted
 from kinetree.errors import ModelError
@@ -104,6 +105,7 @@ class BaseParameters:
         return "\n".join(lines)
 
 
+@checked(model=a_model, seed=a_seed, tolerance=a_positive_number)
 def base_parameters(
     model: Model, q=None, v=None, a=None, *, seed: int = 0, tolerance: float = TOLERANCE
 ) -> BaseParameters:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_shape, an_array, checked
 from kinetree.errors import InertiaError, ShapeError
 from kinetree.model import Model
 from kinetree.model.inertial_parameters import inertial_parameters
@@ -24,6 +25,7 @@ _ROWS, _COLUMNS = np.array([0, 1, 1, 2, 2, 2]), np.array([0, 0, 1, 0, 1, 2])
 _SHEAR = ((0, 1), (1, 2), (0, 2))
 
 
+@checked(pi=an_array)
 def pseudo_inertia(pi) -> np.ndarray:
     """The pseudo-inertia of bodies from their ten inertial parameters.
 
@@ -59,6 +61,7 @@ def pseudo_inertia(pi) -> np.ndarray:
     return J
 
 
+@checked(J=a_shape(..., 4, 4))
 def from_pseudo_inertia(J) -> np.ndarray:
     """The ten inertial parameters of bodies from their pseudo-inertias; the inverse of `pseudo_inertia`.
 
@@ -80,6 +83,7 @@ def from_pseudo_inertia(J) -> np.ndarray:
     return np.concatenate([J[..., 3, 3, None], J[..., :3, 3], moments], axis=-1)
 
 
+@checked(model=a_model)
 def impossible_bodies(model: Model) -> tuple[str, ...]:
     """Names of the bodies whose pseudo-inertia has a negative eigenvalue: there is no mass that could have it.
 
@@ -109,6 +113,7 @@ def impossible_bodies(model: Model) -> tuple[str, ...]:
     return tuple(name for name, bad in zip(model.body_names[1:], wrong, strict=True) if bad)
 
 
+@checked(pi=an_array)
 def log_cholesky(pi) -> np.ndarray:
     """Ten free numbers for the ten inertial parameters of a body.
 
@@ -160,6 +165,7 @@ def log_cholesky(pi) -> np.ndarray:
     return np.stack([np.log(scale), *stretch, *shear, *(U[..., k, 3] for k in range(3))], axis=-1)
 
 
+@checked(theta=an_array)
 def from_log_cholesky(theta) -> np.ndarray:
     """The ten inertial parameters for ten free numbers; the inverse of `log_cholesky`.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.arguments import a_count, a_model, a_positive_number, a_seed, checked, of_kind, progress_bar
 from kinetree.compile.function import compile as compiled
 from kinetree.errors import UnsupportedError
 from kinetree.identify.base import BaseParameters, base_parameters
@@ -85,6 +86,11 @@ class FourierTrajectory:
         return np.arange(samples) * (self.period / samples)
 
 
+@checked(
+    model=a_model, period=a_positive_number, harmonics=a_count, samples=a_count, tries=a_count, seed=a_seed,
+    margin=a_positive_number, speed=a_positive_number, reach=a_positive_number,
+    base=of_kind("BaseParameters", "regressor"), progress=progress_bar,
+)  # fmt: skip
 def exciting_trajectory(
     model: Model,
     *,

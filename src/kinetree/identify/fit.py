@@ -19,6 +19,7 @@ import numpy as np
 
 from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.arguments import a_model, a_number_not_negative, a_sequence, an_array, checked
 from kinetree.compile.calls import plain_call
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
 from kinetree.identify.base import BaseParameters, by_rank
@@ -128,6 +129,10 @@ class Identification:
         return "\n".join(lines)
 
 
+@checked(
+    prior=a_model, q=an_array, v=an_array, a=an_array, tau=an_array, noise=an_array,
+    prior_deviation=a_number_not_negative, drives=a_sequence,
+)  # fmt: skip
 def fit(
     prior: Model,
     q,

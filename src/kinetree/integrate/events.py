@@ -67,14 +67,15 @@ class Event:
                 f"Event {self.name!r}: function is {self.function!r}, expected a callable function(t, q, v) -> float.",
                 event=self.name,
             )
-        if self.direction not in (0, 1, -1):
+        if not isinstance(self.direction, (int, float, np.number)) or self.direction not in (0, 1, -1):
             raise SimulationError(
                 f"Event {self.name!r}: direction is {self.direction!r}, expected 0 (either), 1 (rising) or -1 "
                 "(falling).",
                 event=self.name,
                 found=self.direction,
             )
-        if self.terminal != ACCUMULATION and not (_is_count(self.terminal) and self.terminal >= 0):
+        accumulation = isinstance(self.terminal, str) and self.terminal == ACCUMULATION
+        if not (accumulation or _is_count(self.terminal) and self.terminal >= 0):
             raise SimulationError(
                 f"Event {self.name!r}: terminal is {self.terminal!r}, expected True, False, a number of occurrences or "
                 f"{ACCUMULATION!r}.",

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from kinetree.arguments import a_name, a_sequence, a_shape, a_word, checked
 from kinetree.errors import ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
@@ -138,6 +139,7 @@ class DHTable:
                 "(row: Rx(alpha) Tx(a) Rz(theta) Tz(d), Craig's and Featherstone's)",
                 convention=convention,
             )
+        a_sequence("dh: table", table)
         rows = tuple(_row(k, entry) for k, entry in enumerate(table, start=1))
         if not rows:
             raise ModelError("dh: the table has no rows; a row is (a, alpha, d, theta) or a DHRow")
@@ -191,6 +193,7 @@ class DHTable:
         return as_text(self)
 
 
+@checked(convention=a_word, name=a_name, gravity=a_shape(3))
 def dh(table, convention: str | None = None, *, name: str | None = None, base=None, tool=None, gravity=None) -> Model:
     """A model from Denavit-Hartenberg parameters.
 

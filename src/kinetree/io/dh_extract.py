@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_name, a_truth_value, a_word, checked
 from kinetree.errors import ModelError, TopologyError, UnsupportedError
 from kinetree.io.dh import CONVENTIONS, JOINT_DATA, DHRow, DHTable
 from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
@@ -25,6 +26,7 @@ HELD = 1e-9  # the largest error of the table that is accepted, relative to the 
 LIMITS = ("lower", "upper", "velocity_limit", "effort_limit")
 
 
+@checked(model=a_model, convention=a_word, tip=a_name, positive_a=a_truth_value)
 def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: bool = False) -> DHTable:
     """The Denavit-Hartenberg parameters of a serial chain, wherever its joint axes are.
 

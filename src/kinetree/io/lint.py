@@ -6,11 +6,14 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from kinetree.arguments import a_path, a_truth_value, checked, some_paths
+
 if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
     from kinetree.io.lint_result import LintResult
 
 
+@checked(source=a_path, package_dirs=some_paths, meshes=a_truth_value)
 def lint(
     source: str | PathLike, *, package_dirs: str | PathLike | Iterable[str | PathLike] = (), meshes: bool = False,
     isolate: bool | Isolation = True,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kinetree import data
+from kinetree.arguments import a_path, checked
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf import load_urdf
 from kinetree.io.xml_reader import Document
@@ -34,6 +35,7 @@ _BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 
+@checked(source=a_path)
 def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options):
     """Load a robot from a file, from text, or one of the shipped robots by name.
 

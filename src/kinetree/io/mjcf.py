@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import KinetreeError, ModelError, NonFiniteError
 from kinetree.io.mesh_paths import as_folders
 from kinetree.io.mjcf_actuators import add_actuators
@@ -29,6 +30,7 @@ from kinetree.io.options import check_base_joint, check_options
 from kinetree.model import ModelBuilder
 
 
+@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths)
 def load_mjcf(
     source: str | PathLike,
     *,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from kinetree.arguments import refuse
 from kinetree.errors import ModelError, unknown_name
 
 CHOICES = {
@@ -29,6 +32,8 @@ def check_options(reader: str, **options: object) -> None:
     """
     for option, value in options.items():
         choices = CHOICES[option]
+        if isinstance(value, np.ndarray):
+            refuse(f"{reader}: {option}", value, f"one of {', '.join(map(str, choices))}")
         if not any(value is choice or value == choice for choice in choices):
             raise unknown_name("choice", str(value), map(str, choices), f"{reader}(..., {option}=...)")
 

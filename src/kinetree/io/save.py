@@ -5,6 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
+from kinetree.arguments import a_model, a_path, a_word, checked
 from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.files import write_text
 from kinetree.model.parts import Report
@@ -14,6 +15,7 @@ FORMATS = ("urdf", "mjcf")
 MESHES = ("keep", "relative", "drop")
 
 
+@checked(model=a_model, path=a_path, format=a_word, unsupported=a_word, meshes=a_word)
 def save(
     model,
     path: str | PathLike,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import SDFError
 from kinetree.io.mesh_paths import as_folders
 from kinetree.io.options import check_base_joint, check_options
@@ -15,6 +16,7 @@ from kinetree.io.sdf_scopes import Reader
 from kinetree.io.xml_reader import Document
 
 
+@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths)
 def load_sdf(
     source: str | PathLike,
     *,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 
+from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import ModelError, URDFError
 from kinetree.io import urdf_model, urdf_plan
 from kinetree.io.options import check_base_joint, check_options
@@ -13,6 +14,7 @@ from kinetree.io.urdf_records import read_robot
 from kinetree.io.xml_reader import Document
 
 
+@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths)
 def load_urdf(
     source: str | PathLike,
     *,

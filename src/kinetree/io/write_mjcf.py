@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.decimals import decimal, decimals, quaternion_of, undone
 from kinetree.io.free_names import Names
 from kinetree.io.losses import Losses
@@ -30,6 +31,7 @@ from kinetree.spatial import Inertia
 DEEPEST = 250  # our reader ends at 256 elements inside each other, MuJoCo's parser at 500
 
 
+@checked(model=a_model, unsupported=a_word, meshes=a_word)
 def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     """The text of an MJCF file that is read as this model.
 

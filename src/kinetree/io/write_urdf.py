@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.decimals import central, decimal, decimals, rpy_of
 from kinetree.io.inertia_rules import violation
 from kinetree.io.losses import Losses
@@ -30,6 +31,7 @@ TYPES = {Revolute: "revolute", Prismatic: "prismatic", Fixed: "fixed", Free: "fl
 NO_LIMIT = sys.float_info.max
 
 
+@checked(model=a_model, unsupported=a_word, meshes=a_word)
 def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     """The text of a URDF file that is read as this model.
 

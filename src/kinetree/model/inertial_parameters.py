@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_truth_value, an_array, checked
 from kinetree.errors import NonFiniteError, ShapeError
 from kinetree.model.model import Model
 from kinetree.model.plane import refuse_planar
@@ -11,6 +12,7 @@ from kinetree.spatial import Inertia, Symmetric3, Vector3
 from kinetree.spatial.algebra import PLANAR
 
 
+@checked(model=a_model)
 def inertial_parameters(model: Model) -> np.ndarray:
     """The inertial parameters of all moving bodies, in the order of the regressors.
 
@@ -44,6 +46,7 @@ def inertial_parameters(model: Model) -> np.ndarray:
     return np.array([x for I in model.I[1:] for x in (I.m, *I.h, *((I.I,) if planar else I.I))], dtype=float)
 
 
+@checked(model=a_model, pi=an_array, accept_impossible=a_truth_value)
 def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = False) -> Model:
     """A copy of a model with other inertial parameters.
 

@@ -7,6 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from kinetree.arguments import (
+    a_depth,
+    a_joint,
+    a_number,
+    a_number_up_to,
+    a_positive_number,
+    a_seed,
+    a_sequence,
+    a_size,
+    a_truth_value,
+    an_array,
+    checked,
+    refuse,
+)
 from kinetree.joints import Free, Joint, Prismatic, Revolute, Universal, examples
 from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.model import GRAVITY, Model
@@ -22,6 +36,10 @@ NO_GRAVITY = (0.0, 0.0, 0.0)
 # Random models and families ---------------------------------------------------------------------------------------
 
 
+@checked(
+    n=a_size, seed=a_seed, joints=a_sequence, branching=a_number, floating=a_truth_value, armature=a_truth_value,
+    fixed=a_truth_value, time_dependent=a_truth_value,
+)  # fmt: skip
 def random_tree(
     n: int = 8,
     seed: int = 0,
@@ -69,6 +87,10 @@ def random_tree(
         pool = [joint for _, joint in examples(rng, time_dependent=time_dependent) if fixed or not joint.rigid]
     else:
         pool = list(joints)
+        if not pool:
+            refuse("random_tree: joints", joints, "one joint or more")
+        for joint in pool:
+            a_joint("random_tree: one of joints", joint)
     deck: list[Joint] = []
     b = ModelBuilder(f"random_tree_{n}_{seed}")
     for k in range(1, n + 1):
@@ -93,6 +115,7 @@ def random_tree(
     return b.build(merge_fixed=False)
 
 
+@checked(n=a_size, seed=a_seed)
 def chain_gu(n: int = 6, seed: int = 0) -> Model:
     """GU(n): an unbranched chain of n revolute joints with general geometry and general inertias.
 
@@ -108,6 +131,7 @@ def chain_gu(n: int = 6, seed: int = 0) -> Model:
     return random_tree(n, seed, joints=[Revolute()], branching=0.0, armature=False).replace(name=f"GU({n})")
 
 
+@checked(depth=a_depth, seed=a_seed)
 def binary_tree(depth: int = 4, seed: int = 0) -> Model:
     """A complete binary tree of revolute joints: body i hangs on body i // 2.
 
@@ -124,6 +148,7 @@ def binary_tree(depth: int = 4, seed: int = 0) -> Model:
     return _revolute_family(f"binary_tree({depth})", [i // 2 for i in range(1, 2**depth)], seed)
 
 
+@checked(n=a_size, seed=a_seed)
 def star(n: int = 8, seed: int = 0) -> Model:
     """n bodies that all hang on the world by revolute joints: the mass matrix is diagonal.
 
@@ -144,6 +169,7 @@ def _revolute_family(name: str, parents: Sequence[int], seed: int) -> Model:
     return b.build()
 
 
+@checked(nb=a_size, bf=a_positive_number, skew=a_number, taper=a_number_up_to(100.0))
 def auto_tree(nb: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> Model:
     """A tree of tapering cylinders along x with joints about z.
 
@@ -184,6 +210,7 @@ def auto_tree(nb: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -
 # Classical mechanisms ---------------------------------------------------------------------------------------------
 
 
+@checked(length=a_positive_number, mass=a_number)
 def pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     """A point mass on a massless rod that swings in the x-z plane; at q = 0 it hangs down.
 
@@ -203,6 +230,7 @@ def pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     return b.build()
 
 
+@checked(n=a_size, length=a_positive_number, mass=a_number)
 def n_pendulum(n: int = 3, length: float = 1.0, mass: float = 1.0) -> Model:
     """n equal thin rods in a row that swing in the x-z plane; at q = 0 they hang down.
 
@@ -218,6 +246,7 @@ def n_pendulum(n: int = 3, length: float = 1.0, mass: float = 1.0) -> Model:
     return _rods(f"n_pendulum({n})", [f"rod{i}" for i in numbers], [f"joint{i}" for i in numbers], length, mass)
 
 
+@checked(length=a_positive_number, mass=a_number)
 def double_pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     """Two equal thin rods, joints "shoulder" and "elbow", that swing in the x-z plane; at q = 0 they hang down.
 
@@ -248,6 +277,7 @@ def _rods(name: str, bodies: Sequence[str], joints: Sequence[str], length: float
     return b.build()
 
 
+@checked(cart_mass=a_number, pole_mass=a_number, length=a_positive_number)
 def cart_pole(cart_mass: float = 1.0, pole_mass: float = 0.1, length: float = 0.5) -> Model:
     """A cart on a rail along x with a point mass on a massless pole; at q = 0 the pole stands upright.
 
@@ -268,6 +298,7 @@ def cart_pole(cart_mass: float = 1.0, pole_mass: float = 0.1, length: float = 0.
     return b.build()
 
 
+@checked(mass=a_number, inertia=an_array, gravity=an_array)
 def free_body(mass: float = 1.0, inertia=(0.1, 0.2, 0.25), gravity=GRAVITY) -> Model:
     """One body that floats, with its center of mass at the origin of its frame.
 
@@ -314,6 +345,7 @@ def puma_like() -> Model:
     return b.build()
 
 
+@checked(n=a_size)
 def zigzag_arm(n: int = 6) -> Model:
     """A planar arm of n equal links with joints about z, without gravity; ill-conditioned when nearly stretched.
 
@@ -341,6 +373,7 @@ def zigzag_arm(n: int = 6) -> Model:
     return b.build()
 
 
+@checked(m1=a_number, I1=a_number, m2=a_number, I2=a_number)
 def box_cylinder(m1: float = 2.0, I1: float = 0.5, m2: float = 1.0, I2: float = 0.3) -> Model:
     """A floating box with a slot, and in it a cylinder that turns about x and slides along y.
 
@@ -386,6 +419,7 @@ def satellite() -> Model:
     return b.build()
 
 
+@checked(ratio=a_number)
 def geared_arm(ratio: float = -2.0) -> Model:
     """A planar arm of two rods whose elbow is driven from the shoulder by a gear.
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from kinetree.arguments import a_random_generator, checked
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
@@ -348,6 +349,7 @@ class Model(Tree):
         """
         return self._coupled(self._joint_neutral())
 
+    @checked(rng=a_random_generator)
     def random_q(self, rng: np.random.Generator) -> np.ndarray:
         """A random position that respects limits and couplings.
 

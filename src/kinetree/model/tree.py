@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
 from types import MappingProxyType
 
 import numpy as np
 
+from kinetree.arguments import whole
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
@@ -368,14 +368,14 @@ class Tree:
             if name not in self._frame_numbers:
                 raise unknown_name("frame", name, self._frame_numbers, f"model {self.name!r}")
             return self.frames[self._frame_numbers[name]]
-        if not 0 <= operator.index(name) < self.nf:
+        if not 0 <= whole("frame", name, "a name, a number or a Frame") < self.nf:
             raise UnknownNameError(
                 f"no frame {name} in model {self.name!r}: they are numbered 0 to {self.nf - 1}", kind="frame", name=name
             )
         return self.frames[name]
 
     def _number(self, number: int, first: int, kind: str) -> int:
-        number = operator.index(number)  # 1.7 is not body 1
+        number = whole(kind, number, "a name or a number")  # 1.7 is not body 1
         if not first <= number < self.nb:
             raise UnknownNameError(
                 f"no {kind} {number} in model {self.name!r}: they are numbered {first} to {self.nb - 1}",

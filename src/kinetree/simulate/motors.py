@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import a_name, a_sequence, number
 from kinetree.errors import SimulationError
 from kinetree.simulate.elements import Channel
 
@@ -59,6 +61,11 @@ class Motor:
     time_constant: float = 0.0
 
     def __post_init__(self) -> None:
+        a_name("Motor: joint", self.joint)
+        for field in dataclasses.fields(self)[1:]:
+            what, value = field.name, getattr(self, field.name)
+            if value is not None or field.default is not None:
+                number(f"Motor of joint {self.joint!r}: {what}", value, "a number", finite=False)
         rated = 0.0 if self.rated_speed is None else self.rated_speed
         for what, holds, expected in (
             ("gear_ratio", math.isfinite(self.gear_ratio) and self.gear_ratio != 0.0, "a finite number, not zero"),
@@ -202,7 +209,9 @@ def checked_motors(model, motors) -> tuple[Drivetrain, ...]:
             for i in model.outward()
             if model.joints[i].nv == 1 and 0.0 < limits[model.v_slice[i].start] < math.inf
         ]
-    motors = (motors,) if isinstance(motors, Motor) else tuple(motors)
+    motors = (motors,) if isinstance(motors, Motor) else motors
+    a_sequence("simulate: motors", motors)
+    motors = tuple(motors)
     for motor in motors:
         if not isinstance(motor, Motor):
             raise SimulationError(f"simulate: motors has {motor!r}, expected kinetree.Motor(joint, ...).", found=motor)

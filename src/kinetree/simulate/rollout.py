@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.arguments import a_truth_value, a_word, checked, refuse
 from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function
 from kinetree.compile.fused import not_a_model
@@ -99,6 +100,7 @@ class Rollout:
         "threads",
     )  # fmt: skip
 
+    @checked(integrator=a_word, limits=a_word, checks=a_truth_value)
     def __init__(
         self,
         model,
@@ -267,7 +269,10 @@ class Rollout:
             if value is not None:
                 (drives[name],), _, precision = _only(as_arrays(_DRIVES, model, {name: value}))
                 kinds.append(precision)
-        kind = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
+        try:
+            kind = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
+        except Exception:
+            refuse("rollout: dtype", dtype, "float64, float32 or longdouble")
         if kind not in _PRECISIONS:
             raise ShapeError(f"rollout: dtype is {kind}, expected float64, float32 or longdouble.", dtype=kind)
         steps = _steps(drives, steps)
@@ -382,6 +387,7 @@ class Rollout:
         return f"<Rollout by {self.integrator} for model {self.model.name!r}, limits={self.limits!r}>"
 
 
+@checked(integrator=a_word, limits=a_word, checks=a_truth_value)
 def rollout(
     model,
     q0,
@@ -476,7 +482,7 @@ def rollout(
     >>> q.shape, v.shape
     ((1000, 11, 2), (1000, 11, 2))
     """
-    key = ("rollout", integrator, FIXED_STEP.get(integrator), limits, bool(checks), threads)
+    key = ("rollout", integrator, FIXED_STEP.get(integrator), limits, bool(checks), checked_threads(threads))
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from kinetree.algorithms.passive import FRICTION_VELOCITY
+from kinetree.arguments import a_word
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.integrate import FIXED_STEP
 from kinetree.integrate.trials import STIFF
@@ -76,6 +77,7 @@ def solver_settings(integrator, method, rtol, atol) -> tuple[str, float, float]:
 
 def one_of(what: str, value, valid) -> None:
     """Refuse a name that is not known, with the closest one."""
+    a_word(f"simulate: {what}", value)
     if value not in valid:
         same = [name for name in valid if name.lower().split(":")[-1] == str(value).lower()]
         close = same or difflib.get_close_matches(str(value), valid, n=1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kinetree.arguments import checked, progress_bar
 from kinetree.simulate.setup import positive_time
 from kinetree.simulate.simulation import Simulation
 from kinetree.simulate.trajectory import Trajectory
 
 
+@checked(progress=progress_bar)
 def simulate(
     model,
     q0=None,

@@ -10,6 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import (
+    a_callable,
+    a_mapping,
+    a_method,
+    a_model,
+    a_path,
+    a_seed,
+    a_word,
+    checked,
+    some_names,
+)
 from kinetree.errors import KinetreeError, SimulationError, UnsupportedError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
@@ -100,6 +111,11 @@ class Simulation:
     (True, 0.5)
     """
 
+    @checked(
+        model=a_model, integrator=a_method, controller=a_callable, disturbance=a_callable, limits=a_word,
+        method=a_word, friction=a_word, locked=some_names,
+        prescribed=a_mapping, seed=a_seed, checkpoint=a_path,
+    )  # fmt: skip
     def __init__(
         self,
         model,

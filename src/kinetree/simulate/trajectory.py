@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_bound, a_name, a_path, a_positive_number, an_array, checked
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.simulate.book import Book
@@ -292,6 +293,7 @@ class Trajectory:
 
         return with_channel(self, name, values, unit, description, labels)
 
+    @checked(name=a_name)
     def frame(self, name: str, point=None):
         """The way of a frame, such as a tool: position, rotation and velocities in world axes.
 
@@ -320,6 +322,7 @@ class Trajectory:
 
     __iter__ = None  # samples are rows of arrays
 
+    @checked(start=a_bound, end=a_bound)
     def between(self, start: float = -float("inf"), end: float = float("inf")) -> Trajectory:
         """The samples from one time to another [s], both included; times stay.
 
@@ -336,6 +339,7 @@ class Trajectory:
 
         return between(self, start, end)
 
+    @checked(dt=a_positive_number, times=an_array)
     def resample(self, dt: float | None = None, times=None) -> Trajectory:
         """The run at other times: evenly spaced, or at given ones.
 
@@ -406,6 +410,7 @@ class Trajectory:
 
     # Files and tables ------------------------------------------------------------------------------------------------
 
+    @checked(path=a_path)
     def save(self, path, ledger: bool | None = None) -> Path:
         """Write the trajectory to a file.
 
@@ -433,6 +438,7 @@ class Trajectory:
         return save(self, path, ledger)
 
     @staticmethod
+    @checked(path=a_path)
     def load(path, model=None) -> Trajectory:
         """Read a trajectory from a file that `save` wrote.
 

@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Sequence
 
+from kinetree.arguments import a_joint, a_joint_or_name, a_model, a_name, checked
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Free, Joint, Planar
 from kinetree.joints.polarity import reversed_joint
@@ -20,6 +21,7 @@ BASES = {"fixed": Fixed, "floating": Free, "planar": Planar}
 ROOT_JOINT = "root_joint"
 
 
+@checked(model=a_model, joint=a_joint_or_name, name=a_name, base=a_name)
 def with_base(
     model: Model, joint: str | Joint, *, name: str = ROOT_JOINT, base: str | None = None, placement=None
 ) -> Model:
@@ -87,6 +89,7 @@ def with_base(
     return draft.result()
 
 
+@checked(model=a_model, body=a_name, joint=a_joint, name=a_name, base=a_name)
 def reroot(
     model: Model,
     body: str,

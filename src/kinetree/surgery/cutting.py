@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kinetree.arguments import a_joint, a_model, a_name, checked, some_names
 from kinetree.errors import ModelError, TopologyError
 from kinetree.joints import Joint
 from kinetree.model import Model
@@ -12,6 +13,7 @@ from kinetree.surgery.draft import Draft, as_names, checked_body
 from kinetree.surgery.position import position, world_transforms
 
 
+@checked(model=a_model, root=a_name, joint=a_joint, tips=some_names)
 def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tips: str | Iterable[str] = ()) -> Model:
     """A body and what it carries, as a model of its own.
 
@@ -80,6 +82,7 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
     return draft.result()
 
 
+@checked(model=a_model, bodies=some_names)
 def prune(model: Model, bodies: str | Iterable[str]) -> Model:
     """A model without some of its bodies and all that these carry.
 

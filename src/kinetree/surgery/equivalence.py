@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_truth_value, a_word, checked
 from kinetree.errors import ModelError, unknown_name
 from kinetree.model import Model
 from kinetree.model.numbers import snapped, snapped_inertia
@@ -81,6 +82,7 @@ class Simplification:
         return "\n".join(lines)
 
 
+@checked(model=a_model, form=a_word)
 def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Simplification]:
     """A model with as many zero inertial parameters as its joints allow, and the same dynamics.
 
@@ -209,6 +211,7 @@ def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:
     return Inertia(left.m, left.h, Symmetric3(*(snapped(x, scale) for x in left.I)))
 
 
+@checked(model=a_model)
 def base_parameter_count(model: Model) -> int:
     """How many combinations of inertial parameters the joint forces of a floating mechanism depend on.
 
@@ -244,6 +247,7 @@ def base_parameter_count(model: Model) -> int:
     return sum(10 - len(model.joints[i].canonical()[1].unfelt) for i in model.outward())
 
 
+@checked(model=a_model, floating=a_truth_value)
 def augmented_bodies(model: Model, *, floating: bool | None = None) -> tuple[Inertia, ...]:
     """Each body with particles at its joints that carry the masses beyond them.
 

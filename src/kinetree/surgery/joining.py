@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kinetree.arguments import a_joint, a_model, a_name, a_number, a_word, an_array, checked
 from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Equipment, Keyframe, Model
@@ -12,6 +13,10 @@ from kinetree.surgery.draft import ENDLESS, Draft
 from kinetree.surgery.naming import rename
 
 
+@checked(
+    model=a_model, other=a_model, at=a_name, on=a_name, joint=a_joint, joint_name=a_name, prefix=a_name,
+    free_base=a_word,
+)  # fmt: skip
 def attach(
     model: Model,
     other: Model,
@@ -97,6 +102,7 @@ def attach(
     return draft.result()
 
 
+@checked(model=a_model, at=a_name, mass=a_number, com=an_array, inertia=an_array)
 def add_payload(model: Model, at: str, mass: float, com: Sequence[float] = (0.0, 0.0, 0.0), inertia=None) -> Model:
     """A model that carries a load: only the inertia of one body changes, so compiled functions are shared.
 

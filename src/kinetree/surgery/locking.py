@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from kinetree.arguments import a_model, checked, some_names
 from kinetree.errors import CouplingError
 from kinetree.model import Model
 from kinetree.surgery.draft import Draft, as_mapping
@@ -13,6 +14,7 @@ from kinetree.surgery.locked_equipment import locked_equipment
 from kinetree.surgery.position import CONSISTENT, joint_position
 
 
+@checked(model=a_model, joints=some_names)
 def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Model:
     """Joints that stand still: their bodies become one with what carries them.
 
@@ -66,6 +68,7 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
     return draft.result()
 
 
+@checked(model=a_model)
 def merge_fixed(model: Model) -> Model:
     """A model whose bodies on fixed joints are frames of what carries them.
 

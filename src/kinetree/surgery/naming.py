@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
@@ -13,6 +14,10 @@ from kinetree.surgery.draft import Draft
 Names = Mapping[str, str] | Callable[[str], str] | None
 
 
+@checked(
+    model=a_model, bodies=new_names, joints=new_names, frames=new_names, equipment=new_names, prefix=a_name,
+    suffix=a_name,
+)  # fmt: skip
 def rename(
     model: Model,
     *,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kinetree.arguments import a_model, checked
 from kinetree.joints import Revolute
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
@@ -11,6 +12,7 @@ from kinetree.spatial import IdentityRotation, Transform, Vector3
 from kinetree.surgery.draft import Draft
 
 
+@checked(model=a_model)
 def expand_rotors(model: Model) -> Model:
     """The same mechanism with a body on a revolute joint for every geared rotor, coupled to the joint of its gear.
 

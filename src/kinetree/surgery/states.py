@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kinetree.arguments import a_mapping, a_model, checked
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.joints import Free
 from kinetree.joints.polarity import reversed_joint
@@ -55,6 +56,7 @@ class StateMap:
 
     __slots__ = ("source", "target", "_copies", "_floats", "_loops", "_rest", "_identical")
 
+    @checked(source=a_model, target=a_model, rest=a_mapping)
     def __init__(self, source: Model, target: Model, *, rest: Mapping[str, object] | None = None) -> None:
         rest = dict(rest or {})
         self.source, self.target = source, target

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_word, checked, of_kind, some_names
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.model import Keyframe, Model
 from kinetree.model.equipment import LoopJoint
@@ -20,6 +21,10 @@ from kinetree.surgery.states import StateMap
 LIMITS = ("lower", "upper", *DRIVE_DATA)  # infinite where there are none
 
 
+@checked(
+    model=a_model, chords=some_names, keep=some_names, order=a_word, tree=of_kind("SpanningTree", "chords", "joints"),
+    unsupported=a_word,
+)  # fmt: skip
 def retree(
     model: Model,
     *,

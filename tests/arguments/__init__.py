@@ -1,0 +1,1 @@
+"""What public calls say to wrong arguments."""

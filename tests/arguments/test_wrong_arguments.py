@@ -1,0 +1,107 @@
+"""Every public callable with every argument of a wrong kind: the search for errors that name nothing."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+import kinetree as kt
+from kinetree.arguments import array, number, whole
+from kinetree.errors import ArgumentError
+from tests.arguments.calls import WRONG, outcome, table, verdict
+
+APART = {
+    "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
+    "liegroup.": "functions over any scalar",
+    "errors.": "raised, not called",
+    "conventions.": "their objects are those of other engines; arrays are checked as in kt.compile's functions",
+    "joints.": "constructors, whose parameters the battery of tests/joints refuses",
+    "geometry.": "shapes and meshes: tests/geometry",
+    "controllers.": "made for user code, which is checked where it is called",
+    "signals.": "made for user code, which is checked where it is called",
+    "viz.": "pictures of runs and models",
+}
+MADE = {
+    "ArticulatedBody",
+    "DHRow",
+    "DHTable",
+    "Factorization",
+    "Function",
+    "KinetreeError",
+    "MechanismBuilder",
+    "MechanismGraph",
+    "Model",
+    "Snapshot",
+    "Trajectory",
+    "data.path",
+    "data.robots",
+    "interpreted",
+    "save",
+    "identify.BaseParameters",
+    "identify.FourierTrajectory",
+    "identify.Identification",
+    "identify.fit",
+    "surgery.Simplification",
+}
+"""Results that the library makes, and what is left: no entry of their own."""
+KNOWN = {("simulate", "duration", "huge"), ("Simulation.advance", "duration", "huge")}
+"""Runs whose size is found out while they are recorded."""
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory):
+    return table(tmp_path_factory.mktemp("runs"))
+
+
+def public() -> set[str]:
+    """Names of the callables of kinetree and of its public modules."""
+    found = set()
+    for name in kt.__all__:
+        x = getattr(kt, name)
+        if not isinstance(x, types.ModuleType):
+            found |= {name} if callable(x) else set()
+            continue
+        own = [k for k, y in vars(x).items() if not k.startswith("_") and getattr(y, "__module__", "") == x.__name__]
+        found |= {f"{name}.{k}" for k in getattr(x, "__all__", own) if callable(getattr(x, k))}
+    return found
+
+
+def test_every_public_callable_is_searched(calls):
+    """A callable that is added needs an entry in the table, or a reason to be apart."""
+    missing = {name for name in public() if name not in calls and not name.startswith(tuple(APART))}
+    assert missing == MADE
+
+
+def test_wrong_arguments_are_named(calls):
+    """All of them, interpreted: compiled calls have the same front."""
+    found = []
+    for name, (call, given) in calls.items():
+        with kt.interpreted():
+            assert not outcome(call, given), name
+            for argument in given:
+                for kind, value in WRONG.items():
+                    if (name, argument, kind) not in KNOWN and (bad := verdict(call, given, argument, value)):
+                        found.append(f"{name}({argument}={kind}): {bad}")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, 1j, [1.0], b"1", float("nan"), float("inf"), 2.0])
+def test_numbers(value):
+    """What is no number between the bounds is refused with the text that the caller gave."""
+    with pytest.raises(ArgumentError, match="f: x is .*, expected a number up to 1"):
+        number("f: x", value, "a number up to 1", most=1.0)
+
+
+@pytest.mark.parametrize("value", ["1", None, True, 1.0, -1, 2**80])
+def test_whole_numbers(value):
+    """No floats, no truth values, nothing outside the bounds."""
+    with pytest.raises(ArgumentError, match="f: n is"):
+        whole("f: n", value, least=0)
+
+
+@pytest.mark.parametrize("value", ["a", None, [1, [2]], [1j], [True], [[1.0, 2.0]]])
+def test_arrays(value):
+    """Real numbers, in the shape that is asked for."""
+    with pytest.raises(ArgumentError, match="f: x is"):
+        array("f: x", value, shape=(2,))
