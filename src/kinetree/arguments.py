@@ -339,9 +339,9 @@ def a_depth(what: str, value: object) -> None:
 
 
 def a_method(what: str, value: object) -> None:
-    """A name, or an object that takes steps."""
-    if isinstance(value, type) or not (isinstance(value, str) or hasattr(value, "step")):
-        refuse(what, value, "the name of an integrator, or an object with step(t, h, q, v, tau, f_ext)")
+    """A name, or a class or object that takes steps."""
+    if not (isinstance(value, str) or hasattr(value, "step")):
+        refuse(what, value, "the name of an integrator, or one with step(t, h, q, v, tau, f_ext)")
 
 
 def a_seed(what: str, value: object) -> None:

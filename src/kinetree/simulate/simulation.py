@@ -112,7 +112,7 @@ class Simulation:
     """
 
     @checked(
-        model=a_model, integrator=a_method, controller=a_callable, disturbance=a_callable, limits=a_word,
+        model=a_model, integrator=a_method, disturbance=a_callable, limits=a_word,
         method=a_word, friction=a_word, locked=some_names,
         prescribed=a_mapping, seed=a_seed, checkpoint=a_path,
     )  # fmt: skip
