@@ -76,3 +76,12 @@ def test_a_stiff_spring_under_an_explicit_method_is_said():
     assert not kt.simulate(stiff, [0.0], duration=1.0, dt=1.0, integrator="adaptive", method="Radau").notes
     soft = slider(1.0).replace(stiffness=1e4)
     assert not kt.simulate(soft, [1.0], duration=0.1, dt=0.1, integrator="adaptive").notes
+
+
+def test_samples_beyond_what_can_be_solved_do_not_hide_why_a_run_ended():
+    """Accelerations at the last samples of a motion that runs away are not finite; the error is about the motion."""
+    arm = kt.load("arm7").replace(stiffness=50.0, dry_friction=0.0, damping=0.0, lower=-np.inf, upper=np.inf)
+    with pytest.raises(SimulationError, match="no longer finite at t = ") as caught:
+        kt.simulate(arm, duration=6.0, seed=0, integrator="semi_implicit")
+    run = caught.value.trajectory
+    assert len(run.time) > 10 and np.isfinite(run.q).all() and np.isfinite(run.a[0]).all()

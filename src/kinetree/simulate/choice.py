@@ -99,8 +99,9 @@ class Stiffness:
         chosen = f"{integrator} was chosen: {self._reason(dt, spring)}" if automatic else ""
         if loss < VISIBLE:
             return [chosen] if chosen else []
+        part = f"{100.0 * loss:.2g} %" if loss < 0.995 else "all"
         damps = (
-            f"{integrator} damps free vibrations: {spring} loses {100.0 * loss:.2g} % of its amplitude in a second at "
+            f"{integrator} damps free vibrations: {spring} loses {part} of its amplitude in a second at "
             f"dt = {dt:g} s. A smaller dt loses less, integrator='implicit_midpoint' or 'variational' nothing"
         )
         return [f"{chosen}. {damps}" if chosen else damps]

@@ -535,11 +535,13 @@ class Simulation:
         acting = TAU
         if self._constraints is not None:
             acting = TAU + self._constraints.reactions(self.model, T, Q, V, TAU, wrenches)
+        # Of a motion that has run away the last samples may be beyond what can be solved.
+        dynamics = system.function("forward_dynamics", checks=not ended)
         return Trajectory(
             time=T,
             q=Q,
             v=V,
-            a=system.function("forward_dynamics")(Q, V, acting, *now, *forces),
+            a=dynamics(Q, V, acting, *now, *forces),
             tau=TAU,
             kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
             potential_energy=system.function("potential_energy")(Q, *now),
