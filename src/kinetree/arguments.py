@@ -328,6 +328,11 @@ def a_count(what: str, value: object) -> None:
     whole(what, value, "a whole number, at least 1 and at most 2^31", least=1, most=2**31)
 
 
+def a_whole_number(what: str, value: object) -> None:
+    """A whole number of machine size; the function says which of them make sense."""
+    whole(what, value, "a whole number up to 2^31", most=2**31)
+
+
 def a_size(what: str, value: object) -> None:
     """How many bodies a made-up mechanism has."""
     whole(what, value, "a whole number from 1 to 1000000", least=1, most=10**6)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.analysis.far_bodies import FAR, FarBody, Ratio, far_bodies, inertia_ratios
-from kinetree.arguments import a_count, a_model, a_number, a_seed, an_array, checked
+from kinetree.arguments import a_model, a_number, a_seed, a_whole_number, an_array, checked
 from kinetree.compile.calls import plain_call
 from kinetree.compile.function import compile
 from kinetree.errors import ModelError, ShapeError
@@ -183,7 +183,7 @@ class AccuracyReport:
         return "\n".join(f"{label:{width}}  {text}" for label, text in rows)
 
 
-@checked(model=a_model, q=an_array, v=an_array, a=an_array, states=a_count, seed=a_seed, t=a_number)
+@checked(model=a_model, q=an_array, v=an_array, a=an_array, states=a_whole_number, seed=a_seed, t=a_number)
 def accuracy(
     model: Model, q=None, v=None, a=None, *, states: int | None = None, seed: int | None = None, t: float = 0.0
 ) -> AccuracyReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from kinetree.arguments import a_count, a_model, a_seed, a_truth_value, checked, progress_bar
+from kinetree.arguments import a_model, a_seed, a_truth_value, a_whole_number, checked, progress_bar
 from kinetree.errors import ModelError
 from kinetree.verify import data_laws, derivative_roads, engines, forms, joint_laws, laws, roads, source
 from kinetree.verify.check import Check
@@ -22,7 +22,7 @@ def all_checks() -> list[Check]:
     ]  # fmt: skip
 
 
-@checked(model=a_model, states=a_count, seed=a_seed, fast=a_truth_value, modified=a_truth_value, progress=progress_bar)
+@checked(model=a_model, states=a_whole_number, seed=a_seed, fast=a_truth_value, modified=a_truth_value, progress=progress_bar)
 def verify(
     model,
     states: int = 8,
