@@ -22,7 +22,10 @@ def all_checks() -> list[Check]:
     ]  # fmt: skip
 
 
-@checked(model=a_model, states=a_whole_number, seed=a_seed, fast=a_truth_value, modified=a_truth_value, progress=progress_bar)
+@checked(
+    model=a_model, states=a_whole_number, seed=a_seed, fast=a_truth_value, modified=a_truth_value,
+    progress=progress_bar,
+)  # fmt: skip
 def verify(
     model,
     states: int = 8,
