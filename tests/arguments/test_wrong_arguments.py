@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import types
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.arguments import array, number, whole
 from kinetree.errors import ArgumentError
-from tests.arguments.calls import WRONG, outcome, table, verdict
+from tests.arguments.calls import WRONG, outcome, verdict
 
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
@@ -45,13 +46,19 @@ MADE = {
     "surgery.Simplification",
 }
 """Results that the library makes, and what is left: no entry of their own."""
+TABLES = (
+    "calls",
+)  # fmt: skip
+"""Modules with one valid call of each callable."""
 KNOWN = {("simulate", "duration", "huge"), ("Simulation.advance", "duration", "huge")}
 """Runs whose size is found out while they are recorded."""
 
 
 @pytest.fixture(scope="module")
 def calls(tmp_path_factory):
-    return table(tmp_path_factory.mktemp("runs"))
+    folder = tmp_path_factory.mktemp("runs")
+    tables = [importlib.import_module(f"tests.arguments.{name}").table(folder) for name in TABLES]
+    return {name: entry for each in tables for name, entry in each.items()}
 
 
 def public() -> set[str]:
