@@ -14,13 +14,10 @@ from tests.arguments.calls import WRONG, outcome, verdict
 
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
-    "liegroup.": "functions over any scalar",
+    "liegroup.terze_rk4_step": "a function over any scalar, traced ones included",
+    "liegroup.unified_rk4_step": "a function over any scalar, traced ones included",
     "errors.": "raised, not called",
     "conventions.": "their objects are those of other engines; arrays are checked as in kt.compile's functions",
-    "joints.": "constructors, whose parameters the battery of tests/joints refuses",
-    "geometry.": "shapes and meshes: tests/geometry",
-    "controllers.": "made for user code, which is checked where it is called",
-    "signals.": "made for user code, which is checked where it is called",
     "viz.": "pictures of runs and models",
 }
 MADE = {
@@ -48,6 +45,7 @@ MADE = {
 """Results that the library makes, and what is left: no entry of their own."""
 TABLES = (
     "calls",
+    "calls_values",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 KNOWN = {("simulate", "duration", "huge"), ("Simulation.advance", "duration", "huge")}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.geometry.meshes import read_mesh
+from kinetree.arguments import checked
+from kinetree.geometry.meshes import one_shape, read_mesh
 from kinetree.model.parts import Geometry
 
 
+@checked(shape=one_shape)
 def bounding_box(shape: Geometry) -> tuple[np.ndarray, np.ndarray]:
     """Smallest box along the axes of the body that holds a shape.
 

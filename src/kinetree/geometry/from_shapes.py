@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from kinetree.arguments import a_model, checked, names
 from kinetree.errors import GeometryError, ModelError, unknown_name
 from kinetree.geometry.mass_properties import MassProperties, body_mass_properties, of_role
 from kinetree.model import Model
@@ -60,6 +61,7 @@ def inertia_of_shapes(
         raise type(error)(f"{what}: {error.message}", **values) from error
 
 
+@checked(model=a_model)
 def inertia_from_geometry(
     model: Model,
     *,
@@ -158,7 +160,7 @@ def _chosen(model: Model, density, mass, bodies, role: str) -> tuple[list[int], 
     if bodies is None:
         bodies = next((list(amount) for amount in (density, mass) if isinstance(amount, Mapping)), None)
     if bodies is not None:
-        numbers = list(dict.fromkeys(model.body(name) for name in ([bodies] if isinstance(bodies, str) else bodies)))
+        numbers = list(dict.fromkeys(model.body(name) for name in names("inertia_from_geometry: bodies", bodies)))
         if 0 in numbers:
             raise ModelError("the world has no inertia that the dynamics use; leave it out of bodies=")
         return numbers, True

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import a_sequence, array, checked, choice, number
 from kinetree.errors import GeometryError, InertiaError, ModelError, unknown_name
 from kinetree.geometry import meshes
 from kinetree.model.parts import Geometry, read_only
@@ -46,8 +47,11 @@ class MassProperties:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("com", "inertia"):
-            object.__setattr__(self, name, read_only(np.array(getattr(self, name), dtype=float)))
+        for name in ("mass", "volume"):
+            number(f"MassProperties: {name}", getattr(self, name))
+        for name, shape in (("com", (3,)), ("inertia", (3, 3))):
+            values = array(f"MassProperties: {name}", getattr(self, name), shape=shape)
+            object.__setattr__(self, name, read_only(values))
 
     @property
     def density(self) -> float:
@@ -89,6 +93,7 @@ class MassProperties:
         return MassProperties(mass, com, inertia, self.volume + other.volume, self.notes + other.notes)
 
 
+@checked(shape=meshes.one_shape)
 def mass_properties(
     shape: Geometry, *, density: float | None = None, mass: float | None = None, convex_hull: bool | str = False
 ) -> MassProperties:
@@ -135,7 +140,7 @@ def mass_properties(
     [0.003333, 0.008333, 0.008333]
     """
     matter = _amount(density, mass)
-    if convex_hull not in HULLS:
+    if not isinstance(convex_hull, (bool, np.bool_, str)) or convex_hull not in HULLS:
         raise unknown_name("choice", str(convex_hull), map(str, HULLS), "convex_hull=")
     volume, com, inertia, notes = _of_unit_density(shape, convex_hull)
     if not (0.0 < volume < math.inf):
@@ -202,8 +207,11 @@ def body_mass_properties(
 
 def of_role(shapes: Iterable[Geometry], role: str) -> list[Geometry]:
     """The shapes of a role; those of role "both" have every role."""
-    if role not in ROLES:
-        raise unknown_name("role", role, ROLES, "role=")
+    choice("role", role, ROLES, "role=")
+    a_sequence("shapes", shapes)
+    shapes = list(shapes)
+    for shape in shapes:
+        meshes.one_shape("one of shapes", shape)
     return [shape for shape in shapes if role == "both" or shape.role in (role, "both")]
 
 
@@ -212,12 +220,12 @@ def _amount(density: float | None, mass: float | None) -> float:
         raise ModelError("give either density= [kg/m^3] or mass= [kg], not both and not none")
     what, value, unit = ("density", density, "kg/m^3") if mass is None else ("mass", mass, "kg")
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0.0):
+        amount = float(value)
+    except (TypeError, ValueError, OverflowError):
+        amount = math.nan
+    if not (math.isfinite(amount) and amount > 0.0):
         raise ModelError(f"{what} is {value!r} {unit}, expected a positive finite number", **{what: value})
-    return number
+    return amount
 
 
 # Closed forms: volume [m^3] and moments about the center at density 1 [m^5], axes of the shape ----------------------

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import array, checked, instance, refuse
 from kinetree.errors import GeometryError, MissingDependencyError
 from kinetree.files import LARGEST_MESH, read_ordinary, why_not_ordinary
 from kinetree.model.parts import Geometry, read_only
@@ -44,8 +45,11 @@ class Mesh:
     file: str
 
     def __post_init__(self) -> None:
-        for name in ("vertices", "faces"):
+        for name, expected in (("vertices", "positions [m]"), ("faces", "numbers of corners")):
+            array(f"Mesh: {name}", getattr(self, name), expected, shape=(None, 3))
             object.__setattr__(self, name, read_only(np.array(getattr(self, name))))
+        if self.faces.dtype.kind not in "iu":
+            refuse("Mesh: faces", self.faces, "whole numbers")
 
     def fail(self, check: str, message: str, **values: object) -> GeometryError:
         """Build the error of a failed check."""
@@ -57,6 +61,12 @@ class Mesh:
         return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
 
+def one_shape(what: str, value: object) -> None:
+    """Refuse what is no shape, as an argument."""
+    instance(what, value, Geometry, "a Geometry, as kinetree.model.parts.Geometry('box', (0.1, 0.1, 0.1))")
+
+
+@checked(shape=one_shape)
 def read_mesh(shape: Geometry) -> Mesh:
     """Read the mesh of a shape and apply its scale.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.arguments import a_truth_value
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.euler import SphericalEuler
@@ -75,6 +76,7 @@ class Ellipsoid(Joint):
                 radii=self.radii,
             )
         object.__setattr__(self, "radii", radii)
+        a_truth_value("ellipsoid joint: exact_normal", self.exact_normal)
         object.__setattr__(self, "exact_normal", bool(self.exact_normal))
 
     def transform(self, q):

@@ -109,7 +109,7 @@ class SphericalEuler(_SuccessiveRotations):
     kind = "spherical_euler"
 
     def __post_init__(self) -> None:
-        if self.sequence not in EULER_SEQUENCES:
+        if not isinstance(self.sequence, str) or self.sequence not in EULER_SEQUENCES:
             raise JointError(
                 f"spherical_euler joint: sequence {self.sequence!r} is not one of {', '.join(EULER_SEQUENCES)} "
                 "(lower case, rotations about the axes of the turning frame).",

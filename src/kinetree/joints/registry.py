@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kinetree.arguments import a_random_generator, a_truth_value, checked
 from kinetree.errors import DuplicateNameError, JointError
 from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint
@@ -69,6 +70,7 @@ for _cls in (
     register(_cls)
 
 
+@checked(rng=a_random_generator, time_dependent=a_truth_value)
 def examples(rng, *, time_dependent: bool = False) -> Iterator[tuple[str, Joint]]:
     """Instances of every kind and, of each, the reversed joint.
 

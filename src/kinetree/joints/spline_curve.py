@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kinetree.arguments import a_truth_value
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
 from kinetree.joints.control_frames import ControlFrame, control_frame, transform_of
@@ -92,6 +93,7 @@ class SplineCurve(Joint):
         object.__setattr__(
             self, "frames", tuple(control_frame(x, f"{KIND} joint: frame {k}") for k, x in enumerate(frames))
         )
+        a_truth_value(f"{KIND} joint: periodic", self.periodic)
         object.__setattr__(self, "periodic", bool(self.periodic))
         _segments(self.frames, self.periodic)
 

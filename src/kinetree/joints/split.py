@@ -51,7 +51,7 @@ class PlanarSplit(Joint):
     velocity_names, velocity_units = ("angular velocity", "x rate", "y rate"), ("rad/s", "m/s", "m/s")
 
     def __post_init__(self) -> None:
-        if self.first not in FIRST:
+        if not isinstance(self.first, str) or self.first not in FIRST:
             raise JointError(
                 f"{self.kind} joint: first={self.first!r}, expected 'translation' (position and its rate in "
                 "predecessor coordinates) or 'rotation' (in successor coordinates).",

@@ -114,8 +114,7 @@ class FourierSeries:
         for name in ("omega", "offset"):
             object.__setattr__(self, name, _float(getattr(self, name), "Fourier series", name))
         for name in ("cosines", "sines"):
-            values = getattr(self, name)
-            object.__setattr__(self, name, _floats(values, "Fourier series", name) if len(values) else ())
+            object.__setattr__(self, name, _floats(getattr(self, name), "Fourier series", name, least=0))
 
     def __call__(self, t):
         count = max(len(self.cosines), len(self.sines))
@@ -166,7 +165,7 @@ class TimeSpline:
         for name in ("times", "values"):
             object.__setattr__(self, name, _floats(getattr(self, name), "time spline", name))
         times, values = self.times, self.values
-        if self.ends not in ENDS:
+        if not isinstance(self.ends, str) or self.ends not in ENDS:
             raise JointError(f"time spline: ends is {self.ends!r}, expected one of {', '.join(ENDS)}.", ends=self.ends)
         if len(times) < 2 or len(times) != len(values):
             raise JointError(
@@ -304,11 +303,11 @@ def _float(x, kind: str, what: str) -> float:
     return value
 
 
-def _floats(values: Sequence, kind: str, what: str) -> tuple[float, ...]:
+def _floats(values: Sequence, kind: str, what: str, least: int = 1) -> tuple[float, ...]:
     try:
-        found = tuple(_float(x, kind, what) for x in values)
+        found = None if isinstance(values, (str, bytes)) else tuple(_float(x, kind, what) for x in values)
     except TypeError:
-        found = ()
-    if not found:
+        found = None
+    if found is None or len(found) < least:
         raise JointError(f"{kind}: {what} is {values!r}, expected numbers.", found=values)
     return found

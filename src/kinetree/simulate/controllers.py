@@ -15,8 +15,11 @@ from collections import deque
 
 import numpy as np
 
+from kinetree.arguments import a_positive_number, an_array, checked
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.integrate.user_code import copied
+
+__all__ = ["Delayed", "Sampled", "Sum"]  # what users make; the rest is how simulate asks them
 
 CLOSE = 1e-9  # of a period: instants closer than that are the same
 _DATA = (bool, int, float, complex, str, bytes, type(None), np.generic)
@@ -49,9 +52,8 @@ class Sampled:
     __slots__ = ("_next", "_offset", "_output", "controller", "sample_time")
 
     def __init__(self, controller, sample_time: float, offset: float = 0.0) -> None:
-        _positive("sample_time", sample_time)
-        if not (math.isfinite(offset) and offset >= 0.0):
-            raise NonFiniteError(f"simulate: offset is {offset!r}, expected a time in seconds, not negative.")
+        _time("sample_time", sample_time, positive=True)
+        _time("offset", offset)
         self.controller, self.sample_time, self._offset = controller, float(sample_time), float(offset)
         self._next, self._output = 0, None
 
@@ -109,9 +111,9 @@ class Delayed:
 
     __slots__ = ("_initial", "_last", "_output", "_waiting", "controller", "delay")
 
+    @checked(initial=an_array)
     def __init__(self, controller, delay: float, initial=None) -> None:
-        if not (math.isfinite(delay) and delay >= 0.0):
-            raise NonFiniteError(f"simulate: delay is {delay!r}, expected a time in seconds, not negative.")
+        _time("delay", delay)
         self.controller, self.delay = controller, float(delay)
         self._initial = None if initial is None else copied(initial)
         self._waiting, self._output, self._last = deque(), self._initial, None
@@ -201,6 +203,7 @@ class Sum:
             set_state(controller, own)
 
 
+@checked(dt=a_positive_number)
 def check_delays(controller, dt: float) -> None:
     """Refuse delays that fixed steps would round up: those of controllers that are asked at every step.
 
@@ -329,6 +332,8 @@ def _copied(answer):
     return answer
 
 
-def _positive(name: str, value) -> None:
-    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
-        raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive time in seconds.", name=name)
+def _time(name: str, value, *, positive: bool = False) -> None:
+    known = isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value)
+    if not known or value < 0 or (positive and value == 0):
+        expected = "a positive time in seconds" if positive else "a time in seconds, not negative"
+        raise NonFiniteError(f"simulate: {name} is {value!r}, expected {expected}.", name=name)

@@ -10,9 +10,14 @@ import math
 
 import numpy as np
 
+from kinetree.arguments import a_callable, a_model, a_name, a_number, an_array, checked, whole
 from kinetree.compile.arrays import wrenches_by_name
 from kinetree.integrate.user_code import copied
 from kinetree.simulate.setup import positive_time
+
+
+def _a_key(what: str, value: object) -> None:
+    whole(what, value, "a whole number from 0 to 2^128 - 1", least=0, most=2**128 - 1)
 
 
 class Sine:
@@ -29,6 +34,7 @@ class Sine:
 
     __slots__ = ("_amplitude", "_frequency", "_phase")
 
+    @checked(amplitude=an_array, frequency=a_number, phase=a_number)
     def __init__(self, amplitude, frequency: float, phase: float = 0.0) -> None:
         self._amplitude = copied(amplitude)
         self._frequency, self._phase = float(frequency), float(phase)
@@ -54,6 +60,7 @@ class Pulse:
 
     __slots__ = ("_end", "_start", "_value")
 
+    @checked(value=an_array, start=a_number)
     def __init__(self, value, start: float, duration: float) -> None:
         self._value = copied(value)
         self._start, self._end = float(start), float(start) + positive_time("duration", duration)
@@ -91,6 +98,7 @@ class Noise:
 
     __slots__ = ("_deviation", "_kept", "_seed", "sample_time")
 
+    @checked(deviation=an_array, seed=_a_key)
     def __init__(self, deviation, sample_time: float, seed: int) -> None:
         self._deviation = copied(deviation)
         self.sample_time, self._seed = positive_time("sample_time", sample_time), int(seed)
@@ -134,11 +142,14 @@ class _Sum:
 
 def together(*signals):
     """The sum of several signals."""
+    for signal in signals:
+        a_callable("together: a signal", signal)
     if any(hasattr(signal, "next_time") for signal in signals):
         return _Sum(signals)
     return lambda t: sum(signal(t) for signal in signals)
 
 
+@checked(model=a_model, body=a_name, force=an_array, start=a_number)
 def push(model, body: str, force, start: float, duration: float) -> Pulse:
     """A wrench on one body for a time, for ``f_ext``.
 

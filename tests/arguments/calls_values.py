@@ -1,0 +1,107 @@
+"""One valid call of what is built from plain values: joints, controllers, signals, shapes with their mass, steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import kinetree as kt
+from kinetree import controllers, geometry, joints, signals
+from kinetree.model.parts import Geometry
+from tests.arguments.calls import whole_call
+
+
+def table(folder) -> dict[str, tuple]:
+    """Name, callable and valid arguments."""
+    m = kt.load("double_pendulum")
+    box = Geometry("box", size=(0.1, 0.2, 0.3))
+    mesh = folder / "corner.obj"
+    mesh.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    solid = Geometry("mesh", mesh=str(mesh))
+    sampled = controllers.Sampled(_damping, 0.01)
+    late = controllers.Delayed(_damping, 0.02)
+    found = _joints()
+    found |= {
+        "controllers.Sampled": (controllers.Sampled, dict(controller=_damping, sample_time=0.01, offset=0.0)),
+        "controllers.Delayed": (controllers.Delayed, dict(controller=_damping, delay=0.01, initial=None)),
+        "controllers.Sum": (_beside(controllers.Sum, sampled), dict(controller=_damping)),
+        "controllers.check_delays": (controllers.check_delays, dict(controller=late, dt=0.01)),
+        "controllers.composed": (controllers.composed, dict(controller=_damping, sample_time=0.01, delay=0.02)),
+        "signals.Noise": (signals.Noise, dict(deviation=[0.1, 0.2], sample_time=0.01, seed=3)),
+        "signals.Pulse": (signals.Pulse, dict(value=[0.1, 0.2], start=0.0, duration=0.1)),
+        "signals.Sine": (signals.Sine, dict(amplitude=[0.1, 0.2], frequency=1.0, phase=0.0)),
+        "signals.push": (
+            signals.push,
+            dict(model=m, body=m.body_names[1], force=[0, 0, 0, 5, 0, 0], start=0.0, duration=0.1),
+        ),
+        "signals.together": (_beside(signals.together, np.sin), dict(signal=signals.Sine([1.0], 2.0))),
+        "geometry.MassProperties": (
+            geometry.MassProperties,
+            dict(mass=1.0, com=np.zeros(3), inertia=np.eye(3), volume=0.001, notes=()),
+        ),
+        "geometry.Mesh": (
+            geometry.Mesh,
+            dict(vertices=np.zeros((3, 3)), faces=np.array([[0, 1, 2]]), file="x.stl"),
+        ),
+        "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
+        "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
+    }
+    found["liegroup.Projection"] = found["joints.Projection"]
+    for call, given in (
+        (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
+        (geometry.inertia_from_geometry, dict(model=_crank(box), density=1000.0)),
+        (geometry.inertia_of_shapes, dict(shapes=[box])),
+        (geometry.mass_properties, dict(shape=solid, density=1000.0)),
+    ):
+        found[f"geometry.{call.__name__}"] = (call, whole_call(call, **given))
+    return found
+
+
+def _joints() -> dict[str, tuple]:
+    kinds = {
+        "Composite": dict(joints=(joints.Revolute(), joints.Prismatic())),
+        "Ellipsoid": dict(radii=(0.1, 0.2, 0.3)),
+        "FourierSeries": dict(omega=1.0, cosines=(0.1,), sines=(0.2,)),
+        "MovingFrame": dict(axes="z", angles=(0.1,)),
+        "Polynomial": dict(coefficients=(0.1, 0.2)),
+        "Prescribed": dict(joint=joints.Revolute(), motion=(joints.Sinusoid(0.1, 2.0),)),
+        "Projection": dict(
+            directions=joints.FreeUnified().projection.directions, points=joints.FreeUnified().projection.points
+        ),
+        "RackAndPinion": dict(radius=0.1),
+        "Reversed": dict(joint=joints.Revolute()),
+        "Sinusoid": dict(amplitude=0.1, omega=2.0),
+        "SplineCurve": dict(frames=next(joints.SplineCurve.examples(np.random.default_rng(0))).frames),
+        "SplineSurface": dict(control=next(joints.SplineSurface.examples(np.random.default_rng(0))).control),
+        "TimeSpline": dict(times=(0.0, 1.0, 2.0), values=(0.0, 0.1, 0.3)),
+        "examples": dict(rng=np.random.default_rng(0)),
+        "register": dict(cls=joints.Revolute),
+    }
+    found = {}
+    for name in joints.__all__:
+        call = getattr(joints, name)
+        if callable(call):
+            found[f"joints.{name}"] = (call, whole_call(call, **kinds.get(name, {})))
+    found["joints.examples"] = (lambda **given: list(joints.examples(**given)), found["joints.examples"][1])
+    return found
+
+
+def _damping(t, q, v):
+    return -0.1 * v
+
+
+def _crank(shape):
+    builder = kt.ModelBuilder("crank")
+    hinge = joints.Revolute((0.0, 0.0, 1.0))
+    builder.add_body("arm", joint=hinge, mass=1.0, inertia=(0.1, 0.1, 0.1), geometry=[shape])
+    return builder.build()
+
+
+def _beside(function, other):
+    """A function of any number of arguments, as one of its first."""
+
+    def call(**given):
+        (argument,) = given.values()
+        return function(argument, other)
+
+    call.__name__ = function.__name__
+    return call
