@@ -307,6 +307,39 @@ def a_number(what: str, value: object) -> None:
     number(what, value)
 
 
+def a_scalar(what: str, value: object) -> None:
+    """A real number, an array of them (one for each state), or a traced one."""
+    if isinstance(value, np.ndarray):
+        fits = value.dtype.kind in "fiuO" and not (value.dtype == object and any(map(_is_plain, value.flat)))
+    else:
+        fits = not _is_plain(value)
+    if not fits:
+        refuse(what, value, "a number, an array of numbers or a traced scalar")
+
+
+def _is_plain(value: object) -> bool:
+    """Whether nothing of a scalar is to be seen: it cannot be added to a number, or is complex."""
+    return isinstance(value, (type, complex)) or not (hasattr(value, "__radd__") and hasattr(value, "__rmul__"))
+
+
+def scalars(count: int) -> Check:
+    """The check for a sequence of so many scalars of any kind."""
+
+    def check(what: str, value: object) -> None:
+        expected = f"a sequence of {count} scalars"
+        if isinstance(value, (str, bytes, Mapping, type)) or not hasattr(value, "__len__") or len(value) != count:
+            refuse(what, value, expected)
+        for one in value:
+            a_scalar(f"one of {what}", one)
+
+    return check
+
+
+def an_instance(kind: type) -> Check:
+    """The check for an object of a class."""
+    return lambda what, value: instance(what, value, kind, f"a {kind.__name__}")
+
+
 def a_bound(what: str, value: object) -> None:
     """A number, which may be infinite."""
     if number(what, value, "a number", finite=False) != value:  # NaN
@@ -355,8 +388,8 @@ def a_seed(what: str, value: object) -> None:
 
 
 def a_callable(what: str, value: object) -> None:
-    """A function."""
-    if not callable(value):
+    """A function, or an object that is called as one; no class."""
+    if isinstance(value, type) or not callable(value):
         refuse(what, value, "a function")
 
 

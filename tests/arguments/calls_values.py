@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree import controllers, geometry, joints, signals
+from kinetree import controllers, geometry, joints, liegroup, signals
 from kinetree.model.parts import Geometry
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
 
 
@@ -45,6 +46,7 @@ def table(folder) -> dict[str, tuple]:
         "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
         "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
     }
+    found |= _steps()
     found["liegroup.Projection"] = found["joints.Projection"]
     for call, given in (
         (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
@@ -83,6 +85,21 @@ def _joints() -> dict[str, tuple]:
             found[f"joints.{name}"] = (call, whole_call(call, **kinds.get(name, {})))
     found["joints.examples"] = (lambda **given: list(joints.examples(**given)), found["joints.examples"][1])
     return found
+
+
+def _steps() -> dict[str, tuple]:
+    J, omega = Symmetric3.diagonal(1.0, 2.0, 3.0), Vector3(0.1, 0.2, 0.3)
+    unified = dict(
+        projection=liegroup.Projection.hexahedral(),
+        inertia=Inertia.from_com(1.0, Vector3.zero(), J),
+        h=0.1,
+        X=Transform.identity(),
+        w=[0.1] * 6,
+        force=lambda t, X, w: [0.0] * 6,
+    )
+    turn = dict(J=J, h=0.1, quaternion=(1.0, 0.0, 0.0, 0.0), omega=omega, torque=lambda t, q, omega: omega)
+    calls = ((liegroup.unified_rk4_step, unified), (liegroup.terze_rk4_step, turn))
+    return {f"liegroup.{call.__name__}": (call, whole_call(call, **given)) for call, given in calls}
 
 
 def _damping(t, q, v):

@@ -14,8 +14,6 @@ from tests.arguments.calls import WRONG, outcome, verdict
 
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
-    "liegroup.terze_rk4_step": "a function over any scalar, traced ones included",
-    "liegroup.unified_rk4_step": "a function over any scalar, traced ones included",
     "errors.": "raised, not called",
     "conventions.": "their objects are those of other engines; arrays are checked as in kt.compile's functions",
     "viz.": "pictures of runs and models",

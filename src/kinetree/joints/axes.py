@@ -33,7 +33,7 @@ def unit_axis(axis, kind: str) -> Axis:
     """
     try:
         x, y, z = (float(component) for component in axis)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise JointError(f"{kind} joint: axis must be three numbers, as (0, 0, 1); got {axis!r}.", axis=axis) from None
     if not all(map(math.isfinite, (x, y, z))):
         raise JointError(f"{kind} joint: axis {axis!r} is not finite; give a direction, as (0, 0, 1) is.", axis=axis)

@@ -48,7 +48,7 @@ def control_frame(frame, what: str) -> ControlFrame:
     else:
         try:
             position, rotation = (np.array(part, dtype=float) for part in frame)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             position = rotation = np.empty(0)
         if position.shape == (3, 3):
             position, rotation = rotation, position

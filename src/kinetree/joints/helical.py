@@ -90,7 +90,7 @@ def finite(value, kind: str, name: str, unit: str) -> float:
     """A parameter of a joint as a float, or a JointError that names it."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise JointError(f"{kind} joint: {name} must be a number [{unit}]; got {value!r}.", value=value) from None
     if not math.isfinite(number):
         raise JointError(f"{kind} joint: {name} must be finite [{unit}]; got {number!r}.", value=value)

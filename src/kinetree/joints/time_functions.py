@@ -296,7 +296,7 @@ def time_function(f, what: str) -> Callable | float:
 def _float(x, kind: str, what: str) -> float:
     try:
         value = float(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise JointError(f"{kind}: {what} is {x!r}, expected a number.", found=x) from None
     if not math.isfinite(value):
         raise JointError(f"{kind}: {what} is {x!r}, expected a finite number.", found=x)

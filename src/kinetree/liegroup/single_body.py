@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kinetree.arguments import a_callable, a_scalar, an_instance, checked, scalars
+from kinetree.errors import NonFiniteError
 from kinetree.liegroup.se3 import exp_se3
 from kinetree.liegroup.so3 import quaternion_exp, right_jacobian_solve
 from kinetree.liegroup.unified import Projection
@@ -24,6 +26,15 @@ from kinetree.spatial.vectors import Symmetric3, Vector3
 NO_FORCE = (0.0,) * 6
 
 
+@checked(
+    projection=an_instance(Projection),
+    inertia=an_instance(Inertia),
+    h=a_scalar,
+    X=an_instance(Transform),
+    w=scalars(6),
+    t=a_scalar,
+    force=a_callable,
+)
 def unified_rk4_step(
     projection: Projection,
     inertia: Inertia,
@@ -78,7 +89,14 @@ def unified_rk4_step(
     def rates(time, n, w):
         """(K, k) / h at the incremental motion vector n."""
         Q = NO_FORCE if force is None else force(time, exp_se3(n) @ X, tuple(w))
-        return projection.incremental_rate(n, w), projection.acceleration(inertia, w, Q)
+        try:
+            return projection.incremental_rate(n, w), projection.acceleration(inertia, w, Q)
+        except ZeroDivisionError as error:  # of coefficients that floats round to zero
+            raise NonFiniteError(
+                f"unified_rk4_step: within the step h = {h!r} s the numbers leave the range of floats; "
+                "take a shorter one.",
+                h=h,
+            ) from error
 
     half = 0.5 * h
     K1, k1 = rates(t, Motion.zero(), w)
@@ -90,6 +108,14 @@ def unified_rk4_step(
     return exp_se3(n) @ X, _moved(w, k, h / 6.0)
 
 
+@checked(
+    J=an_instance(Symmetric3),
+    h=a_scalar,
+    quaternion=scalars(4),
+    omega=an_instance(Vector3),
+    t=a_scalar,
+    torque=a_callable,
+)
 def terze_rk4_step(
     J: Symmetric3, h, quaternion: Sequence, omega: Vector3, *, t=0.0, torque: Callable | None = None
 ) -> tuple[tuple, Vector3]:

@@ -291,7 +291,7 @@ def _convected(inertia: Inertia, omega: Vector3, V: Motion) -> Force:
 def _six_vectors(name: str, vectors) -> tuple[tuple[float, float, float], ...]:
     try:
         array = np.asarray(vectors, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.empty(0)
     if array.shape != (6, 3) or not np.all(np.isfinite(array)):
         raise JointError(

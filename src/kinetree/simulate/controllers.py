@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import math
+import sys
 import types
 from collections import deque
 
@@ -333,7 +334,7 @@ def _copied(answer):
 
 
 def _time(name: str, value, *, positive: bool = False) -> None:
-    known = isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value)
-    if not known or value < 0 or (positive and value == 0):
+    known = isinstance(value, (int, float, np.integer, np.floating)) and 0 <= value <= sys.float_info.max
+    if not known or (positive and value == 0):
         expected = "a positive time in seconds" if positive else "a time in seconds, not negative"
         raise NonFiniteError(f"simulate: {name} is {value!r}, expected {expected}.", name=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import sys
 
 import numpy as np
 
@@ -22,7 +23,7 @@ REACH = 6.0  # of an explicit method of order 8: the longest stable step times t
 
 def positive_time(name: str, value) -> float:
     """A time that is a positive number [s]."""
-    if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value <= sys.float_info.max):
         raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive time in seconds.", name=name)
     return float(value)
 
