@@ -26,6 +26,13 @@ def test_an_endless_run_is_refused_with_what_would_fit():
     assert error.needed * 1e-3 / period <= 0.51 * error.available
 
 
+def test_more_than_can_be_addressed_is_refused_where_the_system_tells_nothing(monkeypatch):
+    """Else the arrays of the recorder would refuse it, in NumPy's words."""
+    monkeypatch.setattr(room, "available_memory", lambda: np.inf)
+    with pytest.raises(MemoryLimitError, match="would take"):
+        kt.simulate(pendulum(), duration=2.0**70)
+
+
 @pytest.mark.parametrize("settings", [{}, {"integrator": "adaptive"}, {"events": kt.Event(lambda t, q, v: 1.0)}])
 def test_so_are_pieces_of_runs(settings):
     """Of an object, by fixed and adaptive steps; what it has computed stays."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kinetree.errors import unknown_name
+from kinetree.arguments import choice
 
 _FOLDER = Path(__file__).parent
 
@@ -31,7 +31,8 @@ def path(name: str) -> Path:
     ------
     UnknownNameError
         If no shipped robot has this name; the message lists those that exist.
+    ArgumentError
+        If the name is no text.
     """
-    if name not in robots():
-        raise unknown_name("robot", name, robots(), "the robots shipped with kinetree")
-    return _FOLDER / f"{name}.urdf"
+    known = choice("robot", name, robots(), "the robots shipped with kinetree")
+    return _FOLDER / f"{known}.urdf"

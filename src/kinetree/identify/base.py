@@ -8,7 +8,7 @@ from math import ceil
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.arguments import a_model, a_positive_number, a_seed, checked
+from kinetree.arguments import a_model, a_positive_number, a_seed, array, checked
 from kinetree.compile.calls import plain_call
 from kinetree.compile.interpret import interpreted
 from kinetree.errors import ModelError
@@ -75,7 +75,7 @@ class BaseParameters:
         (..., rank) array
             Each in the unit of the parameter that stands for it [kg, kg m or kg m^2].
         """
-        return np.asarray(pi, float) @ self.matrix.T
+        return array("values: pi", pi, shape=(..., len(self.labels))) @ self.matrix.T
 
     def regressor(self, Y) -> np.ndarray:
         """The columns of a regressor that belong to the combinations.
@@ -90,6 +90,7 @@ class BaseParameters:
         (..., rank) array
             With ``Y @ pi = regressor(Y) @ values(pi)`` [as Y].
         """
+        array("regressor: Y", Y, shape=(..., len(self.labels)))
         return np.asarray(Y)[..., list(self.columns)]
 
     def __str__(self) -> str:

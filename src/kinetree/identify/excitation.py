@@ -6,7 +6,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.arguments import a_count, a_model, a_positive_number, a_seed, checked, of_kind, progress_bar
+from kinetree.arguments import (
+    a_count,
+    a_model,
+    a_positive_number,
+    a_seed,
+    array,
+    checked,
+    instance,
+    number,
+    of_kind,
+    progress_bar,
+)
 from kinetree.compile.function import compile as compiled
 from kinetree.errors import UnsupportedError
 from kinetree.identify.base import BaseParameters, base_parameters
@@ -41,8 +52,13 @@ class FourierTrajectory:
     condition: float = field(default=float("nan"))
 
     def __post_init__(self) -> None:
-        for name in ("offset", "sines", "cosines"):
-            numbers = np.array(getattr(self, name), dtype=float)
+        number("FourierTrajectory: period", self.period, "a positive time in seconds", above=0.0)
+        instance("FourierTrajectory: condition", self.condition, (int, float, np.floating), "a number")
+        size = (np.shape(self.offset) or (None,))[0]
+        harmonics = np.shape(self.sines)[-1] if np.ndim(self.sines) == 2 else None
+        shapes = {"offset": (size,), "sines": (size, None), "cosines": (size, harmonics)}
+        for name, shape in shapes.items():
+            numbers = array(f"FourierTrajectory: {name}", getattr(self, name), shape=shape)  # a copy
             numbers.setflags(write=False)
             object.__setattr__(self, name, numbers)
 
@@ -64,13 +80,14 @@ class FourierTrajectory:
             [rad/s^2 or m/s^2].
         """
         w = 2.0 * np.pi / self.period * np.arange(1, self.sines.shape[1] + 1)
-        angle = np.multiply.outer(np.asarray(t, float), w)
+        angle = np.multiply.outer(array("FourierTrajectory: t", t), w)
         s, c = np.sin(angle), np.cos(angle)
         q = self.offset + s @ (self.sines / w).T - c @ (self.cosines / w).T
         v = c @ self.sines.T + s @ self.cosines.T
         a = c @ (self.cosines * w).T - s @ (self.sines * w).T
         return q, v, a
 
+    @checked(samples=a_count)
     def times(self, samples: int) -> np.ndarray:
         """Evenly spaced times over one period.
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.arguments import a_model, a_number_not_negative, a_sequence, an_array, checked
+from kinetree.arguments import a_model, a_number_not_negative, an_array, array, checked, names, progress_bar
 from kinetree.compile.calls import plain_call
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
 from kinetree.identify.base import BaseParameters, by_rank
@@ -111,7 +111,7 @@ class Identification:
             Root mean squares [N m or N].
         """
         predicted = inverse_dynamics(self.model.without_limits(), q, v, a)
-        return np.sqrt(np.mean((predicted - np.asarray(tau, float)) ** 2, axis=0))
+        return np.sqrt(np.mean((predicted - array("errors: tau", tau, shape=predicted.shape)) ** 2, axis=0))
 
     def __str__(self) -> str:
         state = "converged" if self.converged else "NOT converged"
@@ -131,7 +131,7 @@ class Identification:
 
 @checked(
     prior=a_model, q=an_array, v=an_array, a=an_array, tau=an_array, noise=an_array,
-    prior_deviation=a_number_not_negative, drives=a_sequence,
+    prior_deviation=a_number_not_negative, progress=progress_bar,
 )  # fmt: skip
 def fit(
     prior: Model,
@@ -207,7 +207,8 @@ def fit(
     """
     if not prior_deviation > 0.0:
         raise ModelError(f"fit: prior_deviation is {prior_deviation}, expected a number above 0")
-    data = _Data(prior, q, v, a, tau, tuple(drives))
+    drives = names("fit: drives", drives)
+    data = _Data(prior, q, v, a, tau, drives)
     n, sigma = prior.n_inertial, data.deviations(noise)
     R = data.factor(sigma)
     start = _with_width(inertial_parameters(prior).reshape(-1, 10), prior)

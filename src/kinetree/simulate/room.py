@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -87,7 +88,7 @@ def check_room(what: str, count: float, each: float, advice: Callable[[int], str
         With the attributes needed and available [bytes].
     """
     needed = count * each
-    if needed < LEAST or needed <= (room := available_memory()):
+    if needed < LEAST or needed <= (room := min(available_memory(), sys.maxsize)):  # no array is larger
         return
     raise MemoryLimitError(
         f"{what} would take {_told(needed)} ({count:.3g} of {each:.3g} bytes at the most), and {_told(room)} are "

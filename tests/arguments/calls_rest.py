@@ -1,0 +1,66 @@
+"""Valid calls of what writes, identifies, draws and converts, for the search of `test_wrong_arguments`."""
+
+from __future__ import annotations
+
+import pathlib
+
+import kinetree as kt
+from kinetree import data, identify
+from tests.arguments.calls import arm, whole_call
+
+
+def table(folder: pathlib.Path) -> dict:
+    """Name -> (callable, arguments by name) of a call that works."""
+    return written(folder) | identified() | denavit_hartenberg()
+
+
+def written(folder: pathlib.Path) -> dict:
+    return {
+        "save": (kt.save, whole_call(kt.save, model=arm(), path=str(folder / "arm.urdf"))),
+        "data.path": (data.path, {"name": "arm7"}),
+        "data.robots": (data.robots, {}),
+        "interpreted": (kt.interpreted, {}),
+    }
+
+
+def identified() -> dict:
+    m = kt.models.pendulum()
+    motion = identify.FourierTrajectory(2.0, [0.1], [[0.3]], [[0.2]])
+    q, v, a = motion(motion.times(8))
+    base = identify.base_parameters(m)
+    fit = whole_call(identify.fit, prior=m, q=q, v=v, a=a, tau=kt.rnea(m, q, v, a), noise=0.1, progress=False)
+    found = identify.fit(**fit)
+    row = {"q": q, "v": v, "a": a}
+    return {
+        "identify.fit": (identify.fit, fit),
+        "identify.FourierTrajectory": (
+            identify.FourierTrajectory,
+            dict(period=2.0, offset=[0.1], sines=[[0.3]], cosines=[[0.2]], condition=1.0),
+        ),
+        "FourierTrajectory.__call__": (motion, {"t": 0.1}),
+        "FourierTrajectory.times": (motion.times, {"samples": 3}),
+        "BaseParameters.values": (base.values, {"pi": kt.inertial_parameters(m)}),
+        "BaseParameters.regressor": (base.regressor, {"Y": kt.joint_torque_regressor(m, q, v, a)}),
+        "Identification.errors": (found.errors, row | {"tau": fit["tau"]}),
+    }
+
+
+def denavit_hartenberg() -> dict:
+    row = kt.DHRow(0.1, 0.0, 0.2, 0.0)
+    chain = kt.DHTable((row, row), "modified")
+    return {
+        "DHRow": (kt.DHRow, whole_call(kt.DHRow, a=0.1, alpha=0.0, d=0.2, theta=0.0, data={})),
+        "DHTable": (
+            kt.DHTable,
+            dict(
+                rows=(row, row),
+                convention="modified",
+                base=chain.base,
+                tool=chain.tool,
+                name="x",
+                gravity=(0.0, 0.0, -9.81),
+            ),
+        ),
+        "DHTable.of": (kt.DHTable.of, dict(table=[(0.1, 0.0, 0.2, 0.0)], convention="standard")),
+        "DHTable.pose": (chain.pose, {"q": [0.1, 0.2]}),
+    }
