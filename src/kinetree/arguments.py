@@ -7,7 +7,7 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn
 
 import numpy as np
@@ -438,6 +438,18 @@ def of_kind(name: str, *attributes: str) -> Check:
             refuse(what, value, f"a {name}")
 
     return check
+
+
+def several(check: Check) -> Check:
+    """The check for a sequence whose items each pass a check."""
+
+    def check_all(what: str, value: object) -> None:
+        a_sequence(what, value)
+        if not isinstance(value, Iterator):  # which can be gone through only once
+            for item in value:
+                check(f"one of {what}", item)
+
+    return check_all
 
 
 def a_number_up_to(most: float) -> Check:

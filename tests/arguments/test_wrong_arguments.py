@@ -10,6 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.arguments import array, number, whole
 from kinetree.errors import ArgumentError
+from tests.arguments import calls_methods
 from tests.arguments.calls import WRONG, outcome, verdict
 
 APART = {
@@ -32,11 +33,12 @@ MADE = {
     "identify.Identification",
     "surgery.Simplification",
 }
-"""Results that the library makes, and what is left: no entry of their own."""
+"""Results that the library makes, and what is left: no entry of their own; their methods have (`calls_methods`)."""
 TABLES = (
     "calls",
     "calls_values",
     "calls_rest",
+    "calls_methods",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 
@@ -67,8 +69,15 @@ def test_every_public_callable_is_searched(calls):
     assert missing == MADE
 
 
-def test_wrong_arguments_are_named(calls):
+def test_every_public_method_is_searched(calls):
+    """So does a method with arguments; a reason for a method that is gone goes with it."""
+    methods = calls_methods.methods()
+    assert {name for name in methods if name not in calls} == set(calls_methods.INNER)
+
+
+def test_wrong_arguments_are_named(calls, tmp_path, monkeypatch):
     """All of them, interpreted: compiled calls have the same front."""
+    monkeypatch.chdir(tmp_path)  # where a wrong path may be written to
     found = []
     for name, (call, given) in calls.items():
         with kt.interpreted():

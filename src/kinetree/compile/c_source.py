@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import CompilationError, UnsupportedError, unknown_name
+from ..arguments import a_name, checked, choice
+from ..errors import CompilationError, UnsupportedError
 from ..files import write_text
 from . import c_layout
 from .c_code import FLAGS, Dialect, Routine, sincos_text
@@ -75,6 +76,7 @@ class CSource:
         return tuple(paths)
 
 
+@checked(name=a_name)
 def c_source(
     function,
     *,
@@ -140,8 +142,7 @@ def c_source(
         ("parameters", parameters, ("baked", "input")),
         ("sincos", sincos, ("own", "libm")),
     ):
-        if value not in known:
-            raise unknown_name(what, value, known, "c_source")
+        choice(what, value, known, "c_source")
     if name is None:
         name = identifier("_".join([function.model.name, function.name, *map(str, function.static.values())]))
     elif not is_free(name):

@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 
+from kinetree.arguments import a_truth_value, a_word, checked
 from kinetree.compile.arrays import explain
 from kinetree.compile.c_names import identifier
 from kinetree.compile.cuda_source import CudaSource, emit
@@ -52,6 +53,7 @@ def cuda(function, *, checks: bool | None = None) -> CudaFunction:
     return CudaFunction(function, function.checks if checks is None else checks)
 
 
+@checked(dtype=a_word, checks=a_truth_value)
 def cuda_source(function, dtype: str = "float32", *, checks: bool = False, **options) -> CudaSource:
     """The CUDA C++ source of a compiled function, and what a launch must know.
 

@@ -21,7 +21,7 @@ from kinetree.algorithms.force_basis import force_basis
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.rotors import refuse_rotors
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.arguments import a_model, a_word, checked, refuse, some_names
+from kinetree.arguments import a_model, a_sequence, a_word, checked, of_kind, refuse, some_names
 from kinetree.compile.arrays import as_arrays, explain
 from kinetree.compile.interpret import nested
 from kinetree.compile.singularity import singularity
@@ -63,6 +63,7 @@ class ArticulatedBody:
         self.Phi.setflags(write=False)
         self.b.setflags(write=False)
 
+    @checked(other=of_kind("ArticulatedBody", "handles", "Phi"))
     def beside(self, other: ArticulatedBody) -> ArticulatedBody:
         """Two articulated bodies as one, with no joint between them yet: Phi is block diagonal."""
         n, m = self.b.shape[-1], other.b.shape[-1]
@@ -109,6 +110,10 @@ class ArticulatedBody:
 
     def keeping(self, handles: Sequence) -> ArticulatedBody:
         """With these handles alone, in this order."""
+        a_sequence("keeping: handles", handles)
+        known = [h for h in handles if any(h is k or (type(h) is type(k) and h == k) for k in self.handles)]
+        if not known or len(known) != len(handles):
+            refuse("keeping: handles", handles, f"some of {', '.join(map(repr, self.handles))}")
         rows = np.concatenate([np.arange(6) + 6 * self.handles.index(h) for h in handles])
         return ArticulatedBody(tuple(handles), self.Phi[..., rows[:, None], rows], self.b[..., rows])
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinetree.arguments import array
 from kinetree.compile.arrays import WEAK
 from kinetree.compile.function import Function
 from kinetree.compile.program import Program
@@ -73,7 +74,7 @@ def _values(f: Function, parameters) -> np.ndarray:
         for name, value in parameters.items():
             if name not in names:
                 raise unknown_name("number", name, numbers.names, f"model {f.model.name!r}")
-            given[names[name]] = np.asarray(value, float)
+            given[names[name]] = array(f"{f.name}: {name}", value)
         try:
             batch = np.broadcast_shapes(*(x.shape for x in given.values()))
         except ValueError:
@@ -84,7 +85,7 @@ def _values(f: Function, parameters) -> np.ndarray:
         for j, x in given.items():
             values[..., j] = x
     else:
-        values = np.asarray(parameters, float)
+        values = array(f"{f.name}: parameters", parameters, "a Model, numbers by name, or an array of all numbers")
         if values.ndim == 0 or values.shape[-1] != len(numbers):
             raise ShapeError(
                 f"{f.name}: parameters have shape {values.shape}, expected (..., {len(numbers)}) in the order of "

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind, several
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Frame, Geometry, Report, numeric, pose_of_transform, transform_of_pose
+from kinetree.model.parts import Frame, Geometry, Report, numeric, one_number, pose_of_transform, transform_of_pose
 from kinetree.model.plane import refuse_planar
 from kinetree.model.rotors import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.topology import regular_order
@@ -20,6 +21,7 @@ from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler
 
 WORLD = "world"
+a_geometry = of_kind("Geometry", "kind", "size", "seen_from")
 JOINT_DATA = (
     "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
     "effort_limit", "limit_stiffness", "limit_damping",
@@ -153,6 +155,7 @@ class ModelBuilder:
         self._welded: dict[str, str] = {}  # fixed joints that an earlier build merged away
 
     @classmethod
+    @checked(model=a_model)
     def of(cls, model: Model) -> ModelBuilder:
         """A builder that holds a model, to change it.
 
@@ -201,6 +204,7 @@ class ModelBuilder:
         builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
         return builder
 
+    @checked(name=a_name, parent=a_name, joint_name=a_name, geometry=several(a_geometry))
     def add_body(
         self,
         name: str,
@@ -298,6 +302,7 @@ class ModelBuilder:
         self._bodies[name] = body
         self._joint_names[joint_name] = name
 
+    @checked(name=a_name, body=a_name)
     def add_frame(self, name: str, body: str, placement=None) -> None:
         """Fix a named frame to a body.
 
@@ -318,6 +323,7 @@ class ModelBuilder:
             )
         self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
 
+    @checked(body=a_name, shape=a_geometry)
     def add_geometry(self, body: str, shape: Geometry) -> None:
         """Give a body (or the world) a shape.
 
@@ -333,6 +339,7 @@ class ModelBuilder:
         else:
             self._known(body, f"geometry {shape.name!r}").geometry.append(shape)
 
+    @checked(joint=a_name, master=a_name)
     def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Let a joint follow another: ``q_joint = ratio q_master + offset``.
 
@@ -345,9 +352,10 @@ class ModelBuilder:
             [rad or m].
         """
         what = f"coupling of joint {joint!r} to {master!r}"
-        ratio, offset = float(numeric(f"{what}: ratio", ratio)), float(numeric(f"{what}: offset", offset))
+        ratio, offset = one_number(f"{what}: ratio", ratio), one_number(f"{what}: offset", offset)
         self._couplings.append((joint, master, ratio, offset))
 
+    @checked(name=a_name, joint=a_name, body=a_name, included=a_truth_value)
     def add_rotor(
         self,
         name: str,
@@ -413,12 +421,12 @@ class ModelBuilder:
         if joint not in self._joint_names:
             raise unknown_name("joint", joint, self._joint_names, what)
         body = self._bodies[self._joint_names[joint]].parent if body is None else body
-        J = float(numeric(f"{what}: axial inertia", axial_inertia))
-        T = J if transverse_inertia is None else float(numeric(f"{what}: transverse inertia", transverse_inertia))
+        J = one_number(f"{what}: axial inertia", axial_inertia)
+        T = J if transverse_inertia is None else one_number(f"{what}: transverse inertia", transverse_inertia)
         p = numeric(f"{what}: center", center)
         if p.shape != (3,):
             raise ModelError(f"{what}: center has shape {p.shape}, expected (3,) [m]", center=p)
-        ratio, mass = float(numeric(f"{what}: ratio", ratio)), float(numeric(f"{what}: mass", mass))
+        ratio, mass = one_number(f"{what}: ratio", ratio), one_number(f"{what}: mass", mass)
         rotor = GearedRotor(name, -1, -1, ratio, unit_axis(what, axis), J, T, mass, Vector3(*p.tolist()))
         check_rotor_numbers(rotor, what)
         if not included and body != WORLD:
@@ -432,6 +440,7 @@ class ModelBuilder:
         """Add an entry to the report: level "info", "warning" or "dropped", the place, and what happened."""
         self.report = self.report.with_entry(level, where, message)
 
+    @checked(merge_fixed=a_truth_value)
     def build(self, *, merge_fixed: bool = True) -> Model:
         """The model.
 

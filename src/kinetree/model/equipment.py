@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
+from kinetree.arguments import names
 from kinetree.errors import DuplicateNameError, JointError, ModelError, ShapeError, unknown_name
 from kinetree.joints import Joint
 from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
@@ -318,7 +319,7 @@ class Equipment:
         ------
         UnknownNameError
         """
-        for kind in kinds:
+        for kind in names("without_unsupported: kinds", kinds):
             if kind not in FORCEFUL:
                 raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
         left = {"loops": (), "constraints": ()}
@@ -442,9 +443,9 @@ def check_equipment(model, equipment: Equipment) -> None:
     """
     frames = [frame.name for frame in model.frames]
     lacking = equipment.missing(frames, model.joint_names[1:])
-    for piece, names in lacking.items():
+    for piece, lacks in lacking.items():
         where = f"model {model.name!r} ({piece})"
-        raise unknown_name("element", names[0], [*model.joint_names[1:], *frames], where)
+        raise unknown_name("element", lacks[0], [*model.joint_names[1:], *frames], where)
     for f in fields(equipment):
         seen: set[str] = set()
         for piece in getattr(equipment, f.name):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kinetree.arguments import a_name, a_number, a_truth_value, a_word, checked, of_kind, several
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import validation as check
-from kinetree.model.builder import JOINT_DATA, WORLD, AddedBody, ModelBuilder, as_transform
+from kinetree.model.builder import JOINT_DATA, WORLD, AddedBody, ModelBuilder, a_geometry, as_transform
 from kinetree.model.equipment import Equipment, LoopJoint
 from kinetree.model.graph import Arc, MechanismGraph
 from kinetree.model.model import GRAVITY, Model
@@ -77,9 +78,7 @@ class Link:
         """The same without ``Reversed``: the joint itself, from its own predecessor to its own successor."""
         if not isinstance(self.joint, Reversed):
             return self
-        return Link(
-            self.name, self.joint.joint, self.successor, self.predecessor, self.X_S, self.X_P, self.data
-        )
+        return Link(self.name, self.joint.joint, self.successor, self.predecessor, self.X_S, self.X_P, self.data)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -192,6 +191,7 @@ class MechanismBuilder:
         """Name of the model."""
         return self._checker.name
 
+    @checked(name=a_name, geometry=several(a_geometry))
     def add_body(
         self,
         name: str,
@@ -223,6 +223,7 @@ class MechanismBuilder:
             raise DuplicateNameError(f"model {self.name!r}: two bodies are named {name!r}", kind="body", name=name)
         self._bodies[name] = (self._checker._inertia(name, mass, com, inertia), list(geometry))
 
+    @checked(name=a_name, predecessor=a_name, successor=a_name)
     def add_joint(
         self,
         name: str,
@@ -266,6 +267,7 @@ class MechanismBuilder:
             {what: check.of_joint(name, what, x, sizes[what]) for what, x in data.items() if x is not None},
         )  # fmt: skip
 
+    @checked(name=a_name, body=a_name)
     def add_frame(self, name: str, body: str, placement=None) -> None:
         """Fix a named frame to a body.
 
@@ -280,6 +282,7 @@ class MechanismBuilder:
             raise DuplicateNameError(f"model {self.name!r}: two frames are named {name!r}", kind="frame", name=name)
         self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
 
+    @checked(joint=a_name, master=a_name, ratio=a_number, offset=a_number)
     def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Let a joint follow another, ``q_joint = ratio q_master + offset``; both stay in the tree.
 
@@ -303,6 +306,13 @@ class MechanismBuilder:
         """
         return MechanismGraph([link.arc for link in self._links.values()], bodies=self._bodies, base=WORLD)
 
+    @checked(
+        chords=several(a_name),
+        keep=several(a_name),
+        order=a_word,
+        tree=of_kind("SpanningTree", "graph", "chords"),
+        merge_fixed=a_truth_value,
+    )
     def build(
         self,
         *,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kinetree.arguments import a_random_generator, checked
+from kinetree.arguments import a_mapping, a_name, a_random_generator, checked
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
@@ -303,6 +303,7 @@ class Model(Tree):
         """Names of the states that come with the model; see ``keyframe``."""
         return tuple(key.name for key in self.equipment.keyframes)
 
+    @checked(name=a_name)
     def keyframe(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """A state that comes with the model.
 
@@ -372,6 +373,7 @@ class Model(Tree):
             q += q_i
         return self._coupled(np.array(q, dtype=float))
 
+    @checked(rng=a_random_generator)
     def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """A random position and velocity that respect limits and couplings.
 
@@ -454,6 +456,7 @@ class Model(Tree):
         """
         return self.replace(equipment=self.equipment.without_forces(*kinds))
 
+    @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:
         """This model, which `kinetree.load` has just read with these options and nobody else has seen."""
         self._set(source_options=MappingProxyType(dict(options)))

@@ -63,6 +63,14 @@ def numeric(what: str, value) -> np.ndarray:
         raise ModelError(f"{what} is {value!r}, expected numbers", value=value) from None
 
 
+def one_number(what: str, value) -> float:
+    """A float, or an error that names what holds something else."""
+    x = numeric(what, value)
+    if x.ndim:
+        raise ModelError(f"{what} is {value!r}, expected one number", value=value)
+    return float(x)
+
+
 def check_rotation(what: str, R) -> np.ndarray:
     """Refuse a matrix that is not finite, not orthonormal, or a reflection."""
     R = numeric(f"{what}: rotation", R)

@@ -135,11 +135,11 @@ class Tree:
 
     def children(self, i: int) -> tuple[int, ...]:
         """Children mu(i) of body i, ascending."""
-        return self._children[i]
+        return self._children[self._numbered("children: i", i)]
 
     def support(self, i: int) -> tuple[int, ...]:
         """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
-        return support_of(self.parent, i)
+        return support_of(self.parent, self._numbered("support: i", i))
 
     def ancestors(self, i: int) -> Iterable[int]:
         """The moving bodies between body i and the world, from its parent on."""
@@ -147,11 +147,15 @@ class Tree:
 
     def subtree(self, i: int) -> tuple[int, ...]:
         """Body i and all bodies that it carries, nu(i), ascending."""
-        return subtree_of(self._children, i)
+        return subtree_of(self._children, self._numbered("subtree: i", i))
 
     def common_ancestor(self, i: int, j: int) -> int:
         """The outermost body that carries both i and j, or is one of them."""
-        return common_ancestor(self.parent, i, j)
+        found = self._numbered("common_ancestor: i", i), self._numbered("common_ancestor: j", j)
+        return common_ancestor(self.parent, *found)
+
+    def _numbered(self, what: str, i: int) -> int:
+        return whole(what, i, "the number of a body: Model.body(name) gives it", least=0, most=self.nb - 1)
 
     def dof_parent(self) -> tuple[int, ...]:
         """Parent of every velocity coordinate in the expanded tree, counted from 0; -1 is the world.
@@ -405,20 +409,24 @@ class Tree:
 
     def has_damping(self, k: int) -> bool:
         """Whether velocity coordinate k has viscous damping."""
-        return "damping" in self._physics[k]
+        return self._has("damping", k)
 
     def has_friction(self, k: int) -> bool:
         """Whether velocity coordinate k has dry friction."""
-        return "friction" in self._physics[k]
+        return self._has("friction", k)
 
     def has_spring(self, k: int) -> bool:
         """Whether velocity coordinate k has a spring."""
-        return "spring" in self._physics[k]
+        return self._has("spring", k)
 
     def has_limit(self, k: int) -> bool:
         """Whether velocity coordinate k has a lower or an upper position limit."""
-        return "limit" in self._physics[k]
+        return self._has("limit", k)
 
     def has_stop(self, k: int) -> bool:
         """Whether a soft stop acts beyond the limits of velocity coordinate k."""
-        return "stop" in self._physics[k]
+        return self._has("stop", k)
+
+    def _has(self, what: str, k: int) -> bool:
+        coordinate = "the number of a velocity coordinate: Model.v_index(joint) gives it"
+        return what in self._physics[whole(f"has_{what}: k", k, coordinate, least=0, most=self.nv - 1)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.errors import CouplingError, DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
-from kinetree.model.parts import Coupling, check_position, check_rotation, numeric
+from kinetree.model.parts import Coupling, check_position, check_rotation, numeric, one_number
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -91,6 +91,7 @@ def as_rotational_inertia(what: str, inertia) -> np.ndarray:
 
 def check_mass(what: str, mass: float) -> None:
     """A mass is finite and not negative."""
+    mass = one_number(f"{what}: mass", mass)
     check_finite(f"{what}: mass", mass, "kg")
     if mass < 0.0:
         raise InertiaError(f"{what}: mass {mass:g} kg is negative", mass=mass)

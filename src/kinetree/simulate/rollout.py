@@ -139,6 +139,7 @@ class Rollout:
         chosen = self._stiffness.range() if self.integrator == "auto" else []
         return (*chosen, *contact_notes(self.model))
 
+    @checked(integrator=a_word)
     def by(self, integrator: str) -> Rollout:
         """The same rollouts by a method with fixed steps, where "auto" has a choice.
 

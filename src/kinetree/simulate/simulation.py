@@ -15,8 +15,10 @@ from kinetree.arguments import (
     a_mapping,
     a_method,
     a_model,
+    a_number,
     a_path,
     a_seed,
+    a_truth_value,
     a_word,
     checked,
     some_names,
@@ -325,8 +327,10 @@ class Simulation:
             f"simulate: the samples of {end:g} s, one every {at.dt * every:g} s,",
             (end - at.time) / (at.dt * every) + self._record.rows,
             sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
-            lambda times: f"Record less often, sample_period={times * every * at.dt:.12g} or "
-            f"record_every={times * every}, or take a shorter duration or a longer dt.",
+            lambda times: (
+                f"Record less often, sample_period={times * every * at.dt:.12g} or "
+                f"record_every={times * every}, or take a shorter duration or a longer dt."
+            ),
         )
 
     def _stop_clock(self) -> None:
@@ -430,6 +434,7 @@ class Simulation:
 
     # Saving --------------------------------------------------------------------------------------------------------
 
+    @checked(record=a_truth_value)
     def save(self, record: bool = True) -> Snapshot:
         """All that the run needs to go on from here to the same bits.
 
@@ -501,6 +506,7 @@ class Simulation:
 
     # Reading -------------------------------------------------------------------------------------------------------
 
+    @checked(end=a_number)
     def trajectory(self, end: float | None = None) -> Trajectory:
         """The run so far, up to now, as `simulate` returns it.
 

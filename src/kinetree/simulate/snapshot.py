@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_path, checked
 from kinetree.errors import FileFormatError, SimulationError
 from kinetree.files import replacing
 from kinetree.integrate.user_code import lock
@@ -58,6 +59,7 @@ class Snapshot:
         samples = "without samples" if self.record is None else f"{len(self.record['time'])} samples"
         return f"Snapshot of {self.settings['model']!r} at t = {self.time:.9g} s, {samples}"
 
+    @checked(path=a_path)
     def save(self, path) -> Path:
         """Write the snapshot to a file, which is replaced only when the new one is complete.
 
@@ -83,6 +85,7 @@ class Snapshot:
         return path
 
     @staticmethod
+    @checked(path=a_path)
     def load(path) -> Snapshot:
         """Read a snapshot. The file is a pickle: load only files that you trust.
 

@@ -7,12 +7,27 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.arguments import a_bound, a_name, a_path, a_positive_number, an_array, checked
+from kinetree.arguments import (
+    a_bound,
+    a_model,
+    a_name,
+    a_number_not_negative,
+    a_path,
+    a_positive_number,
+    a_truth_value,
+    an_array,
+    checked,
+    of_kind,
+    several,
+    some_names,
+)
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrate.coordinates import Coordinates
 from kinetree.simulate.book import Book
 from kinetree.simulate.interpolation import interpolate
 from kinetree.simulate.provenance import Provenance
+
+a_run = of_kind("Trajectory", "time", "resample")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -267,6 +282,7 @@ class Trajectory:
 
         return Channels(self)
 
+    @checked(name=a_name, values=an_array, unit=a_name, description=a_name, labels=some_names)
     def with_channel(self, name: str, values, unit: str, description: str = "", labels=None) -> Trajectory:
         """The same run with a channel of one's own, which goes where the run goes: slices, files, tables.
 
@@ -364,6 +380,7 @@ class Trajectory:
         return resample(self, dt, times)
 
     @staticmethod
+    @checked(runs=several(a_run), tolerance=a_number_not_negative)
     def concatenate(runs, tolerance: float = 1e-6) -> Trajectory:
         """One run out of several, each of which begins in the state where the one before ends.
 
@@ -387,6 +404,7 @@ class Trajectory:
 
         return concatenate(runs, tolerance)
 
+    @checked(other=a_run, tolerance=a_number_not_negative, joints=some_names)
     def compare(self, other: Trajectory, tolerance: float = 1e-6, joints=None):
         """How far another run is from this one, joint by joint, and where the two part.
 
@@ -410,7 +428,7 @@ class Trajectory:
 
     # Files and tables ------------------------------------------------------------------------------------------------
 
-    @checked(path=a_path)
+    @checked(path=a_path, ledger=a_truth_value)
     def save(self, path, ledger: bool | None = None) -> Path:
         """Write the trajectory to a file.
 
@@ -438,7 +456,7 @@ class Trajectory:
         return save(self, path, ledger)
 
     @staticmethod
-    @checked(path=a_path)
+    @checked(path=a_path, model=a_model)
     def load(path, model=None) -> Trajectory:
         """Read a trajectory from a file that `save` wrote.
 
@@ -468,6 +486,7 @@ class Trajectory:
 
         return load(path, model)
 
+    @checked(frames=some_names, ledger=a_truth_value)
     def to_xarray(self, frames=(), ledger: bool = True):
         """The trajectory as an ``xarray.Dataset`` with labeled axes and units.
 
@@ -491,6 +510,7 @@ class Trajectory:
 
         return to_xarray(self, frames, ledger)
 
+    @checked(frames=some_names)
     def to_pandas(self, frames=()):
         """The trajectory as a ``pandas.DataFrame``: time is the index, columns are pairs such as ("q", "knee").
 

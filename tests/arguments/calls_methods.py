@@ -1,0 +1,237 @@
+"""One valid call of the public methods of models, builders, runs and functions."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import pathlib
+
+import numpy as np
+
+import kinetree as kt
+from kinetree import ArticulatedBody
+from kinetree.joints import Revolute
+from kinetree.model import Equipment, Geometry, Keyframe
+from tests.arguments.calls import arm, whole_call
+
+CLASSES = (
+    "ModelBuilder",
+    "Model",
+    "Trajectory",
+    "Simulation",
+    "Rollout",
+    "Function",
+    "MechanismBuilder",
+    "Snapshot",
+    "Factorization",
+    "ArticulatedBody",
+)
+INNER = {
+    "ArticulatedBody.joined": "a step of the recursion of kt.articulated_inverse_inertia, over any scalar",
+    "Function.copy_for": "of a model of the same structure, as packed calls make it",
+    "Function.jax": "needs a package that tests may not have",
+    "Model.after": "over any scalar, in the bodies of algorithms",
+    "Model.at": "over any scalar, in the bodies of algorithms",
+    "Model.q_of": "over any scalar, in the bodies of algorithms",
+    "Model.v_of": "over any scalar, in the bodies of algorithms",
+    "Model.with_numbers": "over any scalar, in the bodies of algorithms",
+    "Trajectory.plot": "a picture, as those of kinetree.viz",
+    "Trajectory.plot_ledger": "a picture, as those of kinetree.viz",
+    "Trajectory.plot_path": "a picture, as those of kinetree.viz",
+    "Trajectory.plot_phase": "a picture, as those of kinetree.viz",
+    "Trajectory.plot_power": "a picture, as those of kinetree.viz",
+    "Simulation.motion": "for integrators, which are given the step",
+    "Simulation.shortened": "for integrators, which are given the step",
+}
+"""Methods without an entry, and why."""
+
+
+def methods() -> set[str]:
+    """Public methods of these classes that take an argument."""
+    found = set()
+    for owner in CLASSES:
+        cls = getattr(kt, owner)
+        for name, x in inspect.getmembers(cls, inspect.isroutine):
+            if not name.startswith("_"):
+                bound = not isinstance(inspect.getattr_static(cls, name), (staticmethod, classmethod))
+                found |= {f"{owner}.{name}"} if len(inspect.signature(x).parameters) > bound else set()
+    return found
+
+
+def on_new(make, name: str):
+    """The method of an object that is made for each call, so that calls leave nothing behind."""
+    found = getattr(make(), name)
+
+    @functools.wraps(found)
+    def call(**given):
+        return getattr(make(), name)(**given)
+
+    return call
+
+
+def on_kinds(model):
+    """`Model.without_unsupported` of one kind, by name."""
+
+    def without_unsupported(kinds):
+        return model.without_unsupported(kinds)
+
+    return without_unsupported
+
+
+def two_bodies() -> kt.ModelBuilder:
+    builder = kt.ModelBuilder("x")
+    builder.add_body("a", joint=Revolute((0, 1, 0)), mass=1.0)
+    builder.add_body("b", "a", Revolute((0, 1, 0)), mass=1.0, com=(0.0, 0.0, 1.0))
+    return builder
+
+
+def mechanism() -> kt.MechanismBuilder:
+    builder = kt.MechanismBuilder("x")
+    builder.add_body("a", mass=1.0)
+    builder.add_body("b", mass=1.0, com=(0.0, 0.0, 1.0))
+    builder.add_joint("u", "world", "a", Revolute((0, 1, 0)))
+    builder.add_joint("w", "a", "b", Revolute((0, 1, 0)))
+    return builder
+
+
+def table(folder: pathlib.Path) -> dict:
+    """Name -> (callable, arguments by name) of a call that works."""
+    return built(folder) | models(folder) | runs(folder) | functions(folder)
+
+
+def built(folder) -> dict:
+    shape = Geometry("sphere", (0.1,))
+    pose = ((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+    made, graph = functools.partial(on_new, two_bodies), functools.partial(on_new, mechanism)
+    numbers = dict.fromkeys(("armature", "damping", "dry_friction", "stiffness", "limit_damping"), 0.1)
+    given = {
+        "ModelBuilder.of": (kt.ModelBuilder.of, dict(model=arm())),
+        "ModelBuilder.add_body": (
+            made("add_body"),
+            dict(
+                name="c",
+                parent="b",
+                joint=Revolute((0, 1, 0)),
+                joint_name="j",
+                placement=pose,
+                mass=1.0,
+                com=(0.0, 0.0, 0.0),
+                inertia=(1.0, 1.0, 1.0),
+                spring_reference=0.1,
+                lower=-1.0,
+                upper=1.0,
+                velocity_limit=1.0,
+                effort_limit=1.0,
+                limit_stiffness=1.0,
+                geometry=[shape],
+            )
+            | numbers,
+        ),
+        "ModelBuilder.add_coupling": (made("add_coupling"), dict(joint="b", master="a", ratio=1.0, offset=0.0)),
+        "ModelBuilder.add_frame": (made("add_frame"), dict(name="f", body="b", placement=pose)),
+        "ModelBuilder.add_geometry": (made("add_geometry"), dict(body="b", shape=shape)),
+        "ModelBuilder.add_rotor": (
+            made("add_rotor"),
+            whole_call(
+                two_bodies().add_rotor,
+                name="r",
+                joint="b",
+                ratio=10.0,
+                axial_inertia=1e-4,
+                body="a",
+                mass=0.1,
+                transverse_inertia=1e-4,
+            ),
+        ),
+        "ModelBuilder.build": (made("build"), dict(merge_fixed=True)),
+        "ModelBuilder.note": (made("note"), dict(level="info", where="body", message="as it is")),
+        "MechanismBuilder.add_body": (
+            graph("add_body"),
+            dict(name="c", mass=1.0, com=(0.0, 0.0, 0.0), inertia=None, geometry=[shape]),
+        ),
+        "MechanismBuilder.add_coupling": (graph("add_coupling"), dict(joint="w", master="u", ratio=1.0, offset=0.0)),
+        "MechanismBuilder.add_frame": (graph("add_frame"), dict(name="f", body="b", placement=pose)),
+        "MechanismBuilder.add_joint": (
+            graph("add_joint"),
+            dict(
+                name="j",
+                predecessor="world",
+                successor="b",
+                joint=Revolute((0, 1, 0)),
+                at_predecessor=pose,
+                at_successor=pose,
+                damping=0.1,
+            ),
+        ),
+        "MechanismBuilder.build": (graph("build"), whole_call(mechanism().build)),
+    }
+    return given
+
+
+def models(folder) -> dict:
+    m = arm()
+    key = Keyframe("home", q={"elbow": (0.1,)})
+    keyed = m.replace(equipment=Equipment(keyframes=(key,)))
+    found = {
+        "Model.common_ancestor": (m.common_ancestor, dict(i=1, j=2)),
+        "Model.keyframe": (keyed.keyframe, dict(name="home")),
+        "Model.without_unsupported": (on_kinds(m), dict(kinds="loops")),
+        "Model.random_state": (m.random_state, dict(rng=np.random.default_rng(0))),
+        "Model.read_with": (m.read_with, dict(options={})),
+    }
+    for name in ("coordinate", "q_index", "v_index"):
+        found[f"Model.{name}"] = (getattr(m, name), dict(joint="elbow"))
+    for name in ("ancestors", "children", "subtree", "support"):
+        found[f"Model.{name}"] = (getattr(m, name), dict(i=1))
+    for name in ("has_damping", "has_friction", "has_limit", "has_spring", "has_stop"):
+        found[f"Model.{name}"] = (getattr(m, name), dict(k=1))
+    return found
+
+
+def runs(folder) -> dict:
+    m, q, v = arm(), np.array([0.3, -0.2]), np.array([0.1, 0.2])
+    run = kt.simulate(m, q, v, duration=0.01, dt=1e-3)
+    simulation = functools.partial(kt.Simulation, m, q, v)
+    snapshot = simulation().save()
+    saved = str(snapshot.save(folder / "snapshot.npz"))
+    roll = kt.Rollout(m)
+    found = {
+        "Rollout.__call__": (roll, whole_call(roll, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3)),
+        "Trajectory.compare": (run.compare, dict(other=run, tolerance=1e-6, joints=None)),
+        "Trajectory.concatenate": (
+            kt.Trajectory.concatenate,
+            dict(runs=[run.between(0, 0.005), run.between(0.005)], tolerance=1e-6),
+        ),
+        "Trajectory.save": (run.save, dict(path=str(folder / "saved.npz"), ledger=None)),
+        "Trajectory.to_pandas": (run.to_pandas, dict(frames=["lower"])),
+        "Trajectory.to_xarray": (run.to_xarray, dict(frames=["lower"], ledger=True)),
+        "Trajectory.with_channel": (
+            run.with_channel,
+            dict(name="x", values=np.zeros(len(run.time)), unit="m", description="", labels=None),
+        ),
+        "Simulation.restore": (simulation().restore, dict(snapshot=snapshot)),
+        "Simulation.save": (simulation().save, dict(record=True)),
+        "Simulation.trajectory": (simulation().trajectory, dict(end=None)),
+        "Snapshot.load": (kt.Snapshot.load, dict(path=saved)),
+        "Snapshot.save": (snapshot.save, dict(path=str(folder / "again.npz"))),
+        "Rollout.by": (roll.by, dict(integrator="rk4")),
+        "Rollout.with_parameters": (roll.with_parameters, dict(parameters=m)),
+    }
+    return found
+
+
+def functions(folder) -> dict:
+    m, q = arm(), np.array([0.3, -0.2])
+    function = kt.compile(m, "crba")
+    body, other = (ArticulatedBody((name,), np.eye(6), np.zeros(6)) for name in ("lower", "other"))
+    found = {
+        "ArticulatedBody.beside": (body.beside, dict(other=other)),
+        "ArticulatedBody.keeping": (body.keeping, dict(handles=["lower"])),
+        "Function.__call__": (function, dict(q=q, out=None)),
+        "Function.c_source": (function.c_source, dict(name="f", dtype="float64", parameters="baked", sincos="own")),
+        "Function.cuda": (function.cuda, dict(checks=None)),
+        "Function.cuda_source": (function.cuda_source, dict(dtype="float32")),
+        "Function.with_parameters": (function.with_parameters, dict(parameters=m)),
+        "Factorization.solve": (kt.factorize(m, q).solve, dict(x=np.ones(2), out=None)),
+    }
+    return found
