@@ -415,7 +415,7 @@ def test_what_is_wrong_is_named():
 def test_what_is_no_model_or_number_of_threads_is_named():
     """When the rollout is made, by either name; and results that cannot be written."""
     for make in (lambda x, **named: kt.rollout(x, [0.0], None, None, DT, steps=2, **named), kt.Rollout):
-        with pytest.raises(TypeError, match=r"the first argument is a kinetree model, found str; kt.load\('pole'\)"):
+        with pytest.raises(TypeError, match=r"ollout: model is 'pole', expected a Model, kt.load\('pole'\)"):
             make("pole")
         with pytest.raises(ValueError, match="threads is 0, expected a whole number above 0"):
             make(kt.models.pendulum(), threads=0)

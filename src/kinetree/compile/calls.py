@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.arguments import a_model
 from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function, check_static
-from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
 from kinetree.compile.timed import ENTRY, TIME, missing_inputs, takes_time, told, with_entry
 
@@ -25,7 +25,8 @@ def plain_call(spec: Spec):
         try:
             functions = model.functions
         except AttributeError:
-            raise not_a_model(model) from None
+            a_model(f"{name}: model", model)
+            raise
         if not named and len(args) == count:  # the common case, kept short
             f = functions.get(name)
             if f is not None and not is_interpreted():

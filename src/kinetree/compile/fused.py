@@ -19,11 +19,11 @@ from types import MappingProxyType
 from kinetree.algorithms.companions import COMPANIONS
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.arguments import a_model
 from kinetree.compile.c_names import identifiers
 from kinetree.compile.static_choices import settled
 from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
-from kinetree.model import Model
 from kinetree.once import once
 
 CHOICES = {
@@ -79,20 +79,13 @@ def resolved(model, name: str | Sequence, static: Mapping[str, object]) -> tuple
     ------
     UnknownNameError, DuplicateNameError, TypeError
     """
-    if not isinstance(model, Model):
-        raise not_a_model(model)
+    a_model("the first argument", model)
     if not isinstance(name, str):
         return fused_spec(quantities(model, name, static)), {}
     spec, own = parsed(model, name)
     if twice := [entry for entry in own if entry in static]:
         raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
     return spec, {**own, **static}
-
-
-def not_a_model(found: object) -> TypeError:
-    """The error for something else in the place of the model."""
-    hint = f"; kt.load({found!r}) gives the model of a file" if isinstance(found, str) else ""
-    return TypeError(f"the first argument is a kinetree model, found {type(found).__name__}{hint}")
 
 
 def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tuple[Quantity, ...]:

@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_truth_value, a_word, checked, refuse
+from kinetree.arguments import a_model, a_truth_value, a_word, checked, refuse
 from kinetree.compile.arrays import as_arrays
 from kinetree.compile.function import Function
-from kinetree.compile.fused import not_a_model
 from kinetree.compile.interpret import interpret, is_interpreted
 from kinetree.compile.outs import checked_outs, writable_apart
 from kinetree.compile.rollout import own_axes, roll
@@ -100,7 +99,7 @@ class Rollout:
         "threads",
     )  # fmt: skip
 
-    @checked(integrator=a_word, limits=a_word, checks=a_truth_value)
+    @checked(model=a_model, integrator=a_word, limits=a_word, checks=a_truth_value)
     def __init__(
         self,
         model,
@@ -110,8 +109,6 @@ class Rollout:
         checks: bool = True,
         threads: int | None = None,
     ) -> None:
-        if not isinstance(model, Model):
-            raise not_a_model(model)
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
         self.model = self._base = _with_limits(model, limits)
@@ -388,7 +385,7 @@ class Rollout:
         return f"<Rollout by {self.integrator} for model {self.model.name!r}, limits={self.limits!r}>"
 
 
-@checked(integrator=a_word, limits=a_word, checks=a_truth_value)
+@checked(model=a_model, integrator=a_word, limits=a_word, checks=a_truth_value)
 def rollout(
     model,
     q0,
