@@ -5,13 +5,13 @@ from __future__ import annotations
 import pathlib
 
 import kinetree as kt
-from kinetree import data, identify
+from kinetree import conventions, data, identify, viz
 from tests.arguments.calls import arm, whole_call
 
 
 def table(folder: pathlib.Path) -> dict:
     """Name -> (callable, arguments by name) of a call that works."""
-    return written(folder) | identified() | denavit_hartenberg()
+    return written(folder) | identified() | denavit_hartenberg() | drawn() | converted()
 
 
 def written(folder: pathlib.Path) -> dict:
@@ -63,4 +63,31 @@ def denavit_hartenberg() -> dict:
         ),
         "DHTable.of": (kt.DHTable.of, dict(table=[(0.1, 0.0, 0.2, 0.0)], convention="standard")),
         "DHTable.pose": (chain.pose, {"q": [0.1, 0.2]}),
+    }
+
+
+def drawn() -> dict:
+    m = arm()
+    run = kt.simulate(m, [0.3, -0.2], [0.1, 0.2], duration=0.003, dt=1e-3)
+    both = {"run": run}
+    return {
+        "viz.joint_kinds": (viz.joint_kinds, {}),
+        "viz.plot_joint": (viz.plot_joint, whole_call(viz.plot_joint, joint="revolute")),
+        "viz.joint_gallery": (viz.joint_gallery, whole_call(viz.joint_gallery, joints={"a": m.joints[1]})),
+        "viz.plot_trajectory": (viz.plot_trajectory, whole_call(viz.plot_trajectory, trajectory=run)),
+        "viz.plot_phase": (viz.plot_phase, whole_call(viz.plot_phase, **both)),
+        "viz.plot_path": (viz.plot_path, whole_call(viz.plot_path, frames="lower", **both)),
+        "viz.plot_power": (viz.plot_power, whole_call(viz.plot_power, **both)),
+        "viz.plot_ledger": (viz.plot_ledger, whole_call(viz.plot_ledger, **both)),
+        "viz.plot_comparison": (
+            viz.plot_comparison,
+            whole_call(viz.plot_comparison, comparison=run.compare(run)),
+        ),
+    }
+
+
+def converted() -> dict:
+    return {
+        f"conventions.{call.__name__}": (call, {"quaternion": [1.0, 0.0, 0.0, 0.0]})
+        for call in (conventions.quaternion_to_xyzw, conventions.quaternion_from_xyzw)
     }

@@ -16,8 +16,13 @@ from tests.arguments.calls import WRONG, outcome, verdict
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
     "errors.": "raised, not called",
-    "conventions.": "their objects are those of other engines; arrays are checked as in kt.compile's functions",
-    "viz.": "pictures of runs and models",
+    "conventions.Drake": "of objects of other engines",
+    "conventions.Engine": "of objects of other engines",
+    "conventions.Exudyn": "of objects of other engines",
+    "conventions.MuJoCo": "of objects of other engines",
+    "conventions.Pinocchio": "of objects of other engines",
+    "conventions.from_": "of objects of other engines",
+    "conventions.to_": "of objects of other engines",
 }
 MADE = {
     "ArticulatedBody",
@@ -32,6 +37,7 @@ MADE = {
     "identify.BaseParameters",
     "identify.Identification",
     "surgery.Simplification",
+    "viz.JointKind",
 }
 """Results that the library makes, and what is left: no entry of their own; their methods have (`calls_methods`)."""
 TABLES = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_shape, checked
+
 XYZW = np.array([1, 2, 3, 0])
 """Picks (x, y, z, w) out of kinetree's (w, x, y, z)."""
 
@@ -11,11 +13,13 @@ WXYZ = np.array([3, 0, 1, 2])
 """Picks (w, x, y, z) out of (x, y, z, w)."""
 
 
+@checked(quaternion=a_shape(..., 4))
 def quaternion_to_xyzw(quaternion: np.ndarray) -> np.ndarray:
     """(..., 4) arrays (x, y, z, w), as in Pinocchio, from (w, x, y, z)."""
     return np.asarray(quaternion)[..., XYZW]
 
 
+@checked(quaternion=a_shape(..., 4))
 def quaternion_from_xyzw(quaternion: np.ndarray) -> np.ndarray:
     """(..., 4) arrays (w, x, y, z) from (x, y, z, w)."""
     return np.asarray(quaternion)[..., WXYZ]

@@ -17,8 +17,19 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from kinetree.arguments import a_name, a_sequence, a_shape, a_word, checked
-from kinetree.errors import ModelError, ShapeError, UnsupportedError, unknown_name
+from kinetree.arguments import (
+    a_mapping,
+    a_name,
+    a_sequence,
+    a_shape,
+    a_word,
+    array,
+    checked,
+    choice,
+    instance,
+    number,
+)
+from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD, as_transform
@@ -74,6 +85,15 @@ class DHRow:
     inertia: object = None
     data: Mapping[str, object] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for what in ("a", "alpha", "d", "theta", "pitch"):
+            number(what, getattr(self, what))
+        for what in ("name", "joint_name"):
+            if getattr(self, what) is not None:
+                a_name(what, getattr(self, what))
+        choice("joint", self.joint, JOINTS, "a DH table")
+        a_mapping("data", self.data)
+
     @property
     def kinematic_joint(self) -> Joint:
         """The joint about, or along, z."""
@@ -124,6 +144,16 @@ class DHTable:
     tool: Transform = field(default_factory=Transform.identity)
     name: str = "dh"
     gravity: tuple[float, ...] = GRAVITY
+
+    def __post_init__(self) -> None:
+        a_sequence("DHTable: rows", self.rows)
+        for k, row in enumerate(self.rows, start=1):
+            instance(f"DHTable: row {k} of rows", row, DHRow, "a DHRow; DHTable.of takes mappings and sequences, too")
+        choice("DHTable: convention", self.convention, CONVENTIONS)
+        for what in ("base", "tool"):
+            instance(f"DHTable: {what}", getattr(self, what), Transform, "a Transform")
+        a_name("DHTable: name", self.name)
+        array("DHTable: gravity", self.gravity, shape=(3,))
 
     @classmethod
     def of(cls, table, convention: str | None, **changes) -> DHTable:
@@ -301,6 +331,13 @@ def _seen_from(row: DHRow, X: Transform, link: str) -> dict[str, object]:
 
 def _row(k: int, entry) -> DHRow:
     """A row from what the user gave."""
+    try:
+        return _row_of(k, entry)
+    except ArgumentError as error:
+        raise ModelError(f"dh: row {k}: {error}", row=k) from None
+
+
+def _row_of(k: int, entry) -> DHRow:
     names = [f.name for f in fields(DHRow) if f.name != "data"]
     if isinstance(entry, DHRow):
         row = entry
@@ -322,12 +359,6 @@ def _row(k: int, entry) -> DHRow:
                 f"dh: row {k} is {entry!r}, expected (a, alpha, d, theta), then its joint and pitch", row=k
             )
         row = DHRow(*values)
-    if row.joint not in JOINTS:
-        raise unknown_name("joint", row.joint, JOINTS, f"row {k} of a DH table")
-    for what in ("a", "alpha", "d", "theta", "pitch"):
-        value = numeric(f"dh: row {k}: {what}", getattr(row, what))
-        if value.shape != () or not np.isfinite(value):
-            raise ModelError(f"dh: row {k}: {what} is {getattr(row, what)!r}, expected a finite number", row=k)
     if row.pitch and row.joint != "screw":
         raise ModelError(f"dh: row {k}: pitch {row.pitch:g} of a {row.joint} joint; only screws have one", row=k)
     return row

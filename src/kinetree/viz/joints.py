@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_count, a_joint, a_mapping, checked, of_kind
 from kinetree.errors import KinetreeError, ModelError, unknown_name
 from kinetree.joints import JOINTS, Joint
 from kinetree.spatial.screws import screw
 from kinetree.viz.joint_table import JointKind, example, joint_kinds
 from kinetree.viz.plots import COLORS, INK
-from kinetree.viz.style import save_figure
+from kinetree.viz.style import OUTPUT, save_figure
 
 TRIAD = ("#C0392B", "#2E8B57", "#2F5FB3")  # x, y, z
 PALE = "#AAAAAA"
@@ -45,6 +46,7 @@ class Course:
     p: np.ndarray
 
 
+@checked(axes=of_kind("3D subplot of matplotlib", "plot_surface", "figure"), **OUTPUT)
 def plot_joint(joint: Joint | str, *, path=None, show: bool = False, axes=None):
     """Draw the motion of a joint: its frames, the paths of origin and axes along each coordinate, the axes of motion.
 
@@ -85,6 +87,14 @@ def plot_joint(joint: Joint | str, *, path=None, show: bool = False, axes=None):
     return _finished(figure, path, show)
 
 
+def _some_joints(what: str, value: object) -> None:
+    """Joints by title."""
+    a_mapping(what, value)
+    for title, joint in value.items():
+        a_joint(f"{what}[{title!r}]", joint)
+
+
+@checked(joints=_some_joints, columns=a_count, **OUTPUT)
 def joint_gallery(joints=None, *, columns: int = 5, path=None, show: bool = False):
     """Draw all kinds of joints, one panel for each; see `plot_joint` for what is what.
 
@@ -105,7 +115,7 @@ def joint_gallery(joints=None, *, columns: int = 5, path=None, show: bool = Fals
     """
     if joints is None:
         joints = {_title(kind): kind.joint for kind in joint_kinds()}
-    if not joints or columns < 1:
+    if not joints:
         raise KinetreeError("joint_gallery: nothing to draw; give at least one joint and one column.")
     rows = -(-len(joints) // columns)
     width, height, below = 2.2, 2.75, 0.28

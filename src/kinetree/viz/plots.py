@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import checked, some_names
 from kinetree.errors import KinetreeError, unknown_name
-from kinetree.viz.style import COLORS, INK, at_least, drawing, limit_lines, pretty
+from kinetree.viz.style import COLORS, INK, OUTPUT, a_run, at_least, drawing, limit_lines, pretty, some_limits
 
 CURVES_PER_PANEL = 6
 # What the rows of a joint with several coordinates show.
@@ -35,6 +36,7 @@ class Panel:
     axes: str = ""  # in whose coordinates, where that is not plain
 
 
+@checked(trajectory=a_run, joints=some_names, what=some_names, limits=some_limits, **OUTPUT)
 def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = False, limits: str = "near"):
     """Draw a trajectory: one column per quantity, joints in groups of six, energies and their change below.
 
@@ -57,8 +59,6 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     -------
     matplotlib.figure.Figure
     """
-    if limits not in ("near", "all", "none"):
-        raise unknown_name("choice", limits, ("near", "all", "none"), "limits= of a plot")
     if what is None:
         what = ("q", "v", "tau", "energy") if np.any(trajectory.tau) else ("q", "v", "energy")
     what = (what,) if isinstance(what, str) else tuple(what)

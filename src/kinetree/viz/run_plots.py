@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import checked, of_kind, some_names
 from kinetree.errors import KinetreeError, unknown_name
 from kinetree.viz.plots import CURVES_PER_PANEL, heading, position_limits, selected_joints
-from kinetree.viz.style import COLORS, GRID, INK, at_least, drawing, limit_lines, pretty
+from kinetree.viz.style import (
+    COLORS,
+    GRID,
+    INK,
+    OUTPUT,
+    a_run,
+    at_least,
+    drawing,
+    limit_lines,
+    pretty,
+    some_limits,
+)
 
 VIEWS = ("3d", "xy", "xz", "yz")
 FLAT = 1e-6  # of the largest extent: a way that is thinner lies in a plane
@@ -14,6 +26,7 @@ FLOOR = 1e-17  # where logarithmic axes of differences end
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "handlelength": 1.4}
 
 
+@checked(run=a_run, joints=some_names, limits=some_limits, **OUTPUT)
 def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "near"):
     """Draw velocities over positions, one panel for each coordinate; time goes from light to dark.
 
@@ -68,6 +81,7 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
     return figure
 
 
+@checked(run=a_run, frames=some_names, views=some_names, **OUTPUT)
 def plot_path(run, frames, views=None, path=None, show: bool = False):
     """Draw the ways of frames, such as tools: in space, and on the planes of the world.
 
@@ -93,6 +107,8 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
         raise KinetreeError("plot_path: no frames; give at least one.")
     ways = [run.frame(name).position for name in frames]
     views = _views(ways) if views is None else (views,) if isinstance(views, str) else tuple(views)
+    if not views:
+        raise KinetreeError("plot_path: no views; give at least one.")
     for view in views:
         if view not in VIEWS:
             raise unknown_name("view", view, VIEWS, "plot_path")
@@ -112,6 +128,7 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
     return figure
 
 
+@checked(run=a_run, joints=some_names, **OUTPUT)
 def plot_power(run, joints=None, path=None, show: bool = False):
     """Draw the power of every source, and what the joint forces give at each joint.
 
@@ -152,6 +169,7 @@ def plot_power(run, joints=None, path=None, show: bool = False):
     return figure
 
 
+@checked(run=a_run, **OUTPUT)
 def plot_ledger(run, path=None, show: bool = False):
     """Draw the ledger: energy by kind, the work of every source, and what none of them explains.
 
@@ -194,6 +212,7 @@ def plot_ledger(run, path=None, show: bool = False):
     return figure
 
 
+@checked(comparison=of_kind("RunComparison, as run.compare(other) gives it", "first", "second", "dq"), **OUTPUT)
 def plot_comparison(comparison, path=None, show: bool = False):
     """Draw two runs, the second dashed, and the difference of their positions.
 

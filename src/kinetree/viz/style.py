@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kinetree.arguments import a_path, a_truth_value, choice, of_kind
 from kinetree.errors import UnsupportedError
 from kinetree.files import replacing
 
@@ -47,6 +48,16 @@ def style() -> dict:
         "savefig.dpi": 150,
         "svg.fonttype": "none",
     }
+
+
+OUTPUT = {"path": a_path, "show": a_truth_value}
+"""Checks of what all pictures take, for `kinetree.arguments.checked`."""
+a_run = of_kind("Trajectory, as kt.simulate gives it", "coordinates", "model_name", "time")
+
+
+def some_limits(what: str, value: object) -> None:
+    """Which limits are drawn."""
+    choice("choice", value, ("near", "all", "none"), "limits= of a plot")
 
 
 @contextlib.contextmanager
