@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 import pathlib
+import re
 import signal
 import traceback
 import warnings
@@ -328,7 +329,7 @@ def verdict(call, given: dict, argument: str, value) -> str:
         here = last.filename.startswith(SOURCES)
         if isinstance(error, OSError) and str(value) in str(error):
             return ""
-        named = argument in str(error) or getattr(call, "__name__", "?") in str(error)
+        named = re.search(rf"\b{argument}s?\b", str(error)) or getattr(call, "__name__", "?") in str(error)
         if here and named and isinstance(error, (TypeError, ValueError, KeyError, NotImplementedError)):
             return ""
         where = f"{os.path.relpath(last.filename, SOURCES)}:{last.lineno}"

@@ -100,7 +100,7 @@ def test_resampling_off_the_grid_ends_with_the_run(top):
     [
         ({}, KinetreeError, "give either dt= or times="),
         ({"dt": 0.1, "times": [0.0]}, KinetreeError, "give either dt= or times="),
-        ({"dt": -1.0}, KinetreeError, "positive time"),
+        ({"dt": -1.0}, KinetreeError, "positive number"),
         ({"times": [0.2, 0.1]}, ShapeError, "increasing"),
         ({"times": [0.2, 2.0]}, NonFiniteError, "outside the run"),
     ],

@@ -163,6 +163,7 @@ class Trajectory:
             self.book.kept["report"] = make_report(self)
         return self.book.kept["report"]
 
+    @checked(t=an_array)
     def state(self, t) -> tuple[np.ndarray, np.ndarray]:
         """Position and velocity at any time of the run.
 
@@ -282,7 +283,7 @@ class Trajectory:
 
         return Channels(self)
 
-    @checked(name=a_name, values=an_array, unit=a_name, description=a_name, labels=some_names)
+    @checked(name=a_name, unit=a_name, description=a_name, labels=some_names)
     def with_channel(self, name: str, values, unit: str, description: str = "", labels=None) -> Trajectory:
         """The same run with a channel of one's own, which goes where the run goes: slices, files, tables.
 
