@@ -19,6 +19,8 @@ def _callables(module, prefix: str, seen: set) -> Iterator[tuple[str, object]]:
             if entry.__name__.startswith("kinetree.") and entry.__name__ not in seen:
                 seen.add(entry.__name__)
                 yield from _callables(entry, path, seen)
+        elif getattr(entry, "__module__", "") == "kinetree.arguments":
+            continue  # a check that the module uses
         elif callable(entry) and getattr(entry, "__module__", "").startswith("kinetree") and id(entry) not in seen:
             seen.add(id(entry))
             yield path, entry

@@ -23,7 +23,7 @@ from kinetree.arguments import (
     checked,
     some_names,
 )
-from kinetree.errors import KinetreeError, SimulationError, UnsupportedError
+from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrate import ADAPTIVE, FIXED_STEP, System
 from kinetree.integrate.system import clock as model_time
 from kinetree.integrate.trials import RUNAWAY
@@ -59,6 +59,7 @@ from kinetree.simulate.setup import (
 from kinetree.simulate.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulate.trajectory import Trajectory
 
+GROWN = 1e3  # a state that is so many times larger than at the start runs away
 USABLE = 1e12  # [rad, m, per second] beyond that, an angle has no digit left that means anything
 
 
@@ -527,7 +528,7 @@ class Simulation:
         time[-1] = end
         return dataclasses.replace(run, time=time)
 
-    def _trajectory(self, last: bool, **ended: str) -> Trajectory:
+    def _trajectory(self, last: bool, checks: bool = True, **ended: str) -> Trajectory:
         at, drive, system = self._at, self._drive, self.system
         rows = self._record.get_state()
         T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
@@ -541,8 +542,7 @@ class Simulation:
         acting = TAU
         if self._constraints is not None:
             acting = TAU + self._constraints.reactions(self.model, T, Q, V, TAU, wrenches)
-        # Of a motion that has run away the last samples may be beyond what can be solved.
-        dynamics = system.function("forward_dynamics", checks=not ended)
+        dynamics = system.function("forward_dynamics", checks=checks)
         return Trajectory(
             time=T,
             q=Q,
@@ -637,7 +637,12 @@ class Simulation:
         usable, last_resort = (int(np.searchsorted(size, most)) for most in (USABLE, RUNAWAY))
         record.rows = max(usable, min(last_resort, 4), min(record.rows, 1))
         with np.errstate(all="ignore"):
-            error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
+            try:
+                error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
+            except SingularityError as singular:
+                if size[record.rows - 1] < GROWN * max(1.0, size[0]):  # this is why; else what became of the motion
+                    error = singular
+                error.trajectory = self._trajectory(last=False, checks=False, failed=error.message)
             found = divergence(error.trajectory) if diverged and record.rows else []
         for one in found:
             error.message = f"{error.message} {one['text']}"
