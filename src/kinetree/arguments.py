@@ -425,9 +425,9 @@ def new_names(what: str, value: object) -> None:
 
 
 def progress_bar(what: str, value: object) -> None:
-    """Whether progress is shown, or a function that is told of it."""
+    """Whether progress is shown, or a function that is called with it."""
     if not isinstance(value, (bool, np.bool_)) and (isinstance(value, type) or not callable(value)):
-        refuse(what, value, "True, False or a function that is told of the progress")
+        refuse(what, value, "True, False or a function that is called with the progress")
 
 
 def of_kind(name: str, *attributes: str) -> Check:
