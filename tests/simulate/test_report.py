@@ -201,7 +201,7 @@ def test_forces_that_come_and_go_between_the_samples_raise_no_alarm(every, integ
     assert run.report().ok
     found = [finding.text for finding in run.report().findings if finding.kind == "energy"]
     assert every > 1 or not found
-    assert all("cannot be told: the samples are" in text and "'external wrenches'" in text for text in found)
+    assert all("is undecided: the samples are" in text and "'external wrenches'" in text for text in found)
 
 
 def test_forces_of_controllers_between_the_samples_raise_no_alarm():

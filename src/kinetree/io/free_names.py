@@ -50,7 +50,7 @@ def base_joint_name(
     fail : callable
         ``fail(message, error type, code=, repair=, ...)`` builds an error with its place.
     note : callable
-        Is told of a name that is not the default's, because the file has that.
+        Is called with a name that is not the default's, because the file has that.
 
     Raises
     ------

@@ -27,7 +27,7 @@ _READERS = {
     "mujocoinclude": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
     "sdf": ("SDF", "kinetree.io.sdf", "load_sdf"),
 }
-# By suffix: archives, and what opens a file whose root element cannot be told.
+# By suffix: archives, and what opens a file whose root element cannot be determined.
 _ARCHIVES = {".zip": "MJCF", ".mjz": "MJCF"}
 _BY_SUFFIX = {".mjcf": "mujoco", ".sdf": "sdf", ".world": "sdf"}
 

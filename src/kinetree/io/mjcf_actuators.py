@@ -98,8 +98,8 @@ def _is_off(mj, k: int) -> bool:
 def _plugin(notes: Notes, name: str) -> str:
     """The plugin that drives an actuator, by its name in the file."""
     node = notes.sources.find("actuator", name)
-    told = [] if node is None else [node.element.get(attribute) for attribute in ("plugin", "instance")]
-    return next(filter(None, told), "unnamed")
+    named = [] if node is None else [node.element.get(attribute) for attribute in ("plugin", "instance")]
+    return next(filter(None, named), "unnamed")
 
 
 def _law(enumeration: str, prefix: str, value) -> str:

@@ -216,5 +216,5 @@ def _family(tag: str, section: str | None) -> str:
 def _reason(family: str, attribute: str) -> str:
     if attribute == "user":
         return _USER
-    told = _REASONS.get(family, {}).get(attribute)
-    return told or (_LOOK if attribute == "group" else _FALLBACK.get(family, "not known to this reader"))
+    reason = _REASONS.get(family, {}).get(attribute)
+    return reason or (_LOOK if attribute == "group" else _FALLBACK.get(family, "not known to this reader"))

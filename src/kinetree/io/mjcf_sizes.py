@@ -170,7 +170,7 @@ class _Counter:
         return node.fail(f"{node.path}: files are nested deeper than {DEEPEST}", code="nesting")
 
     def _parts(self, node: Node) -> list[Document]:
-        """The files whose content stands at an element, or that are read because of it."""
+        """The files whose content replaces an element, or that are read because of it."""
         sources = self._sources
         if node.tag == "include":
             return [sources.parts[node]] if node in sources.parts else []

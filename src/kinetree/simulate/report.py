@@ -133,7 +133,7 @@ def _energy(run, ledger, noise):
         return [
             Finding(
                 "energy",
-                f"Whether energy is accounted for cannot be told: the samples are {apart:.3g} s apart, too far to sum "
+                f"Whether energy is accounted for is undecided: the samples are {apart:.3g} s apart, too far to sum "
                 f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often.",
                 None,
                 float(run.time[int(np.argmax(off > least))]),
