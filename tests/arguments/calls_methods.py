@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import pathlib
 
 import numpy as np
@@ -25,6 +26,7 @@ CLASSES = (
     "Snapshot",
     "Factorization",
     "ArticulatedBody",
+    "conventions.Engine",
 )
 INNER = {
     "ArticulatedBody.joined": "a step of the recursion of kt.articulated_inverse_inertia, over any scalar",
@@ -35,11 +37,6 @@ INNER = {
     "Model.q_of": "over any scalar, in the bodies of algorithms",
     "Model.v_of": "over any scalar, in the bodies of algorithms",
     "Model.with_numbers": "over any scalar, in the bodies of algorithms",
-    "Trajectory.plot": "a picture, as those of kinetree.viz",
-    "Trajectory.plot_ledger": "a picture, as those of kinetree.viz",
-    "Trajectory.plot_path": "a picture, as those of kinetree.viz",
-    "Trajectory.plot_phase": "a picture, as those of kinetree.viz",
-    "Trajectory.plot_power": "a picture, as those of kinetree.viz",
     "Simulation.motion": "for integrators, which are given the step",
     "Simulation.shortened": "for integrators, which are given the step",
 }
@@ -50,7 +47,7 @@ def methods() -> set[str]:
     """Public methods of these classes that take an argument."""
     found = set()
     for owner in CLASSES:
-        cls = getattr(kt, owner)
+        cls = operator.attrgetter(owner)(kt)
         for name, x in inspect.getmembers(cls, inspect.isroutine):
             if not name.startswith("_"):
                 bound = not isinstance(inspect.getattr_static(cls, name), (staticmethod, classmethod))
@@ -203,6 +200,11 @@ def runs(folder) -> dict:
             dict(runs=[run.between(0, 0.005), run.between(0.005)], tolerance=1e-6),
         ),
         "Trajectory.save": (run.save, dict(path=str(folder / "saved.npz"), ledger=None)),
+        "Trajectory.plot": (run.plot, whole_call(run.plot)),
+        "Trajectory.plot_ledger": (run.plot_ledger, whole_call(run.plot_ledger)),
+        "Trajectory.plot_path": (run.plot_path, whole_call(run.plot_path, frames="lower")),
+        "Trajectory.plot_phase": (run.plot_phase, whole_call(run.plot_phase)),
+        "Trajectory.plot_power": (run.plot_power, whole_call(run.plot_power)),
         "Trajectory.to_pandas": (run.to_pandas, dict(frames=["lower"])),
         "Trajectory.to_xarray": (run.to_xarray, dict(frames=["lower"], ledger=True)),
         "Trajectory.with_channel": (

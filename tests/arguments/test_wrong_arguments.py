@@ -16,13 +16,6 @@ from tests.arguments.calls import WRONG, outcome, verdict
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
     "errors.": "raised, not called",
-    "conventions.Drake": "of objects of other engines",
-    "conventions.Engine": "of objects of other engines",
-    "conventions.Exudyn": "of objects of other engines",
-    "conventions.MuJoCo": "of objects of other engines",
-    "conventions.Pinocchio": "of objects of other engines",
-    "conventions.from_": "of objects of other engines",
-    "conventions.to_": "of objects of other engines",
 }
 MADE = {
     "ArticulatedBody",
@@ -45,6 +38,7 @@ TABLES = (
     "calls_values",
     "calls_rest",
     "calls_methods",
+    "calls_engines",
 )  # fmt: skip
 """Modules with one valid call of each callable."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import re
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -16,10 +19,11 @@ PAGE = (ROOT / "docs" / "conventions.md").read_text()
 H = 1e-4  # of central differences: h^2 and eps / h^2 are both 1e-8
 
 
-def rows(section: str) -> list[str]:
-    """First cells of the table below a heading."""
+def rows(section: str) -> dict[str, list[str]]:
+    """The table below a heading: the other cells of each row by the first."""
     text = PAGE.partition(f"## {section}\n")[2].partition("\n## ")[0]
-    return [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][2:]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| ")]
+    return {first: others for first, *others in cells[2:]}
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +189,7 @@ def check_jacobian(model, state):
 
 def check_acceleration(model, state):
     """Its own table: see the test below."""
-    assert rows("Accelerations of a frame") == ["`local`", "`world`", "`local_world_aligned`"]
+    assert list(rows("Accelerations of a frame")) == ["`local`", "`world`", "`local_world_aligned`"]
 
 
 def check_mass_matrix(model, state):
@@ -259,13 +263,22 @@ ROWS = {
 
 def test_every_row_has_a_check():
     """A row that is added to the page needs a check here."""
-    assert rows("Ours") == list(ROWS)
+    assert list(rows("Ours")) == list(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS)
 def test_row(row, quadruped, state):
     """What the page says is what the library does."""
     ROWS[row](quadruped, state)
+
+
+def test_a_pole_that_is_called_upright_stands():
+    """The start of docs/rollout.md: its potential energy is near the highest there is, and falls to either side."""
+    start = re.search(r"^upright = np\.array\((.*?)\)", (ROOT / "docs" / "rollout.md").read_text(), re.MULTILINE)
+    pole = kt.models.cart_pole()
+    V = kt.potential_energy(pole, [[0.0, angle] for angle in np.linspace(-np.pi, np.pi, 101)])
+    upright = kt.potential_energy(pole, ast.literal_eval(start[1]))
+    assert upright > V.max() - 0.01 * (V.max() - V.min())
 
 
 # Accelerations --------------------------------------------------------------------------------------------------------
@@ -299,7 +312,8 @@ def test_accelerations_by_finite_differences(reference, quadruped, state):
     np.testing.assert_allclose(classical[3:], R.T @ second if reference == "local" else second, atol=1e-5)
     np.testing.assert_allclose(classical[:3], spatial[:3], atol=1e-12)
     w, linear = twist(0.0)[:3], twist(0.0)[3:]
-    difference = np.zeros(3) if reference == "local_world_aligned" else np.cross(w, linear)
+    told = rows("Accelerations of a frame")[f"`{reference}`"][-1].partition(":")[0]
+    difference = {"zero": np.zeros(3), "w x v": np.cross(w, linear)}[told]
     np.testing.assert_allclose(classical[3:] - spatial[3:], difference, atol=1e-10)
     assert np.linalg.norm(np.cross(w, linear)) > 0.1
 

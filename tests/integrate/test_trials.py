@@ -19,35 +19,44 @@ if importlib.util.find_spec("sksundae"):
 
 @pytest.mark.parametrize("method", EXPLICIT)
 def test_a_step_that_is_too_long_is_rejected(method):
-    """A hinge with damping rate D/I = 1e6 1/s rests for 20 s, and steps grow; then a moment acts.
+    """A slider of 0.1 kg in a drag of sinh(v) N rests for 20 s, and steps grow; then 1e4 N act.
 
-    The next step multiplies it by (20 s 1e6/s)^stages, at which the sine of the angle is NaN. From then on
-    v = tau/D (1 - exp(-D/I (t - 20 s))).
+    In the next trial the drag is the largest number there is, and the acceleration, ten times it, is infinite. The
+    motion is at its final speed asinh(1e4) within a time constant of 0.1 / cosh(9.9) = 1e-5 s.
     """
-    model, damping = pendulum(1.0, damping=1e6), 1e6
+    largest = np.finfo(float).max
+
+    def drag(t, q, v):
+        with np.errstate(over="ignore"):
+            return 1e4 * (t > 20.0) - np.clip(np.sinh(v), -largest, largest)
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what overflows in a trial is nobody's business
-        run = kt.simulate(model, [0.0], duration=20.0002, dt=30.0, integrator="adaptive", method=method, rtol=1e-4,
-                          atol=1e-9, tau=lambda t: [float(t > 20.0)])  # fmt: skip
-    assert run.v[-1, 0] == pytest.approx(1.0 / damping, rel=0.02)
+        run = kt.simulate(slider(0.1), [0.0], duration=20.005, dt=30.0, integrator="adaptive", method=method,
+                          rtol=1e-4, atol=1e-9, controller=drag)  # fmt: skip
+    assert run.v[-1, 0] == pytest.approx(np.arcsinh(1e4), rel=1e-3)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*EXPLICIT, "LSODA"])  # the trials of Radau and BDF end before
 def test_a_force_that_ends_beyond_the_motion(method):
     """A bead on a circle by its height: the force -x / sqrt(1 - x^2) is NaN for steps beyond |x| = 1.
 
-    Its energy v^2/2 - sqrt(1 - x^2) stays, to what the tolerance of 1e-8 leaves of it.
+    It rests at the bottom for 20 s, and steps grow; then 0.5 N act, and v^2/2 - sqrt(1 - x^2) - x/2 stays -1, to what
+    the tolerance of 1e-8 leaves of it: |x| is never above 0.8.
     """
+    beyond = 0
 
     def force(t, q, v):
+        nonlocal beyond
         assert np.isfinite(q).all() and np.isfinite(v).all()
+        beyond += bool(abs(q[0]) > 1.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            return -q / np.sqrt(1.0 - q**2)
+            return 0.5 * (t > 20.0) - q / np.sqrt(1.0 - q**2)
 
-    run = kt.simulate(slider(1.0), [0.99], duration=20.0, dt=20.0, integrator="adaptive", method=method, rtol=1e-8,
-                      atol=1e-8, controller=force)  # fmt: skip
-    energy = 0.5 * run.v[:, 0] ** 2 - np.sqrt(1.0 - run.q[:, 0] ** 2)
-    assert energy[-1] == pytest.approx(energy[0], abs=1e-4)
+    run = kt.simulate(slider(1.0), [0.0], duration=60.0, dt=60.0, integrator="adaptive",
+                      method=method, rtol=1e-8, atol=1e-8, controller=force)  # fmt: skip
+    (q,), (v,) = run.q[-1], run.v[-1]
+    assert beyond and 0.5 * v**2 - np.sqrt(1.0 - q**2) - 0.5 * q == pytest.approx(-1.0, abs=1e-4)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -74,6 +83,18 @@ def test_a_run_that_ends_in_its_first_step_keeps_its_start(method):
     run = info.value.trajectory
     assert run.q[0].tolist() == [0.25] and np.isfinite(run.q).all()
     assert "tighter" not in str(info.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("speed", [1e40, 1e160])
+def test_a_start_without_acceleration_is_told_with_its_time(method, speed):
+    """Where an event leaves a double pendulum at speeds whose squares overflow: at that time, not at "t = nan s"."""
+    event = kt.Event(lambda t, q, v: t - 0.05, action=lambda t, q, v: (q, [speed, speed]))
+    with warnings.catch_warnings(), pytest.raises(SimulationError, match="no longer finite after t = 0.05 s") as info:
+        warnings.simplefilter("ignore")
+        kt.simulate(kt.models.double_pendulum(), [0.3, 0.2], duration=0.1, integrator="adaptive", method=method,
+                    events=event)  # fmt: skip
+    assert info.value.time == pytest.approx(0.05, abs=1e-9)
 
 
 def test_names_differ_by_more_than_case():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kinetree.arguments import a_model, checked, of_kind
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.laws import BallRpy, Law, PlanarRates, WorldFree, same
-from kinetree.conventions.pairing import paired, refuse_kind
+from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, Helical, Planar, Prismatic, Revolute, Spherical
 
 
@@ -46,6 +47,11 @@ class Drake(Engine):
     name = "Drake"
     quaternion_first = True
 
+    @checked(
+        model=a_model,
+        other=of_kind("MultibodyPlant of pydrake", "GetJointIndices", "get_joint", "num_velocities"),
+        joints=names_by_name,
+    )
     def __init__(self, model, other, joints=None) -> None:
         found = {int(j): other.get_joint(j) for j in other.GetJointIndices()}
         moving = {j: joint for j, joint in found.items() if joint.num_positions()}

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_whole_number, an_instance, array, checked, several, whole
 from kinetree.conventions.laws import Law
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
-from kinetree.errors import ModelError, ShapeError, UnsupportedError, unknown_name
+from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.once import once
 
 SWAP = np.array([3, 4, 5, 0, 1, 2])
@@ -62,9 +63,13 @@ class Engine:
     quaternion_first = False  # order of poses (p, quaternion) there
     scalar_last = False  # quaternions (x, y, z, w) there
 
+    @checked(model=a_model, pairs=several(an_instance(Pair)), bodies=several(a_whole_number), nv_there=a_whole_number)
     def __init__(self, model, pairs, bodies, nv_there: int | None = None) -> None:
         self.model, self.pairs = model, tuple(pairs)
         self.bodies = np.array(bodies, dtype=int)
+        if self.bodies.shape != (model.nb,):
+            found, expected = self.bodies.shape, (model.nb,)
+            raise ShapeError(f"{self.name}: bodies has shape {found}, expected {expected} for {model.name!r}")
         self.nq_there = max((pair.q_there.stop for pair in self.pairs), default=0)
         self.nv_there = max((pair.v_there.stop for pair in self.pairs), default=0)
         found = sum(pair.law.nv for pair in self.pairs)
@@ -98,7 +103,7 @@ class Engine:
 
     def q_from(self, q_there):
         """Positions here, (..., nq), from (..., nq there)."""
-        q_there = self._array("q there", q_there, self.nq_there)
+        q_there = self._array("q_there", q_there, self.nq_there)
         out = np.zeros((*q_there.shape[:-1], self.model.nq), q_there.dtype)
         for pair in self.pairs:
             out[..., pair.q] = pair.law.q_from(q_there[..., pair.q_there])
@@ -122,23 +127,27 @@ class Engine:
 
     def v_to(self, q, v):
         """Velocities there, (..., nv there)."""
-        return _times(self.T(q), self._array("v", v, self.model.nv))
+        q, v = self._arrays(q=(q, self.model.nq), v=(v, self.model.nv))
+        return _times(self.T(q), v)
 
     def v_from(self, q, v_there):
         """Velocities here, (..., nv)."""
-        return _times(self.T_inverse(q), self._array("v there", v_there, self.nv_there))
+        q, v_there = self._arrays(q=(q, self.model.nq), v_there=(v_there, self.nv_there))
+        return _times(self.T_inverse(q), v_there)
 
     def a_to(self, q, v, a):
         """Accelerations there: the derivatives of the velocities there."""
-        return _times(self.T(q), self._array("a", a, self.model.nv)) + self.shift(q, v)
+        q, v, a = self._arrays(q=(q, self.model.nq), v=(v, self.model.nv), a=(a, self.model.nv))
+        return _times(self.T(q), a) + self.shift(q, v)
 
     def a_from(self, q, v, a_there):
         """Accelerations here, (..., nv), at the position and velocity here."""
-        return _times(self.T_inverse(q), self._array("a there", a_there, self.nv_there) - self.shift(q, v))
+        q, v, a_there = self._arrays(q=(q, self.model.nq), v=(v, self.model.nv), a_there=(a_there, self.nv_there))
+        return _times(self.T_inverse(q), a_there - self.shift(q, v))
 
     def shift(self, q, v):
         """The acceleration there, (..., nv there), where that here is zero: ``dT/dt v``."""
-        q, v = self._array("q", q, self.model.nq), self._array("v", v, self.model.nv)
+        q, v = self._arrays(q=(q, self.model.nq), v=(v, self.model.nv))
         leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         out = np.zeros((*leading, self.nv_there), np.result_type(q, v))
         for pair in self.pairs:
@@ -149,21 +158,25 @@ class Engine:
 
     def tau_to(self, q, tau):
         """Joint forces there, (..., nv there), of the same power."""
-        return _times(np.swapaxes(self.T_inverse(q), -1, -2), self._array("tau", tau, self.model.nv))
+        q, tau = self._arrays(q=(q, self.model.nq), tau=(tau, self.model.nv))
+        return _times(np.swapaxes(self.T_inverse(q), -1, -2), tau)
 
     def tau_from(self, q, tau_there):
         """Joint forces here, (..., nv), of the same power."""
-        return _times(np.swapaxes(self.T(q), -1, -2), self._array("tau there", tau_there, self.nv_there))
+        q, tau_there = self._arrays(q=(q, self.model.nq), tau_there=(tau_there, self.nv_there))
+        return _times(np.swapaxes(self.T(q), -1, -2), tau_there)
 
     def M_to(self, q, M):
         """The mass matrix there: full, whatever part of it the engine promises."""
+        q, M = self._arrays(q=(q, self.model.nq), M=(M, self.model.nv, self.model.nv))
         T = self.T_inverse(q)
-        return np.swapaxes(T, -1, -2) @ np.asarray(M) @ T
+        return np.swapaxes(T, -1, -2) @ M @ T
 
     def M_from(self, q, M_there):
         """The mass matrix here, full and symmetric."""
+        q, M_there = self._arrays(q=(q, self.model.nq), M_there=(M_there, self.nv_there, self.nv_there))
         T = self.T(q)
-        return np.swapaxes(T, -1, -2) @ self._full(np.asarray(M_there)) @ T
+        return np.swapaxes(T, -1, -2) @ self._full(M_there) @ T
 
     @staticmethod
     def _full(M):
@@ -180,43 +193,49 @@ class Engine:
 
     def body_from(self, number: int) -> int:
         """Number here of the body with a number there."""
-        found = np.flatnonzero(self.bodies == number)
+        found = np.flatnonzero(self.bodies == whole(f"{self.name}: number", number))
         if not len(found):
             raise unknown_name(f"body of {self.name}", str(number), map(str, self.bodies), f"model {self.model.name!r}")
         return int(found[0])
 
     def six_to(self, x):
         """Twists or wrenches (..., 6) in the order of six-vectors there; the coordinates stay what they are."""
-        return np.asarray(x) if self.angular_first else np.asarray(x)[..., SWAP]
+        x = self._array("x", x, 6)
+        return x if self.angular_first else x[..., SWAP]
 
     six_from = six_to  # the halves exchanged twice
 
     def J_to(self, q, J):
         """A frame's Jacobian (..., 6, nv there) with rows and columns as there, in the same coordinates."""
-        return np.swapaxes(self.six_to(np.swapaxes(np.asarray(J) @ self.T_inverse(q), -1, -2)), -1, -2)
+        q, J = self._arrays(q=(q, self.model.nq), J=(J, 6, self.model.nv))
+        return np.swapaxes(self.six_to(np.swapaxes(J @ self.T_inverse(q), -1, -2)), -1, -2)
 
     def J_from(self, q, J_there):
         """A frame's Jacobian (..., 6, nv) with rows [angular; linear], in the same coordinates."""
-        return np.swapaxes(self.six_from(np.swapaxes(np.asarray(J_there) @ self.T(q), -1, -2)), -1, -2)
+        q, J_there = self._arrays(q=(q, self.model.nq), J_there=(J_there, 6, self.nv_there))
+        return np.swapaxes(self.six_from(np.swapaxes(J_there @ self.T(q), -1, -2)), -1, -2)
 
     def quaternion_to(self, quaternion):
         """Quaternions (..., 4) in the order there."""
-        quaternion = np.asarray(quaternion)
+        quaternion = self._array("quaternion", quaternion, 4)
         return quaternion[..., [1, 2, 3, 0]] if self.scalar_last else quaternion
 
     def quaternion_from(self, quaternion_there):
         """Quaternions (..., 4) as (w, x, y, z)."""
-        quaternion = np.asarray(quaternion_there)
+        quaternion = self._array("quaternion_there", quaternion_there, 4)
         return quaternion[..., [3, 0, 1, 2]] if self.scalar_last else quaternion
 
     def pose_to(self, R, p):
         """Poses (..., 7) of position and quaternion in the order there, from (..., 3, 3) and (..., 3)."""
-        quaternion = self.quaternion_to(quaternion_of(R))
+        R, p = self._arrays(R=(R, 3, 3), p=(p, 3))
+        leading = np.broadcast_shapes(R.shape[:-2], p.shape[:-1])
+        quaternion = np.broadcast_to(self.quaternion_to(quaternion_of(R)), (*leading, 4))
+        p = np.broadcast_to(p, (*leading, 3))
         return np.concatenate([quaternion, p] if self.quaternion_first else [p, quaternion], axis=-1)
 
     def pose_from(self, pose_there):
         """R (..., 3, 3) and p (..., 3) from poses (..., 7)."""
-        pose = np.asarray(pose_there)
+        pose = self._array("pose_there", pose_there, 7)
         quaternion, p = (pose[..., :4], pose[..., 4:]) if self.quaternion_first else (pose[..., 3:], pose[..., :3])
         return rotation_matrix(self.quaternion_from(quaternion)), p
 
@@ -233,7 +252,7 @@ class Engine:
         -------
         (..., bodies there, 6) array
         """
-        f_ext = np.asarray(f_ext)
+        q, f_ext = self._arrays(q=(q, self.model.nq), f_ext=(f_ext, self.model.nb, 6))
         R, p = self._poses(q)
         rows = self._wrench_to(f_ext[..., :3], f_ext[..., 3:], R.astype(f_ext.dtype), p.astype(f_ext.dtype))
         out = np.zeros((*rows.shape[:-2], self.bodies.max() + 1, 6), rows.dtype)
@@ -246,7 +265,12 @@ class Engine:
 
     def f_ext_from(self, q, wrenches):
         """External wrenches (..., nb, 6) in world coordinates about the world's origin, from those there."""
-        wrenches = np.asarray(wrenches)
+        q, wrenches = self._arrays(q=(q, self.model.nq), wrenches=(wrenches, None, 6))
+        if wrenches.shape[-2] <= self.bodies.max():
+            raise ShapeError(
+                f"{self.name}: wrenches has shape {wrenches.shape}, expected (..., n, 6), n at least "
+                f"{self.bodies.max() + 1}, for {self.model.name!r}"
+            )
         R, p = self._poses(q)
         leading = np.broadcast_shapes(wrenches.shape[:-2], p.shape[:-2])
         rows = np.zeros((*leading, self.model.nb, 6), wrenches.dtype)
@@ -311,7 +335,7 @@ class Engine:
                 continue
             for entry in needed:
                 if entry not in arrays:
-                    raise TypeError(f"{self.name}: {name} depends on {entry}; give {entry}= as well")
+                    raise ArgumentError(f"{self.name}: {name} depends on {entry}; give {entry}= as well", argument=name)
             found[name] = getattr(self, f"{name}_{way}")(*(here[entry] for entry in needed), arrays[name])
             here[name] = arrays[name] if way == "to" else found[name]
         for name in arrays:
@@ -319,13 +343,28 @@ class Engine:
                 raise unknown_name("array", name, needs, f"conversions to {self.name}")
         return found
 
-    def _array(self, what: str, x, size: int) -> np.ndarray:
+    def _array(self, what: str, x, *shape: int | None) -> np.ndarray:
+        """An array of real numbers with these last axes, None for any length; the type of its floats is kept."""
+        array(f"{self.name}: {what}", x)
         x = np.asarray(x)
         if x.dtype.kind != "f":
             x = x.astype(float)
-        if x.ndim == 0 or x.shape[-1] != size:
-            raise ShapeError(f"{self.name}: {what} has shape {x.shape}, expected (..., {size}) for {self.model.name!r}")
+        last = x.shape[x.ndim - len(shape) :] if x.ndim >= len(shape) else None
+        if last is None or any(n not in (None, m) for n, m in zip(shape, last, strict=True)):
+            expected = ", ".join("n" if n is None else str(n) for n in ("...", *shape))
+            raise ShapeError(f"{self.name}: {what} has shape {x.shape}, expected ({expected}) for {self.model.name!r}")
         return x
+
+    def _arrays(self, **given) -> list[np.ndarray]:
+        """Arrays, each by name from (array, last axes), whose leading axes fit together."""
+        found = [self._array(what, x, *shape) for what, (x, *shape) in given.items()]
+        leading = [x.shape[: x.ndim + 1 - len(entry)] for x, entry in zip(found, given.values(), strict=True)]
+        try:
+            np.broadcast_shapes(*leading)
+        except ValueError:
+            told = ", ".join(f"{what} {axes}" for what, axes in zip(given, leading, strict=True))
+            raise ShapeError(f"{self.name}: leading axes do not fit together: {told}") from None
+        return found
 
 
 @once

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
+from kinetree.arguments import a_mapping, a_model, array, checked, number, whole
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.laws import Displaced, EulerParameters
 from kinetree.conventions.pairing import paired, refuse_kind
@@ -40,16 +39,22 @@ class Exudyn(Engine):
     name = "Exudyn"
     angular_first = False
 
+    @checked(model=a_model, places=a_mapping, reference=a_mapping)
     def __init__(self, model, places: Mapping[str, int], reference: Mapping[str, float | Sequence] | None = None):
         reference = dict(reference or {})
+        for name in (*places, *reference):
+            model.joint(name)
         pairs, bodies, count = [], [0] + [-1] * (model.nb - 1), 0
         for i, place in paired(self, model, places, ()):
             joint, name = model.joints[i], model.joint_names[i]
+            what = f"{self.name}: reference of joint {name!r}"
+            whole(f"{self.name}: place of joint {name!r}", place, "a whole number that is not negative", least=0)
             if isinstance(joint, Free) and model.parent[i] == 0:
                 at = pose_of_transform(model.X_T[i])
-                law = EulerParameters(*at, reference.get(name, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)))
+                values = reference.get(name, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
+                law = EulerParameters(*at, array(what, values, "an array of real numbers", shape=(7,)))
             elif isinstance(joint, (Revolute, Prismatic, Helical)):
-                law = Displaced(np.ravel(reference.get(name, 0.0))[0])
+                law = Displaced(number(what, reference.get(name, 0.0)))
             else:
                 refuse_kind(self, model, i, name, "coordinates of an ODE2 node")
             pairs.append((i, law, place, place))

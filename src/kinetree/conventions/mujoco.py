@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_model, a_truth_value, checked, of_kind
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.laws import Law, MixedFree, same
-from kinetree.conventions.pairing import paired, refuse_kind
+from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, FreeSplit, Helical, Prismatic, Revolute, Spherical
 from kinetree.model.parts import pose_of_transform
 
@@ -57,6 +58,12 @@ class MuJoCo(Engine):
     name = "MuJoCo"
     angular_first = False  # of mj_jac and xfrc_applied; cvel and cacc are (angular; linear)
 
+    @checked(
+        model=a_model,
+        other=of_kind("mujoco.MjModel", "jnt_type", "jnt_qposadr", "jnt_dofadr", "body_ipos", "nbody", "nv"),
+        joints=names_by_name,
+        by_order=a_truth_value,
+    )
     def __init__(self, model, other, joints=None, by_order: bool = False) -> None:
         kinds = [_KINDS[int(kind)] for kind in other.jnt_type]
         free = [j for j, kind in enumerate(kinds) if kind == "free"]

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from kinetree.arguments import a_mapping, text
 from kinetree.errors import ModelError, unknown_name
+
+
+def names_by_name(what: str, value: object) -> None:
+    """The check for names there by names here."""
+    a_mapping(what, value)
+    for name in (*value, *value.values()):
+        text(f"one of {what}", name, "a name")
 
 
 def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=None) -> Iterator[tuple[int, int]]:

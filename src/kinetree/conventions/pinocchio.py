@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_model, checked, of_kind
 from kinetree.conventions.engine import SWAP, Engine
 from kinetree.conventions.laws import Circle, Law, PlanarCircle, same
-from kinetree.conventions.pairing import paired, refuse_kind
+from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Composite, Free, Planar, Spherical, Universal
 
 _POSE = (0, 1, 2, 4, 5, 6, 3)  # (p, x, y, z, w) out of (p, w, x, y, z)
@@ -57,6 +58,11 @@ class Pinocchio(Engine):
     angular_first = False
     scalar_last = True
 
+    @checked(
+        model=a_model,
+        other=of_kind("pinocchio.Model", "names", "nqs", "nvs", "nv", "idx_qs", "idx_vs"),
+        joints=names_by_name,
+    )
     def __init__(self, model, other, joints=None) -> None:
         names = {str(name): j for j, name in enumerate(other.names) if j}
         free = [j for j in names.values() if (other.nqs[j], other.nvs[j]) == (7, 6)]

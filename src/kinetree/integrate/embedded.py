@@ -161,6 +161,8 @@ class EmbeddedRungeKutta:
     def _first_step(self) -> float:
         """Hairer's guess from the sizes of the state, of its rate and of the rate's change (section II.4)."""
         t, q, v, a = self.t, self.q, self.v, self.a
+        if not np.isfinite(a).all():
+            return 0.0  # nothing finite lies ahead: the first step fails, at this time
         size, rate = self._scale(q, v), np.concatenate((v, a))
         scale = self._atol + self._rtol * size
         count = math.sqrt(len(scale)) or 1.0
