@@ -145,9 +145,7 @@ class Task:
         if algorithm == "crba":
             return _stacked(bridge.symmetric_from_pin(results))
         parts = [results[:, k * nv : (k + 1) * nv] for k in range(3)]
-        return _stacked(
-            (*[bridge.matrix_from_pin(part) for part in parts[:2]], bridge.symmetric_from_pin(parts[2]))
-        )
+        return _stacked((*[bridge.matrix_from_pin(part) for part in parts[:2]], bridge.symmetric_from_pin(parts[2])))
 
     def condition_number(self) -> float:
         """The largest condition number of M among the states: what an error of the forces is amplified by in aba."""

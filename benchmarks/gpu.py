@@ -24,8 +24,8 @@ import numpy as np
 import kinetree as kt
 from benchmarks import store
 from benchmarks.machine import machine, versions
-from kinetree.compile.cuda import CudaFunction
-from kinetree.compile.program import SIGNATURES
+from kinetree.export.cuda import CudaFunction
+from kinetree.trace.program import SIGNATURES
 from tests.engines.robots import ROBOTS
 
 ALGORITHMS = {"rnea": ("q", "v", "a"), "crba": ("q",), "aba": ("q", "v", "tau")}
@@ -177,8 +177,8 @@ class Rehearsal:
         return {"bytes": 1e12, "fma float32": 1e13, "fma float64": 5e12}
 
     def evaluate(self, function: CudaFunction, arrays: list[np.ndarray]) -> np.ndarray:
-        from kinetree.compile.cuda import params_of
-        from tests.compile.cuda_shim import ShimKernel
+        from kinetree.export.cuda import params_of
+        from tests.compiler.cuda_shim import ShimKernel
 
         f, dtype = function.function, arrays[0].dtype.name
         params = params_of(f, dtype)
@@ -245,11 +245,11 @@ def frameworks(n: int, folder) -> dict[str, object]:
     try:
         import jax
 
-        from kinetree.compile.jax import jax as for_jax
+        from kinetree.export.jax import to_jax
     except ImportError:
         pass
     else:
-        g, ins = for_jax(f), [jax.device_put(x) for x in arrays]
+        g, ins = to_jax(f), [jax.device_put(x) for x in arrays]
         start = time.perf_counter()
         result = g(*ins).block_until_ready()
         built = time.perf_counter() - start
@@ -263,13 +263,13 @@ def frameworks(n: int, folder) -> dict[str, object]:
     try:
         import torch
 
-        from kinetree.compile.torch import torch as for_torch
+        from kinetree.export.torch import to_torch
     except ImportError:
         return found
     device = "cuda" if torch.cuda.is_available() else "cpu"
     tensors = [torch.tensor(x[:1000], device=device, requires_grad=True) for x in arrays]
     hosts = [torch.tensor(x[:1000], requires_grad=True) for x in arrays]
-    g = for_torch(f)
+    g = to_torch(f)
     result = g(*tensors)
     result.square().sum().backward()
     g(*hosts).square().sum().backward()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import kinetree as kt
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.compile.operations import Operations
+from kinetree.trace.operations import Operations
 
 PAGE = pathlib.Path(__file__).parent.parent / "docs" / "operations.md"
 BEGIN, END = "<!-- {}:begin -->", "<!-- {}:end -->"

@@ -91,7 +91,7 @@ def swing(start: float, frequency: float, t: float) -> tuple[np.ndarray, np.ndar
 def top() -> Problem:
     """The free asymmetric top of the tests."""
     import kinetree as kt
-    from tests.integrate import asymmetric_top
+    from tests.integrators import asymmetric_top
 
     model, duration = kt.models.free_body(1.0, asymmetric_top.MOMENTS, gravity=(0.0, 0.0, 0.0)), 10.0
     states = []

@@ -50,7 +50,7 @@ def evaluations_per_step(method) -> int | None:
 def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int = 1) -> Road:
     """One native call."""
     import kinetree as kt
-    from kinetree.integrate import FIXED_STEP
+    from kinetree.integrators import FIXED_STEP
 
     roll, per_step = kt.Rollout(model, name, limits="ignore", threads=1), evaluations_per_step(FIXED_STEP[name])
     starts = [np.repeat(x[None], states, axis=0) for x in (q0, v0)] if states > 1 else [q0, v0]
@@ -71,7 +71,7 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
 def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Road:
     """A loop in Python over the method's steps: the way of those that remember or iterate."""
     import kinetree as kt
-    from kinetree.integrate import FIXED_STEP, System
+    from kinetree.integrators import FIXED_STEP, System
 
     system, none, h = System(model), np.zeros(model.nv), duration / steps
 
@@ -96,7 +96,7 @@ def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Road:
 def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Road:
     """`simulate` as it is called, with its ledger, of which the last state is recorded."""
     import kinetree as kt
-    from kinetree.integrate import FIXED_STEP
+    from kinetree.integrators import FIXED_STEP
 
     per_step = evaluations_per_step(FIXED_STEP[name])
 
@@ -114,7 +114,7 @@ def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Road:
 def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Road:
     """kinetree's adaptive solvers: embedded pairs on the manifold, SciPy's and SUNDIALS' in its hands."""
     import kinetree as kt
-    from kinetree.integrate import ADAPTIVE, System
+    from kinetree.integrators import ADAPTIVE, System
 
     system, none, times = System(model), np.zeros(model.nv), np.array([0.0, duration])
 

@@ -43,7 +43,7 @@ def exact_rates(t: float, moments=MOMENTS, start=RATES, digits: int = 50) -> np.
 def measure() -> list[dict[str, object]]:
     """One row for each engine and method: energy and rates that are off, and the CPU time."""
     import kinetree as kt
-    from kinetree.integrate import ADAPTIVE, FIXED_STEP
+    from kinetree.integrators import ADAPTIVE, FIXED_STEP
 
     model = kt.models.free_body(1.0, MOMENTS, gravity=(0.0, 0.0, 0.0))
     v0, end, rows = np.array([*RATES, 0.0, 0.0, 0.0]), exact_rates(DURATION), []

@@ -39,7 +39,7 @@ class Contender:
 
 def contenders(problem: Problem, mujoco: solvers.MujocoRoad) -> list[Contender]:
     """All that take part, in the order of the tables."""
-    from kinetree.integrate import ADAPTIVE, FIXED_STEP
+    from kinetree.integrators import ADAPTIVE, FIXED_STEP
 
     way = problem.model, problem.q0, problem.v0, problem.duration
     found = []

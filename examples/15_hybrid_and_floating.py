@@ -32,6 +32,7 @@ def building():
 
 def shake(model):
     """The table follows -SWAY cos(RATE t) for 20 s; the floors have no drive."""
+
     def drive(t, q, v):
         a = np.array([SWAY * RATE**2 * np.cos(RATE * t), 0.0, 0.0, 0.0])
         return kt.hybrid_dynamics(model, q, v, np.zeros(4), a, forward=FLOORS).tau_all
@@ -48,6 +49,7 @@ def legs(t):
 
 def fall():
     """The legs do what they are told, the trunk what it must."""
+
     def follow(t, q, v):
         a = np.r_[np.zeros(6), legs(t)[1]]
         return kt.hybrid_dynamics(ROBOT, q, v, np.zeros(18), a, forward=ROBOT.joint_names[1:2]).tau_all

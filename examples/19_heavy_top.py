@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
-from kinetree.integrate.constrained_alpha import ConstrainedAlpha
+from kinetree.integrators.constrained_alpha import ConstrainedAlpha
 from kinetree.joints import Composite, Free, Spherical, Translational
 from kinetree.model.equipment import Equipment, LoopJoint
 

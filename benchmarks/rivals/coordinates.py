@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.conventions.coordinate_maps import Law, MixedFree, WorldFree, same
 from kinetree.conventions.engine import SWAP, Engine
-from kinetree.conventions.laws import Law, MixedFree, WorldFree, same
 from kinetree.conventions.rotations import rotation_matrix
 
 

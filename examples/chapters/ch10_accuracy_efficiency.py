@@ -9,10 +9,10 @@ chapter 10.
 import numpy as np
 
 import kinetree as kt
-from kinetree.compile.graph import Graph
-from kinetree.compile.lowering import lower
 from kinetree.spatial import Symmetric3, Vector3
 from kinetree.spatial.dense import mcI
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
 
 # %% [markdown]
 # ## A body far from the origin (section 10.1)

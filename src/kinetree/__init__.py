@@ -9,30 +9,31 @@
 
 from __future__ import annotations
 
-from kinetree import algorithms as _algorithms  # registers every algorithm
+from kinetree import algorithms as _algorithms  # register every algorithm
 from kinetree import data, errors, joints, liegroup, spatial
+from kinetree import textbook as _textbook
 from kinetree.algorithms.assembly_tree import assembly_tree
-from kinetree.compile.calls import plain_calls as _plain_calls
-from kinetree.compile.derivative_functions import differentiate
-from kinetree.compile.factorization import Factorization, factorize
-from kinetree.compile.function import Function, compile
-from kinetree.compile.handles import ArticulatedBody, articulated_inertia, articulated_inverse_inertia
-from kinetree.compile.interpret import interpreted
-from kinetree.compile.packed import packed
+from kinetree.compiler.calls import plain_calls as _plain_calls
+from kinetree.compiler.derivative_functions import differentiate
+from kinetree.compiler.factorization import Factorization, factorize
+from kinetree.compiler.function import Function, compile
+from kinetree.compiler.handles import ArticulatedBody, articulated_inertia, articulated_inverse_inertia
+from kinetree.compiler.interpret import interpreted
+from kinetree.compiler.packed import packed
 from kinetree.errors import KinetreeError
 from kinetree.io.dh import DHRow, DHTable, dh
 from kinetree.io.dh_extract import to_dh
-from kinetree.io.lint import lint
+from kinetree.io.lint.lint import lint
 from kinetree.io.load import load
+from kinetree.io.mjcf.write import to_mjcf
 from kinetree.io.save import save
-from kinetree.io.write_mjcf import to_mjcf
-from kinetree.io.write_urdf import to_urdf
+from kinetree.io.urdf.write import to_urdf
 from kinetree.model import Model, ModelBuilder
 from kinetree.model import library as models
 from kinetree.model.graph import MechanismGraph
 from kinetree.model.inertial_parameters import inertial_parameters, with_inertial_parameters
 from kinetree.model.mechanism import MechanismBuilder
-from kinetree.simulate import (
+from kinetree.simulation import (
     Event,
     Motor,
     Rollout,
@@ -44,7 +45,7 @@ from kinetree.simulate import (
     signals,
     simulate,
 )
-from kinetree.verify import verify
+from kinetree.verification import verify
 
 __version__ = "0.1.0"
 
@@ -83,6 +84,7 @@ __all__ = sorted(
         "dh",
         "differentiate",
         "errors",
+        "export",
         "factorize",
         "geometry",
         "identify",
@@ -111,7 +113,7 @@ __all__ = sorted(
     ]
 )
 
-del _algorithms
+del _algorithms, _textbook
 
 
 def __getattr__(name: str):
@@ -119,7 +121,7 @@ def __getattr__(name: str):
 
     if name in _LATE:
         return getattr(importlib.import_module(_LATE[name]), name)
-    if name in ("conventions", "geometry", "identify", "surgery", "viz"):  # loaded when they are first used
+    if name in ("conventions", "export", "geometry", "identify", "surgery", "viz"):  # loaded when they are first used
         return importlib.import_module(f"kinetree.{name}")
     raise AttributeError(f"module 'kinetree' has no attribute {name!r}")
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .once import once
+from kinetree.once import once
 
 PACKAGE = __name__.rpartition(".")[0]
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep

@@ -31,7 +31,6 @@ CLASSES = (
 INNER = {
     "ArticulatedBody.joined": "a step of the recursion of kt.articulated_inverse_inertia, over any scalar",
     "Function.copy_for": "of a model of the same structure, as packed calls make it",
-    "Function.jax": "needs a package that tests may not have",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
@@ -230,9 +229,6 @@ def functions(folder) -> dict:
         "ArticulatedBody.beside": (body.beside, dict(other=other)),
         "ArticulatedBody.keeping": (body.keeping, dict(handles=["lower"])),
         "Function.__call__": (function, dict(q=q, out=None)),
-        "Function.c_source": (function.c_source, dict(name="f", dtype="float64", parameters="baked", sincos="own")),
-        "Function.cuda": (function.cuda, dict(checks=None)),
-        "Function.cuda_source": (function.cuda_source, dict(dtype="float32")),
         "Function.with_parameters": (function.with_parameters, dict(parameters=m)),
         "Factorization.solve": (kt.factorize(m, q).solve, dict(x=np.ones(2), out=None)),
     }

@@ -15,7 +15,7 @@ import pytest
 import kinetree as kt
 from kinetree.cli import main
 
-SIMULATE = importlib.import_module("kinetree.simulate.simulate")
+SIMULATE = importlib.import_module("kinetree.simulation.simulate")
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 
@@ -40,7 +40,7 @@ class Pressed:
         self._number = number
 
     def __call__(self, model, *arguments, **options):
-        """In the place of kinetree.simulate.simulate.simulate."""
+        """In the place of kinetree.simulation.simulate.simulate."""
         return kt.simulate(model, *arguments, controller=self.controller, **(options | {"tau": None}))
 
     def controller(self, t, q, v):

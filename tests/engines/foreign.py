@@ -244,9 +244,7 @@ def drake_tree(model) -> Robot:
         put(q)
         frame = plant.get_body(tree.BodyIndex(b)).body_frame()
         world = plant.world_frame()
-        return plant.CalcJacobianSpatialVelocity(
-            context, tree.JacobianWrtVariable.kV, frame, np.zeros(3), world, world
-        )
+        return plant.CalcJacobianSpatialVelocity(context, tree.JacobianWrtVariable.kV, frame, np.zeros(3), world, world)
 
     def applied(q, wrenches):
         put(q)

@@ -9,7 +9,7 @@ import numpy as np
 
 import kinetree as kt
 from kinetree.errors import KinetreeError
-from kinetree.io.lint_codes import CODES
+from kinetree.io.lint.codes import CODES
 
 CHOICES = (
     {},

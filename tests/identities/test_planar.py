@@ -10,9 +10,9 @@ from kinetree.algorithms.aba import aba
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.energy import kinetic_energy
 from kinetree.algorithms.rnea import bias_forces, rnea
-from kinetree.compile.graph import Graph
-from kinetree.compile.lowering import lower
 from kinetree.joints import Planar, Prismatic, Revolute
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
 from tests.identities.systems import close
 
 

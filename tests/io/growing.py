@@ -170,7 +170,7 @@ BODY = '<body name="b{k}"><joint name="j{k}"/><geom size=".1"/>{more}</body>'
 
 
 def mjcf(bodies="", more="", head="", first=""):
-    return f'<mujoco>{head}<worldbody>{BODY.replace("{k}", "a").replace("{more}", first)}{bodies}</worldbody>{more}</mujoco>'
+    return f"<mujoco>{head}<worldbody>{BODY.replace('{k}', 'a').replace('{more}', first)}{bodies}</worldbody>{more}</mujoco>"
 
 
 def body(more=""):

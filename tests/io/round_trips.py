@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 import kinetree as kt
-from kinetree.io.write_mjcf import mjcf_text
+from kinetree.io.mjcf.write import mjcf_text
 from tests.engines.robots import robot_path
 from tests.io.models_alike import (
     TOLERANCE,

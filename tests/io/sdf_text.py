@@ -13,7 +13,7 @@ def link(name, pose="", inside=None, attributes=""):
     return f'<link name="{name}">{where}{inertial() if inside is None else inside}</link>'
 
 
-def joint(name, type_, parent, child, inside='<axis><xyz>0 0 1</xyz></axis>'):
+def joint(name, type_, parent, child, inside="<axis><xyz>0 0 1</xyz></axis>"):
     ends = f"<parent>{parent}</parent><child>{child}</child>"
     return f'<joint name="{name}" type="{type_}">{ends}{inside}</joint>'
 

@@ -41,6 +41,7 @@ def special_chain(seed, n=7):
 
 def matrices_of(rows, convention, q):
     """The textbook's product of 4 x 4 matrices, written apart from the library."""
+
     def rot(axis, t):
         c, s, A = math.cos(t), math.sin(t), np.eye(4)
         i, j = ((1, 2), (2, 0), (0, 1))[axis]
@@ -195,6 +196,7 @@ def test_mistakes_are_named(call, error, words):
 
 def test_nearly_parallel_axes_are_exact_or_refused():
     """At 1e-6 rad the normals are far away and still good; at 1e-8, where no table is, the axes are named."""
+
     def two(angle):
         b = kt.ModelBuilder("two")
         b.add_body("one", joint=Revolute(), mass=1.0, com=(1, 0, 0))

@@ -9,8 +9,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import KinetreeError, URDFError
-from kinetree.io.xml_numbers import BadNumber, parse_number
-from kinetree.io.xml_reader import MOST_ATTRIBUTES
+from kinetree.io.xml.numbers import BadNumber, parse_number
+from kinetree.io.xml.reader import MOST_ATTRIBUTES
 from tests.io.growing import DOCUMENTS, robot
 
 CASES = [(form, what) for form, documents in DOCUMENTS.items() for what in documents]

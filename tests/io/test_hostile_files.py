@@ -11,7 +11,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import FileFormatError, KinetreeError, URDFError
 from kinetree.io import load_urdf
-from kinetree.io.xml_source import MAX_BYTES
+from kinetree.io.xml.source import MAX_BYTES
 
 GOOD = '<robot name="r">\n<link name="a"/>\n</robot>'
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.errors import KinetreeError
-from kinetree.io.lint_checks import rounded_multiple
-from kinetree.io.lint_codes import CODES, LEVELS
+from kinetree.io.lint.checks import rounded_multiple
+from kinetree.io.lint.codes import CODES, LEVELS
 from tests.io.test_corpus import corpus
 from tests.io.test_urdf_errors import LIMIT, MALFORMED, joint, robot
 from tests.io.test_urdf_errors import LINK as ONES
@@ -359,7 +359,7 @@ def test_mjcf_files_are_checked_through_their_model():
     """A body of 1 g with the inertia of a car."""
     text = """<mujoco><worldbody><body name="b"><joint type="hinge" range="-1 1" limited="true"/>
     <inertial pos="0 0 0" mass="0.001" diaginertia="1 1 1"/></body></worldbody></mujoco>"""
-    pytest.importorskip("kinetree.io.mjcf")
+    pytest.importorskip("kinetree.io.mjcf.read")
     assert [each.code for each in kt.lint(text).warnings] == ["placeholder-inertia"]
     assert kt.lint(text.replace("<joint", "<joitn")).exit_code == 2
 

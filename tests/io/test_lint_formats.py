@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.errors import KinetreeError
-from kinetree.io.lint_codes import CODES
+from kinetree.io.lint.codes import CODES
 
 
 def codes(text, level="error"):
@@ -265,7 +265,7 @@ def test_unsupported_physics_of_mjcf_is_found_beside_errors():
 
 def test_the_search_has_an_end(monkeypatch):
     """After so many errors of MuJoCo an info says that there may be more."""
-    monkeypatch.setattr("kinetree.io.lint_mjcf.ROUNDS", 3)
+    monkeypatch.setattr("kinetree.io.lint.mjcf.ROUNDS", 3)
     result = kt.lint(broken("mjcf", MJCF_FAULTS)[0], isolate=False)
     assert 1 < len(result.errors) <= 3 and [each.level for each in result.of("unfinished")] == ["info"]
 

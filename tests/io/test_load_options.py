@@ -47,8 +47,8 @@ def test_package_dirs_may_be_one_folder_a_list_or_a_generator(form, tmp_path):
 
 def test_readers_share_the_names_and_defaults_of_their_options():
     """Only the choice of a model (SDF), and masses from shapes (URDF), belong to one format."""
-    from kinetree.io.mjcf import load_mjcf
-    from kinetree.io.sdf import load_sdf
+    from kinetree.io.mjcf.read import load_mjcf
+    from kinetree.io.sdf.read import load_sdf
 
     options = [
         {p.name: p.default for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY}

@@ -93,7 +93,9 @@ def test_file_urls_of_relative_paths(share):
     assert "names a machine 'server'" in reason("file://server/a.stl", share)
 
 
-@pytest.mark.parametrize("name", ["http://example.org/a.stl", "https://example.org/a.stl", "ftp://h/a.stl", "smb://h/a"])
+@pytest.mark.parametrize(
+    "name", ["http://example.org/a.stl", "https://example.org/a.stl", "ftp://h/a.stl", "smb://h/a"]
+)
 def test_nothing_is_fetched(share, name):
     """Other schemes are no places on this machine."""
     assert "nothing is fetched" in reason(name, share)
@@ -282,7 +284,8 @@ def test_names_may_not_leave_their_package(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["package://../secret.stl", "package://./secret.stl", "package://%2e%2e/secret.stl", "package://C:/secret.stl"]
+    "name",
+    ["package://../secret.stl", "package://./secret.stl", "package://%2e%2e/secret.stl", "package://C:/secret.stl"],
 )
 def test_dots_and_drives_are_no_packages(tmp_path, name):
     """A package is a folder below those that hold packages."""

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.errors import UnsupportedError
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")
 if not hasattr(mujoco.mjtDyn, "mjDYN_PID"):

@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")
 oracle = pytest.importorskip("tests.io.mjcf_oracle")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 from tests.io.mjcf_random import random_mjcf
 
 mujoco = pytest.importorskip("mujoco")

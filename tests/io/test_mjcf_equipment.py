@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Equality, JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
 from kinetree.model.parts import pose_of_transform

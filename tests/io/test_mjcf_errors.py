@@ -7,7 +7,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import MJCFError, ModelError, UnknownNameError, UnsupportedError
 from kinetree.io import load
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")
 BODY = '<body name="b">\n<joint name="j"/>\n<geom name="g" size=".1"/>\n</body>'

@@ -6,7 +6,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import FileFormatError, InertiaError, MJCFError, ModelError
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 from kinetree.model.parts import pose_of_transform
 
 pytest.importorskip("mujoco")

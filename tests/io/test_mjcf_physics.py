@@ -13,7 +13,7 @@ import pytest
 import kinetree as kt
 from kinetree.conventions import MuJoCo
 from kinetree.errors import LimitError, UnsupportedError
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")
 if not hasattr(mujoco.mjtDyn, "mjDYN_PID"):

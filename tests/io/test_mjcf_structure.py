@@ -10,7 +10,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import ModelError, UnknownNameError
 from kinetree.io import load
-from kinetree.io.mjcf import load_mjcf
+from kinetree.io.mjcf.read import load_mjcf
 from kinetree.spatial.rotations import quaternion_to_rotation
 
 mujoco = pytest.importorskip("mujoco")
@@ -122,8 +122,9 @@ def test_which_base_must_be_clear():
 def test_a_fixed_base_takes_its_drives_and_keyframes_with_it():
     """What refers to the joint that is gone is left out with a warning, the rest stays."""
     text = FLOATING.replace(
-        "</mujoco>", '<actuator><motor name="m" joint="root"/></actuator><keyframe><key name="k" '
-        'qpos="0 0 1 1 0 0 0"/></keyframe></mujoco>'
+        "</mujoco>",
+        '<actuator><motor name="m" joint="root"/></actuator><keyframe><key name="k" '
+        'qpos="0 0 1 1 0 0 0"/></keyframe></mujoco>',
     )
     model = load_mjcf(text, floating_base=False)
     assert model.actuators == () and model.keyframes == ("k",) and "actuator 'm'" in str(model.report)

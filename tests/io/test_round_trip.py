@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.write_mjcf import mjcf_text
+from kinetree.io.mjcf.write import mjcf_text
 from tests.io.models_alike import assert_alike, assert_shapes_alike
 from tests.io.round_trips import (
     MJCF,

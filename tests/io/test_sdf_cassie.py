@@ -8,7 +8,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import InertiaError
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 from kinetree.model.builder import rotation_of_rpy
 from tests.io.test_sdf_joints import residual
 

@@ -5,7 +5,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import InertiaError, KinetreeError, ModelError, SDFError, UnknownNameError, UnsupportedError
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 from tests.io.sdf_text import inertial, joint, link, model, world
 
 A, B = link("a"), link("b")

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ModelError, SDFError, UnknownNameError, UnsupportedError
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 from kinetree.model.builder import rotation_of_rpy
 from tests.io.sdf_text import inertial, joint, link, model, world
 

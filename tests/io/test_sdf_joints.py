@@ -9,7 +9,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import UnsupportedError
 from kinetree.io import load_urdf
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 from kinetree.joints import Helical, Prismatic, Reversed, Revolute, Spherical, Universal
 from kinetree.model.builder import rotation_of_rpy
 from tests.io.sdf_text import inertial, joint, link, model
@@ -190,7 +190,8 @@ def test_the_axis_of_each_version():
 def test_screws(version, element, meters_per_radian):
     """The old pitch is radians per meter, left-handed; the new one meters per turn, right-handed. M = I + m h^2."""
     text = model(
-        link("a", inside=inertial(3.0, (0.1, 0.1, 0.15))), joint("j", "screw", "world", "a", WORLD + element),
+        link("a", inside=inertial(3.0, (0.1, 0.1, 0.15))),
+        joint("j", "screw", "world", "a", WORLD + element),
         version=version,
     )
     loaded = load_sdf(text)
@@ -301,9 +302,7 @@ def test_an_initial_position_is_that_of_the_keyframe():
 
 def test_mimic_joints():
     """q = multiplier (q_leader - reference) + offset."""
-    mimic = (
-        '<mimic joint="j"><multiplier>2</multiplier><offset>0.1</offset><reference>0.3</reference></mimic>'
-    )
+    mimic = '<mimic joint="j"><multiplier>2</multiplier><offset>0.1</offset><reference>0.3</reference></mimic>'
     loaded = load_sdf(model(
         link("a"), link("b", "1 0 0 0 0 0"), joint("j", "revolute", "world", "a"),
         joint("k", "revolute", "a", "b", axis((0, 0, 1), mimic)), version="1.11",

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 
 I = "<inertial><mass>1</mass><inertia><ixx>.1</ixx><iyy>.1</iyy><izz>.1</izz></inertia></inertial>"
 FILE = """<sdf version="{version}"><world name="w"><gravity>0 0 -9.8</gravity>{world}

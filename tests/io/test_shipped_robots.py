@@ -8,8 +8,8 @@ import pytest
 import kinetree as kt
 from kinetree import data
 from kinetree.errors import UnknownNameError, URDFError
-from kinetree.io.urdf_records import read_robot
-from kinetree.io.xml_reader import Document
+from kinetree.io.urdf.records import read_robot
+from kinetree.io.xml.reader import Document
 from kinetree.model.builder import rotation_of_rpy
 
 SIZES = {"arm7": 9, "cart_pole": 2, "double_pendulum": 2, "humanoid": 27, "quadruped": 12}

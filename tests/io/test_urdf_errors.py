@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import InertiaError, KinetreeError, ModelError, UnknownNameError, UnsupportedError, URDFError
 from kinetree.io import load_urdf
-from kinetree.io.lint_codes import CODES
+from kinetree.io.lint.codes import CODES
 
 LINK = (
     '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
@@ -19,9 +19,7 @@ LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
 
 
 def joint(name="j", type_="revolute", parent="a", child="b", inside=LIMIT):
-    return (
-        f'<joint name="{name}" type="{type_}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
-    )
+    return f'<joint name="{name}" type="{type_}"><parent link="{parent}"/><child link="{child}"/>{inside}</joint>'
 
 
 def robot(*lines):

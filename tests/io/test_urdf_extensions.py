@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.urdf import load_urdf
+from kinetree.io.urdf.read import load_urdf
 
 I = '<inertial><mass value="1"/><inertia ixx=".1" ixy="0" ixz="0" iyy=".1" iyz="0" izz=".1"/></inertial>'
 DYNAMICS = '<dynamics damping=".1" friction=".2" {}/>'

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError, URDFError
-from kinetree.io.urdf import load_urdf
+from kinetree.io.urdf.read import load_urdf
 
 INERTIA = '<mass value="2"/><inertia ixx="0.3" ixy="0.02" ixz="-0.01" iyy="0.25" iyz="0.04" izz="0.2"/>'
 LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="3"/>'

@@ -10,8 +10,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnsupportedError
-from kinetree.io.write_mjcf import mjcf_text
-from kinetree.io.write_mjcf_inertia import principal
+from kinetree.io.mjcf.write import mjcf_text
+from kinetree.io.mjcf.write_inertia import principal
 from kinetree.joints import (
     Composite,
     Cylindrical,
@@ -236,8 +236,15 @@ def test_what_mujoco_refuses_of_inertias():
     b = kt.ModelBuilder("thin")
     b.add_body("cross", joint=Revolute((1, 0, 0)))
     b.add_body("point", "cross", Revolute((0, 1, 0)), mass=1.0, com=(0, 0, -1))
-    b.add_body("rod", "point", Revolute((0, 1, 0)), placement=((0, 0, -1), (0.1, 0.7, 0.3)), mass=1.0,
-               com=(0, 0, -1), inertia=((0.5, 0.1, 0.0), (0.1, 0.5, 0.0), (0.0, 0.0, 1.0)))
+    b.add_body(
+        "rod",
+        "point",
+        Revolute((0, 1, 0)),
+        placement=((0, 0, -1), (0.1, 0.7, 0.3)),
+        mass=1.0,
+        com=(0, 0, -1),
+        inertia=((0.5, 0.1, 0.0), (0.1, 0.5, 0.0), (0.0, 0.0, 1.0)),
+    )
     model = b.build()
     again, report = read(model)
     assert "'cross': has no mass" in report and "'point': moments" in report and "'rod'" not in report

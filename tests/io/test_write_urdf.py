@@ -9,8 +9,8 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import UnknownNameError, UnsupportedError
-from kinetree.io.decimals import central, quaternion_of, rpy_of
-from kinetree.io.write_urdf import urdf_text
+from kinetree.io.number_text import central, quaternion_of, rpy_of
+from kinetree.io.urdf.write import urdf_text
 from kinetree.joints import JOINTS, Free, Helical, Planar, Prismatic, Reversed, Revolute
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 from kinetree.model.equipment import Actuator, Equipment, Keyframe

@@ -3,7 +3,7 @@
 import pytest
 
 from kinetree.errors import FileFormatError, URDFError
-from kinetree.io.xml_reader import Document
+from kinetree.io.xml.reader import Document
 
 
 def read(text):

@@ -81,9 +81,7 @@ def test_canonical_joint_is_the_same_joint_in_other_coordinates(joint, q, v):
     R6 = np.kron(np.eye(2), R)
     np.testing.assert_allclose(R @ R.T, np.eye(3), atol=4e-15)
     np.testing.assert_allclose(matrix(joint.transform(q)), R6.T @ matrix(simple.transform(q)) @ R6, atol=5e-14)
-    np.testing.assert_allclose(
-        columns(joint.motion_subspace(q)), R6.T @ columns(simple.motion_subspace(q)), atol=5e-14
-    )
+    np.testing.assert_allclose(columns(joint.motion_subspace(q)), R6.T @ columns(simple.motion_subspace(q)), atol=5e-14)
 
 
 def test_reversed_transform_undoes_the_joint(joint, q, v):
@@ -91,9 +89,7 @@ def test_reversed_transform_undoes_the_joint(joint, q, v):
     X = matrix(joint.transform(q))
     other = Reversed(joint)
     np.testing.assert_allclose(matrix(other.transform(q)) @ X, np.eye(6), atol=1e-13)
-    np.testing.assert_allclose(
-        X @ columns(other.motion_subspace(q)), -columns(joint.motion_subspace(q)), atol=1e-13
-    )
+    np.testing.assert_allclose(X @ columns(other.motion_subspace(q)), -columns(joint.motion_subspace(q)), atol=1e-13)
     np.testing.assert_allclose(X @ six(other.bias(q, v)), -six(joint.bias(q, v)), atol=1e-12)
 
 

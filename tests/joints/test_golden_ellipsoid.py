@@ -46,9 +46,7 @@ def test_turns_are_those_of_the_euler_angles_xyz():
     angles = SphericalEuler("xyz")
     for example in (Ellipsoid(RADII), Ellipsoid(RADII, True)):
         np.testing.assert_array_equal(matrix(example.transform(Q))[:3, :3], matrix(angles.transform(Q))[:3, :3])
-        np.testing.assert_array_equal(
-            columns(example.motion_subspace(Q))[:3], columns(angles.motion_subspace(Q))[:3]
-        )
+        np.testing.assert_array_equal(columns(example.motion_subspace(Q))[:3], columns(angles.motion_subspace(Q))[:3])
 
 
 @BOTH

@@ -8,8 +8,8 @@ from kinetree.spatial import AxialRotation, IdentityRotation
 
 from .conftest import has_implicit_form
 
-graph = pytest.importorskip("kinetree.compile.graph")
-lowering = pytest.importorskip("kinetree.compile.lowering")
+graph = pytest.importorskip("kinetree.trace.graph")
+lowering = pytest.importorskip("kinetree.trace.lowering")
 
 
 def flat(joint, q, v):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from kinetree.compile.graph import Graph
-from kinetree.compile.lowering import lower
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.liegroup import se3, so3
 from kinetree.spatial import Motion, Vector3
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
 from tests.spatial import samples
 
 from .rotation_vectors import turn

@@ -5,14 +5,14 @@ import pickle
 import numpy as np
 import pytest
 
-from kinetree.compile.graph import Graph
-from kinetree.compile.lowering import lower
 from kinetree.errors import JointError
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.liegroup import Projection, se3
 from kinetree.spatial import Force, Inertia, Matrix3, Motion, Symmetric3, Vector3
 from kinetree.spatial.rotation import GeneralRotation
 from kinetree.spatial.transform import Transform
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
 from tests.spatial import samples
 from tests.spatial.samples import close
 

@@ -9,7 +9,7 @@ import kinetree as kt
 from kinetree.algorithms.complete import COMPLETE
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, UnsupportedError
-from kinetree.integrate import FIXED_STEP
+from kinetree.integrators import FIXED_STEP
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import (
     Actuator,

@@ -50,9 +50,9 @@ def of_python() -> set[tuple[str, str]]:
 
 def of_files() -> set[tuple[str, str]]:
     """Keywords of the readers, which `kinetree.load` hands on."""
-    from kinetree.io.mjcf import load_mjcf
-    from kinetree.io.sdf import load_sdf
-    from kinetree.io.urdf import load_urdf
+    from kinetree.io.mjcf.read import load_mjcf
+    from kinetree.io.sdf.read import load_sdf
+    from kinetree.io.urdf.read import load_urdf
 
     readers = (load_urdf, load_mjcf, load_sdf)
     return {(f.__name__, p) for f in readers for p in inspect.signature(f).parameters if p != "source"}

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import kinetree as kt
 from kinetree.cli import app
-from kinetree.io.sdf import load_sdf
+from kinetree.io.sdf.read import load_sdf
 from tests.options.public import of_commands, of_files, of_python
 
 REGISTRY = Path(__file__).with_name("registry.txt")

@@ -5,8 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from kinetree.compile.graph import Graph
-from kinetree.compile.lowering import lower
 from kinetree.liegroup import se3
 from kinetree.liegroup.so3 import (
     exp_so3,
@@ -37,6 +35,8 @@ from kinetree.spatial.rotations import (
     quaternion_product,
     quaternion_to_rotation,
 )
+from kinetree.trace.graph import Graph
+from kinetree.trace.lowering import lower
 
 N = 7
 RNG = np.random.default_rng(18)

@@ -191,9 +191,7 @@ def test_fields_transform_like_accelerations(X):
 def test_step_through_a_joint(turning, sliding):
     """with_joint is V + V_J and A + A_J + V x V_J (table 5.1)."""
     V, A = velocity_and_acceleration()
-    V_J = Motion(
-        samples.vector(RNG) if turning else Vector3.zero(), samples.vector(RNG) if sliding else Vector3.zero()
-    )
+    V_J = Motion(samples.vector(RNG) if turning else Vector3.zero(), samples.vector(RNG) if sliding else Vector3.zero())
     A_J = samples.motion(RNG)
     child = AccelerationField.from_spatial(V + V_J, A + A_J + V.cross(V_J))
     assert fields_agree(AccelerationField.from_spatial(V, A).with_joint(V_J, A_J), child)

@@ -21,18 +21,22 @@ FLOORS = (
     "geometry",
     "io",
     "algorithms",
-    "compile",
+    "textbook",
+    "trace",
+    "native",
+    "compiler",
+    "export",
     "conventions",
     "constraints",
     "forces",
     "contact",
     "maximal",
     "redmax",
-    "integrate",
-    "simulate",
+    "integrators",
+    "simulation",
     "identify",
     "analysis",
-    "verify",
+    "verification",
     "control",
     "viz",
     "cli",
@@ -40,9 +44,9 @@ FLOORS = (
 # Conveniences that reach up when they are called: run.plot() and run.view() belong to the run and draw with viz.
 # What a simplification saves is counted on compiled code, when it is asked for.
 UPWARD = {
-    ("kinetree.simulate.trajectory", "viz"),
-    ("kinetree.simulate.comparison", "viz"),
-    ("kinetree.surgery.equivalence", "compile"),
+    ("kinetree.simulation.trajectory", "viz"),
+    ("kinetree.simulation.comparison", "viz"),
+    ("kinetree.surgery.equivalence", "compiler"),
 }
 FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does
 

@@ -10,7 +10,7 @@ import pytest
 from tests.static.source_tree import module_name, package_files
 
 # The store of machine code makes its own files: entries are checked when they are read, and need not reach the disk.
-OWN_WAY = {"kinetree.files", "kinetree.compile.cache"}
+OWN_WAY = {"kinetree.files", "kinetree.native.cache"}
 WRITERS = {"write_text", "write_bytes", "savefig", "savez", "savez_compressed", "to_netcdf", "mkstemp", "dump"}
 MODE = re.compile(r"[rwaxbt+]+")
 
@@ -21,8 +21,7 @@ def unguarded_writes(text: str) -> list[tuple[int, str]]:
     guarded = {
         node
         for block in ast.walk(tree)
-        if isinstance(block, ast.With)
-        and any("replacing(" in ast.unparse(item.context_expr) for item in block.items)
+        if isinstance(block, ast.With) and any("replacing(" in ast.unparse(item.context_expr) for item in block.items)
         for node in ast.walk(block)
     }
     for node in ast.walk(tree):

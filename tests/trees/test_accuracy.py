@@ -130,6 +130,7 @@ def test_what_makes_no_sense_is_refused():
 
 def test_command_line():
     """kinetree accuracy prints the table, or JSON; an error is one line and exit code 2."""
+
     def run(*arguments):
         command = [sys.executable, "-m", "kinetree", "accuracy", *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -7,8 +7,6 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.aba import aba
-from kinetree.algorithms.aba_variants import aba_implicit_joints, aba_inverse_inertias
-from kinetree.algorithms.aba_world import aba_world
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.divide_and_conquer import divide_and_conquer
 from kinetree.algorithms.force_basis import force_basis
@@ -16,6 +14,8 @@ from kinetree.errors import InertiaError
 from kinetree.joints import Revolute, examples
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.algebra import PLANAR, SPATIAL
+from kinetree.textbook.aba_variants import aba_implicit_joints, aba_inverse_inertias
+from kinetree.textbook.aba_world import aba_world
 from tests.identities.systems import close, state
 from tests.identities.test_planar import mechanism
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.newton_euler import newton_euler
 from kinetree.algorithms.rnea import rnea
-from kinetree.algorithms.rnea_world import rnea_world
 from kinetree.model.planar import PlanarTree
+from kinetree.textbook.newton_euler import newton_euler
+from kinetree.textbook.rnea_world import rnea_world
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 from tests.identities.systems import along, close, state
@@ -186,9 +186,7 @@ def test_offset_is_true_less_gravity(seed, kind, reference):
     offset = kt.body_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")
     close(offset, true - a_g)
     close(kt.frame_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")[: model.nb], offset)
-    last = kt.frame_acceleration(
-        model, q, v, a, frame=model.body_names[-1], reference=reference, kind=f"{kind}_offset"
-    )
+    last = kt.frame_acceleration(model, q, v, a, frame=model.body_names[-1], reference=reference, kind=f"{kind}_offset")
     close(last, offset[-1])
 
 

@@ -8,8 +8,8 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
-from kinetree.algorithms.mass_matrix import mass_matrix_columns, mass_matrix_jacobians
 from kinetree.model.planar import PlanarTree
+from kinetree.textbook.mass_matrix import mass_matrix_columns, mass_matrix_jacobians
 from tests.identities.systems import close, state
 
 ROADS = ("mass_matrix_jacobians", "mass_matrix_columns")

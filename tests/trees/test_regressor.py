@@ -78,6 +78,7 @@ def test_power_is_the_rate_of_energy_parameter_by_parameter(seed):
     """
     model = kt.models.random_tree(6, seed=700 + seed, floating=seed % 2 == 0)
     q, v = state(model, seed)[:2]
+
     # Along a motion of constant v the acceleration is zero.
     def energies(q):
         return kt.kinetic_energy_regressor(model, q, v) + kt.potential_energy_regressor(model, q)

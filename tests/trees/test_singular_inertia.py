@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.compile.function import Function
+from kinetree.compiler.function import Function
 from kinetree.errors import InertiaError, SingularityError
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.spatial import Transform, rotations

@@ -1,10 +1,11 @@
 """All roads of inverse and forward dynamics on random trees with joints of every registered kind, fixed and floating.
 
-Each road is compared with plain 6 x 6 matrices in extended precision (`kinetree.verify.plain`). Relative means: of the
-largest entry of the answer at that state. Forces, M and bias agree to 1e-9 outright. What solves with M may lose the
-condition of M (its diagonal scaled to 1), and a road that eliminates joints or inverts bodies alone loses what
-`kinetree.verify.roads.losses` says: up to a product of 1e5 the bound is 1e-9 outright, beyond it grows with it, which
-leaves 1e-14 for the road itself. Beside that every entry keeps within the rounding that `kt.verify` allows it.
+Each road is compared with plain 6 x 6 matrices in extended precision (`kinetree.verification.plain`). Relative means:
+of the largest entry of the answer at that state. Forces, M and bias agree to 1e-9 outright. What solves with M may
+lose the condition of M (its diagonal scaled to 1), and a road that eliminates joints or inverts bodies alone loses
+what `kinetree.verification.methods.losses` says: up to a product of 1e5 the bound is 1e-9 outright, beyond it grows
+with it, which leaves 1e-14 for the road itself. Beside that every entry keeps within the rounding that `kt.verify`
+allows it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.joints import Composite, Reversed
-from kinetree.verify.check import LeftOut
-from kinetree.verify.roads import QUANTITIES, ROADS, losses
-from kinetree.verify.states import States
+from kinetree.verification.check import LeftOut
+from kinetree.verification.methods import QUANTITIES, ROADS, losses
+from kinetree.verification.states import States
 
 RELATIVE = 1e-9
 LOST = 1e5

@@ -50,6 +50,7 @@ def state(model, seed=0):
 
 def along(model, function, q, v, a, t=NOW):
     """d/dt of ``function(q, v, t)`` as the mechanism moves with velocity v and acceleration a; see `systems.along`."""
+
     def at(k):
         s = k * H
         return np.asarray(function(kt.integrate(model, q, s * v + 0.5 * s * s * a), v + s * a, t + s))
@@ -140,13 +141,19 @@ def test_the_whole_tree_moves_and_feels_the_same(seed):
         for name in ("kinetic_energy", "momentum", "centroidal_momentum", "center_of_mass_velocity"):
             close(getattr(kt, name)(driven, q, v, NOW), getattr(kt, name)(whole, Q, V))
         for reference in ("local", "world", "local_world_aligned"):
-            close(kt.body_velocities(driven, q, v, NOW, reference=reference),
-                  kt.body_velocities(whole, Q, V, reference=reference))
-            close(kt.frame_jacobians(driven, q, NOW, reference=reference),
-                  kt.frame_jacobians(whole, Q, reference=reference)[..., free])
+            close(
+                kt.body_velocities(driven, q, v, NOW, reference=reference),
+                kt.body_velocities(whole, Q, V, reference=reference),
+            )
+            close(
+                kt.frame_jacobians(driven, q, NOW, reference=reference),
+                kt.frame_jacobians(whole, Q, reference=reference)[..., free],
+            )
             for kind in ("spatial", "classical"):
-                close(kt.body_accelerations(driven, q, v, a, NOW, reference=reference, kind=kind),
-                      kt.body_accelerations(whole, Q, V, A, reference=reference, kind=kind))
+                close(
+                    kt.body_accelerations(driven, q, v, a, NOW, reference=reference, kind=kind),
+                    kt.body_accelerations(whole, Q, V, A, reference=reference, kind=kind),
+                )
             names = {"frame": driven.body_names[-1], "reference": reference}
             close(kt.jacobian_rate(driven, q, v, NOW, **names), kt.jacobian_rate(whole, Q, V, **names)[..., free])
         close(kt.coriolis_matrix(driven, q, v, NOW), kt.coriolis_matrix(whole, Q, V)[np.ix_(free, free)])

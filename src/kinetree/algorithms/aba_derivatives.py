@@ -21,7 +21,6 @@ No M is formed and no system of equations is solved beyond the joints' own D.
 from __future__ import annotations
 
 from kinetree.algorithms.aba import aba
-from kinetree.algorithms.answers import Answers, Articulated, Change, identity
 from kinetree.algorithms.derivatives import (
     accelerations,
     body_map,
@@ -33,6 +32,7 @@ from kinetree.algorithms.derivatives import (
 )
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.regularity import inertia_scales
+from kinetree.algorithms.response import Answers, Articulated, Change, identity
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 

@@ -11,12 +11,12 @@ matrix itself is the answer to unit forces: `answers.py`, where derivatives of f
 
 from __future__ import annotations
 
-from kinetree.algorithms.answers import Answers, Articulated, identity
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.regularity import inertia_scales
+from kinetree.algorithms.response import Answers, Articulated, identity
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero

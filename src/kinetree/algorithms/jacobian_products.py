@@ -11,7 +11,7 @@ Sueda (alg. 5, 6)        here
 from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
-from kinetree.algorithms.force_parts import transposed_product
+from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.kinematics import (
     express,
     link_transform,

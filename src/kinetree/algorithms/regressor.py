@@ -186,9 +186,7 @@ def _kinetic_energies(V, algebra):
     return [0.5 * v.dot(v), *v.cross(w), 0.5 * x * x, x * y, 0.5 * y * y, x * z, y * z, 0.5 * z * z]
 
 
-@algorithm(
-    inputs={"q": "nq"}, outputs={"y": "n_inertial"}, domains=(UNIT_QUATERNIONS,), body_frames=True, rotors=True
-)
+@algorithm(inputs={"q": "nq"}, outputs={"y": "n_inertial"}, domains=(UNIT_QUATERNIONS,), body_frames=True, rotors=True)
 def potential_energy_regressor(model, q):
     r"""Potential energy in the gravity field as a linear function of the inertial parameters.
 

@@ -22,6 +22,7 @@ from kinetree.spatial.scalar import where
 SINGULAR = 1e-15
 """A pivot below this part of its scale is singular: the subtractions behind it leave four rounding units and more."""
 
+
 class Pivots:
     """The pivots of one run of an algorithm.
 

@@ -42,7 +42,7 @@ class Spec:
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
         "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part.
     parts : tuple
-        The quantities of a fused function (`kinetree.compile.fused`).
+        The quantities of a fused function (`kinetree.compiler.fused`).
     """
 
     name: str

@@ -13,8 +13,8 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.analysis.far_bodies import FAR, FarBody, Ratio, far_bodies, inertia_ratios
 from kinetree.arguments import a_model, a_number, a_seed, a_whole_number, an_array, checked
-from kinetree.compile.calls import plain_call
-from kinetree.compile.function import compile
+from kinetree.compiler.calls import plain_call
+from kinetree.compiler.function import compile
 from kinetree.errors import ModelError, ShapeError
 from kinetree.model import Model
 from kinetree.model.seeds import generator
@@ -267,9 +267,7 @@ def _states(model: Model, q, v, a, states: int | None, seed: int | None):
     given = {name: np.asarray(x, float) for name, (x, _) in arrays.items() if x is not None}
     for name, x in given.items():
         if x.ndim == 0 or x.shape[-1] != arrays[name][1]:
-            raise ShapeError(
-                f"accuracy: {name} has shape {x.shape}, expected (..., {arrays[name][1]})", shape=x.shape
-            )
+            raise ShapeError(f"accuracy: {name} has shape {x.shape}, expected (..., {arrays[name][1]})", shape=x.shape)
     batch = np.broadcast_shapes(*(x.shape[:-1] for x in given.values()))
     is_counted = "q" in given or batch
     if is_counted and states is not None:
@@ -295,6 +293,7 @@ def _worst_condition(model: Model, M: np.ndarray) -> Condition:
 
 def _measured(model: Model, q, v, a, size, time: Mapping, dtype, longer, precision: str) -> list[Error]:
     """The errors of each algorithm in one precision, against the same in a longer one from the same numbers."""
+
     def both(function, *arrays):
         return [np.asarray(function(*(x.astype(d) for x in arrays), **time), longer) for d in (dtype, longer)]
 

@@ -152,9 +152,7 @@ def simulate(
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
     integrator: Annotated[str, _option("auto, semi_implicit, rk4, dp54, ... or adaptive.", default=True)] = "auto",
-    method: Annotated[
-        str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")
-    ] = None,
+    method: Annotated[str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")] = None,
     rtol: Annotated[float | None, _option("Relative tolerance of adaptive.", default="1e-10")] = None,
     atol: Annotated[float | None, _option("Absolute tolerance of adaptive.", default="1e-10")] = None,
     floating_base: FloatingBase = False,
@@ -179,7 +177,7 @@ def simulate(
 ) -> None:
     """Simulate a robot; print a summary, draw it, save it."""
     with Errors(debug):
-        from kinetree.simulate.simulate import simulate as run_simulation
+        from kinetree.simulation.simulate import simulate as run_simulation
 
         check_figure(plot)
         check_run(save)
@@ -217,7 +215,7 @@ def simulate(
             run.plot(path=plot)
             written.append(plot)
         if not quiet:
-            from kinetree.simulate.summary import summary_rows
+            from kinetree.simulation.summary import summary_rows
 
             rows = summary_rows(run, model, robot, written)
             _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
@@ -336,7 +334,7 @@ def verify(
     Exit code 0 if all agree, 1 if something is off. docs/verify.md explains the table.
     """
     with Errors(debug):
-        from kinetree.verify.command import command
+        from kinetree.verification.command import command
 
         check_targets(save)
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
@@ -425,6 +423,8 @@ def codegen(
     debug: Debug = False,
 ) -> None:
     """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
+    from kinetree.export.c_source import to_c
+
     with Errors(debug):
         if lang != "c":
             raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
@@ -437,7 +437,7 @@ def codegen(
         sources = []
         for names in function:
             f = _function(model, names, given, optional or (), checks)
-            sources.append(f.c_source(dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
+            sources.append(to_c(f, dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
         for source in sources:
             n = source.operations
             rows.append(
@@ -454,7 +454,7 @@ def codegen(
 
 def _refuse_unused(model, function: list[str], given: dict[str, str | None], optional: Iterable[str]) -> None:
     """Options apply to those functions that take them; one that no function takes is a mistake."""
-    from kinetree.compile.fused import parsed
+    from kinetree.compiler.fused import parsed
 
     texts = [text for names in function for text in names.split(",")]
     specs = [parsed(model, text)[0] for text in texts]
@@ -470,7 +470,7 @@ def _refuse_unused(model, function: list[str], given: dict[str, str | None], opt
 def _function(model, names: str, given: dict[str, str | None], optional: Iterable[str], checks: bool):
     """The function of one --function: an algorithm, or several with commas between them; options where they apply."""
     import kinetree as kt
-    from kinetree.compile.fused import parsed
+    from kinetree.compiler.fused import parsed
 
     texts = names.split(",")
     choices = {text: parsed(model, text) for text in texts}
@@ -497,7 +497,7 @@ def _function(model, names: str, given: dict[str, str | None], optional: Iterabl
 def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False, debug: Debug = False) -> None:
     """Show where compiled code is kept and how much there is of it; empty it."""
     with Errors(debug):
-        from kinetree.compile import cache as files
+        from kinetree.native import cache as files
 
         removed = [("removed", f"{files.clear()} entries")] if clear else []
         usage = files.usage()

@@ -49,7 +49,7 @@ def check_run(path: Path | None) -> None:
     """
     check_targets(path)
     if path is not None:
-        from kinetree.simulate.storage import check_suffix
+        from kinetree.simulation.storage import check_suffix
 
         check_suffix(path)
 

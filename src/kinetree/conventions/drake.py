@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kinetree.arguments import a_model, checked, of_kind
+from kinetree.conventions.coordinate_maps import BallRpy, Law, PlanarRates, WorldFree, same
 from kinetree.conventions.engine import Engine
-from kinetree.conventions.laws import BallRpy, Law, PlanarRates, WorldFree, same
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, Helical, Planar, Prismatic, Revolute, Spherical
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.arguments import a_model, a_whole_number, an_instance, array, checked, several, whole
-from kinetree.conventions.laws import Law
+from kinetree.conventions.coordinate_maps import Law
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
 from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.once import once
@@ -370,7 +370,7 @@ class Engine:
 @once
 def _forward_kinematics():
     from kinetree.algorithms import ALGORITHMS
-    from kinetree.compile.calls import plain_call
+    from kinetree.compiler.calls import plain_call
 
     return plain_call(ALGORITHMS["forward_kinematics"])
 

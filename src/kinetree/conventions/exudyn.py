@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from kinetree.arguments import a_mapping, a_model, array, checked, number, whole
 from kinetree.conventions.engine import Engine
-from kinetree.conventions.laws import Displaced, EulerParameters
 from kinetree.conventions.pairing import paired, refuse_kind
 from kinetree.joints import Free, Helical, Prismatic, Revolute
 from kinetree.model.parts import pose_of_transform

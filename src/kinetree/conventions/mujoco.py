@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_model, a_truth_value, checked, of_kind
+from kinetree.conventions.coordinate_maps import Law, MixedFree, same
 from kinetree.conventions.engine import Engine
-from kinetree.conventions.laws import Law, MixedFree, same
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, FreeSplit, Helical, Prismatic, Revolute, Spherical
 from kinetree.model.parts import pose_of_transform

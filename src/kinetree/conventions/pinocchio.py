@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_model, checked, of_kind
+from kinetree.conventions.coordinate_maps import Circle, Law, PlanarCircle, same
 from kinetree.conventions.engine import SWAP, Engine
-from kinetree.conventions.laws import Circle, Law, PlanarCircle, same
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Composite, Free, Planar, Spherical, Universal
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_model, a_positive_number, a_seed, array, checked
-from kinetree.compile.calls import plain_call
-from kinetree.compile.interpret import interpreted
+from kinetree.compiler.calls import plain_call
+from kinetree.compiler.interpret import interpreted
 from kinetree.errors import ModelError
 from kinetree.model import Model
 
@@ -225,4 +225,3 @@ def _text(row: np.ndarray, own: int, labels: tuple[str, ...]) -> str:
             size = f"{abs(row[k]):.6g}"
             text += f" {'-' if row[k] < 0.0 else '+'} {'' if size == '1' else size + ' '}{labels[k]}"
     return text
-

@@ -18,7 +18,7 @@ from kinetree.arguments import (
     of_kind,
     progress_bar,
 )
-from kinetree.compile.function import compile as compiled
+from kinetree.compiler.function import compile as compiled
 from kinetree.errors import UnsupportedError
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.progress import Progress
@@ -198,8 +198,9 @@ def exciting_trajectory(
 def _bounds(model: Model, margin: float, speed: float, reach: float):
     """Middle and half width of the positions, greatest speeds."""
     low, high = np.array(model.lower), np.array(model.upper)
-    low, high = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)), np.where(
-        np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)
+    low, high = (
+        np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * reach, -reach)),
+        np.where(np.isfinite(high), high, np.where(np.isfinite(low), low + 2 * reach, reach)),
     )
     fastest = np.where(np.isfinite(model.velocity_limit), model.velocity_limit, speed)
     return 0.5 * (low + high), 0.5 * margin * (high - low), margin * fastest

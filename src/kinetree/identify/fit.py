@@ -20,7 +20,7 @@ import numpy as np
 from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_model, a_number_not_negative, an_array, array, checked, names, progress_bar
-from kinetree.compile.calls import plain_call
+from kinetree.compiler.calls import plain_call
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
 from kinetree.identify.base import BaseParameters, by_rank
 from kinetree.identify.consistency import from_pseudo_inertia, pseudo_inertia
@@ -243,8 +243,7 @@ class _Data:
             x = np.ascontiguousarray(x, float)
             if x.ndim != 2 or x.shape[1] != size or len(x) != count:
                 raise ShapeError(
-                    f"fit: {name} has shape {x.shape}, expected ({count}, {size}): one row for each "
-                    "measured state",
+                    f"fit: {name} has shape {x.shape}, expected ({count}, {size}): one row for each measured state",
                     shape=x.shape,
                 )
             if not np.all(np.isfinite(x)):

@@ -125,9 +125,7 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
     if choice == "project" and mass >= 0.0:
         return project(mass, I), f"{rule}; replaced by the nearest possible tensor"
     code, repair = _diagnosis(mass, choice)
-    raise InertiaError(
-        f"{who}: {rule}. {repair}.", mass=mass, inertia=I, rule=rule, code=code, repair=repair
-    )
+    raise InertiaError(f"{who}: {rule}. {repair}.", mass=mass, inertia=I, rule=rule, code=code, repair=repair)
 
 
 def _diagnosis(mass: float, choice: str) -> tuple[str, str]:

@@ -275,7 +275,7 @@ def serve() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    import kinetree.io.lint_run  # noqa: F401  # so that no request pays for it
+    import kinetree.io.lint.run  # noqa: F401  # so that no request pays for it
 
     _send(answers, b"")
     while _wait_for(requests) and (request := _receive(requests)) is not None:

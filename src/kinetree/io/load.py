@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 from kinetree import data
 from kinetree.arguments import a_path, checked
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
-from kinetree.io.urdf import load_urdf
-from kinetree.io.xml_reader import Document
-from kinetree.io.xml_source import decode, read_bytes
+from kinetree.io.urdf.read import load_urdf
+from kinetree.io.xml.reader import Document
+from kinetree.io.xml.source import decode, read_bytes
 
 if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
 
 # By root element: the format, and its reader, imported when a file asks for it.
 _READERS = {
-    "robot": ("URDF", "kinetree.io.urdf", "load_urdf"),
-    "mujoco": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
-    "mujocoinclude": ("MJCF", "kinetree.io.mjcf", "load_mjcf"),
-    "sdf": ("SDF", "kinetree.io.sdf", "load_sdf"),
+    "robot": ("URDF", "kinetree.io.urdf.read", "load_urdf"),
+    "mujoco": ("MJCF", "kinetree.io.mjcf.read", "load_mjcf"),
+    "mujocoinclude": ("MJCF", "kinetree.io.mjcf.read", "load_mjcf"),
+    "sdf": ("SDF", "kinetree.io.sdf.read", "load_sdf"),
 }
 # By suffix: archives, and what opens a file whose root element cannot be determined.
 _ARCHIVES = {".zip": "MJCF", ".mjz": "MJCF"}

@@ -302,7 +302,7 @@ class MeshFinder:
     # Case -------------------------------------------------------------------------------------------------------
 
     def _case_hint(self, folder: Path, parts: Iterable[str]) -> str:
-        """", but X exists ..." if the path exists in other case."""
+        """ ", but X exists ..." if the path exists in other case."""
         differs = False
         for part in parts:
             if not os.path.exists(folder / part):

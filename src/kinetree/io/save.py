@@ -71,12 +71,10 @@ def save(
     path = Path(path)
     format = _format(path, format)
     if format == "urdf":
-        from kinetree.io.write_urdf import urdf_text as text_of
+        from kinetree.io.urdf.write import urdf_text as text_of
     else:
-        from kinetree.io.write_mjcf import mjcf_text as text_of
-    text, report = text_of(
-        model, unsupported=unsupported, meshes=meshes, folder=path.absolute().parent, **options
-    )
+        from kinetree.io.mjcf.write import mjcf_text as text_of
+    text, report = text_of(model, unsupported=unsupported, meshes=meshes, folder=path.absolute().parent, **options)
     write_text(path, text)
     return report
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from kinetree.errors import unknown_name
-from kinetree.io.losses import Losses
+from kinetree.io.unsupported_features import Losses
 from kinetree.model.parts import Geometry
 
 CHOICES = ("keep", "relative", "drop")

@@ -356,9 +356,7 @@ class Equipment:
 
         def actuator(a):
             target = {"joint": joint, "joint_in_parent": joint, "tendon": own}.get(a.transmission, frame)
-            return replace(
-                a, name=own(a.name), target=target(a.target), reference=a.reference and frame(a.reference)
-            )
+            return replace(a, name=own(a.name), target=target(a.target), reference=a.reference and frame(a.reference))
 
         def key(k):
             return Keyframe(own(k.name), *({joint(j): x for j, x in values.items()} for values in (k.q, k.v)))

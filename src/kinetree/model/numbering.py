@@ -166,9 +166,7 @@ class Numbering:
         return Numbering(order, (None, *(self.joints[k] for k in numbers)), p, s)
 
 
-def check_numbering(
-    bodies: Sequence[str], joints: Sequence[str | None], p: Sequence[int], s: Sequence[int]
-) -> None:
+def check_numbering(bodies: Sequence[str], joints: Sequence[str | None], p: Sequence[int], s: Sequence[int]) -> None:
     """Refuse a numbering that is not regular.
 
     Raises

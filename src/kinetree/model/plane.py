@@ -65,9 +65,7 @@ def plane_of(model) -> Plane:
             if max(turned, slid) > _SAME:
                 _refuse(model, i, turned > _SAME, normal, by)
     turns = states[0][0]
-    return Plane(
-        tuple(_clean(body @ normal) for body, _ in turns), tuple(_clean(joint @ normal) for _, joint in turns)
-    )
+    return Plane(tuple(_clean(body @ normal) for body, _ in turns), tuple(_clean(joint @ normal) for _, joint in turns))
 
 
 def axes_across(normal: np.ndarray) -> np.ndarray:

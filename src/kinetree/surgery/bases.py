@@ -13,7 +13,7 @@ from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
-from kinetree.surgery.draft import ENDLESS, Draft, checked_body
+from kinetree.surgery.model_editor import ENDLESS, Draft, checked_body
 from kinetree.surgery.position import world_transforms
 from kinetree.surgery.states import StateMap
 

@@ -9,7 +9,7 @@ from kinetree.errors import ModelError, TopologyError
 from kinetree.joints import Joint
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
-from kinetree.surgery.draft import Draft, as_names, checked_body
+from kinetree.surgery.model_editor import Draft, as_names, checked_body
 from kinetree.surgery.position import position, world_transforms
 
 

@@ -9,7 +9,7 @@ from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Equipment, Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
-from kinetree.surgery.draft import ENDLESS, Draft
+from kinetree.surgery.model_editor import ENDLESS, Draft
 from kinetree.surgery.naming import rename
 
 

@@ -140,8 +140,10 @@ def _rotation_limit(c: RotationLimit, positions, note: Note) -> tuple:
 
 
 def _actuator(a: Actuator, positions, constant, shifts, note: Note) -> tuple:
-    if a.transmission in ("joint", "joint_in_parent") and a.target in positions or (
-        a.transmission == "tendon" and a.target in constant
+    if (
+        a.transmission in ("joint", "joint_in_parent")
+        and a.target in positions
+        or (a.transmission == "tendon" and a.target in constant)
     ):
         note("info", "lock", f"{a} has nothing to move and is left out")
         return ()

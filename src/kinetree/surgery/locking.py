@@ -9,8 +9,8 @@ import numpy as np
 from kinetree.arguments import a_model, checked, some_names
 from kinetree.errors import CouplingError
 from kinetree.model import Model
-from kinetree.surgery.draft import Draft, as_mapping
 from kinetree.surgery.locked_equipment import locked_equipment
+from kinetree.surgery.model_editor import Draft, as_mapping
 from kinetree.surgery.position import CONSISTENT, joint_position
 
 

@@ -9,7 +9,7 @@ from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
-from kinetree.surgery.draft import Draft
+from kinetree.surgery.model_editor import Draft
 
 Names = Mapping[str, str] | Callable[[str], str] | None
 
@@ -99,9 +99,7 @@ def rename(
     draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
     draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
     draft._couplings = [(joint[follower], joint[master], *how) for follower, master, *how in draft._couplings]
-    draft._rotors = [
-        (joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors
-    ]
+    draft._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors]
     draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
     draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
     return draft.result()

@@ -9,7 +9,7 @@ from kinetree.joints import Revolute
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
 from kinetree.spatial import IdentityRotation, Transform, Vector3
-from kinetree.surgery.draft import Draft
+from kinetree.surgery.model_editor import Draft
 
 
 @checked(model=a_model)

@@ -15,7 +15,7 @@ from kinetree.model.graph import MechanismGraph, named_loops
 from kinetree.model.mechanism import DRIVE_DATA, LOOP_DATA, Link, acyclic, hang, is_identity
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
-from kinetree.surgery.draft import Draft
+from kinetree.surgery.model_editor import Draft
 from kinetree.surgery.states import StateMap
 
 LIMITS = ("lower", "upper", *DRIVE_DATA)  # infinite where there are none

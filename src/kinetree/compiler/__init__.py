@@ -1,0 +1,1 @@
+"""Algorithms compiled for a model: functions called with arrays, their derivatives and combinations."""

@@ -1,0 +1,497 @@
+"""Function: one algorithm compiled for one model, called with arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import time
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from kinetree.algorithms.spec import Spec
+from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
+from kinetree.compiler.array_calls import ArrayCalls
+from kinetree.compiler.fused import CHOICES, Packing, flattened, resolved
+from kinetree.compiler.static_choices import settled
+from kinetree.compiler.time_argument import missing_inputs, timed
+from kinetree.compiler.tracing import numbers_model
+from kinetree.errors import unknown_name
+from kinetree.native.arrays import is_number
+from kinetree.native.c_names import identifier
+from kinetree.native.threads import checked_threads
+from kinetree.once import alone, lock, made_once, once
+
+_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
+
+# Machine code of this process by structure, the latest last: models that differ in numbers only share it.
+_RECENT: dict[tuple, object] = {}
+_KEPT = 128
+
+
+def _recent(key: tuple):
+    with lock("recent kernels"):
+        return _RECENT.get(key)
+
+
+def _keep(key: tuple, kernel):
+    with lock("recent kernels"):
+        _RECENT.pop(key, None)  # the place of the latest is the end
+        _RECENT[key] = kernel
+        while len(_RECENT) > _KEPT:
+            del _RECENT[next(iter(_RECENT))]
+    return kernel
+
+
+class Function(ArrayCalls):
+    """An algorithm compiled for a model: ``f(q, v, tau)``.
+
+    Made by :func:`kinetree.compile`. A call with float64 arrays of one state runs in a fraction of a microsecond;
+    leading axes are batches and run in SIMD form; float32 arrays give float32 results. Functions may be shared
+    between threads.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm.
+    model : Model
+        The model it was compiled for.
+    input_names, output_names : tuple of str
+        In the order of arguments and results.
+    single : callable
+        The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs,
+        *outputs)``; it returns ``NotImplemented`` for everything that it does not take, where a call of the Function
+        explains.
+    """
+
+    def __init__(
+        self,
+        spec: Spec,
+        model,
+        present: tuple[str, ...],
+        static: Mapping[str, object],
+        checks: bool,
+        threads: int | None = None,
+    ):
+        spec = timed(spec, model)
+        self.name = spec.name
+        self.model = model
+        self.structure_model = model  # whose structure the code has; the numbers are the model's
+        self.spec = spec
+        self.static = {n: settled(model, n, x) for n, x in static.items()}
+        self.checks = checks
+        self.threads = checked_threads(threads)
+        self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
+        self.output_names = tuple(spec.outputs)
+        self.seconds = {}  # what building took: trace (or read), compile (or load) the scalar form and that for batches
+        self._present = self.input_names[len(spec.inputs) :]
+        self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
+        self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
+        self._result = _result_kind(spec)
+        self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
+        self._numbers = None  # other numbers than the model's
+        self._own = {}  # the function in the user's own frames
+        self._made_of = None  # the function whose code this one runs with other numbers or in other frames
+        self.statewise = {}  # kernels that take the params of every state, by dtype
+        self.single = self._build_single
+        self._fronted = False
+
+    # Calling -------------------------------------------------------------------------------------------------------
+
+    def __call__(self, *args, out=None, **named):
+        if named or len(args) != len(self.input_names):
+            args = self._bound(args, named)
+        if out is None:
+            result = self.single(*args)
+            if result is not NotImplemented:
+                if not self._fronted:
+                    self._give_front()
+                return result
+            outs = ()
+        else:
+            outs = out if type(out) is tuple else flattened(out)
+            result = self.single(*args, *outs)
+            if result is not NotImplemented:
+                return result
+        result = self._plain(args, outs)
+        if result is not NotImplemented:
+            return result
+        if len(args) == len(self.input_names):
+            result = self._converted(args, outs)
+            if result is not NotImplemented:
+                return result
+        return self._general(dict(zip(self.input_names, self._bound(args, {}), strict=True)), out)
+
+    def _give_front(self) -> None:
+        """Later calls of this kind go to the entry without Python in between."""
+
+        def give():
+            if self._fronted:
+                return
+            self._fronted = True
+            if type(self).__call__ is Function.__call__:
+                from kinetree.native.vectorcall import give_front
+
+                give_front(self)
+
+        alone(("front", id(self)), give)
+
+    def _plain(self, args, outs):
+        """Plain arrays of any batch and either precision; NotImplemented for everything else."""
+        dtype = next((x.dtype for x in args if type(x) is np.ndarray), None)
+        rows = self._batches.get(dtype)
+        if rows is None:
+            if dtype is None or dtype not in _PRECISIONS:
+                return NotImplemented
+            rows = self._batches[dtype] = self._packed_rows(self._kernel(dtype).rows)
+        result = rows(*args, *outs)
+        if result is NotImplemented:
+            single = self._singles.get(dtype)
+            if single is None and self._is_single((*args, *outs), dtype):
+                single = self._singles[dtype] = self._entry(self._kernel(dtype))
+            if single is not None:
+                result = single(*args, *outs)
+        return result if result is not NotImplemented else self._rows(args, outs, dtype)
+
+    def _bound(self, args, named) -> tuple:
+        """The arrays in the order of the inputs."""
+        names = self.input_names
+        if len(args) > len(names):
+            raise TypeError(f"{self.name} takes {len(names)} arrays ({', '.join(names)}), {len(args)} were given")
+        try:
+            rest = [named[name] for name in names[len(args) :]]
+            if len(rest) == len(named):
+                return (*args, *rest)
+        except KeyError:
+            pass
+        for name in named:
+            if name in names[: len(args)]:
+                raise TypeError(f"{self.name}: {name} is given twice, by its place and by its name")
+            if name not in names:
+                raise TypeError(f"{self.name}: unexpected argument {name!r}; arrays: {', '.join(names)}")
+        missing = [name for name in names[len(args) :] if name not in named]
+        raise TypeError(missing_inputs(self.name, self.model, missing))
+
+    # Building ------------------------------------------------------------------------------------------------------
+
+    def _build_single(self, *args):
+        """Stands for the single-call entry until it is first needed."""
+        # Batches and extended precision need no scalar form. Functions that are called with batches alone come here
+        # every time, so the array that tells most is looked at first.
+        if args and type(args[0]) is np.ndarray and args[0].ndim != len(self._shapes[0]):
+            return NotImplemented
+        double = np.dtype(np.float64)
+        if not self._is_single(args, double):
+            return NotImplemented
+        self.single = self._singles[double] = self._entry(self._kernel(double))
+        return self.single(*args)
+
+    def _is_single(self, arrays, dtype) -> bool:
+        """Whether these are plain arrays of one state: inputs, or inputs and results; single inputs may be numbers."""
+        shapes, count = (*self._shapes, *self._out_shapes), len(self._shapes)
+        return len(arrays) in (count, len(shapes)) and all(
+            (type(x) is np.ndarray and x.dtype == dtype and x.shape == shape)
+            or (shape == () and k < count and is_number(x, dtype))
+            for k, (x, shape) in enumerate(zip(arrays, shapes, strict=False))
+        )
+
+    @property
+    def _doing(self) -> str:
+        """What a progress line says."""
+        return f"compiling {self.name} for model {self.model.name!r}"
+
+    def _entry(self, kernel):
+        """The kernel's entry for one state, its results packed as a call of this function packs them."""
+        entry, count = kernel.entry, len(self.input_names)
+        if self._result is None and self._out_shapes != ((),):
+            return entry
+
+        alone, make = len(self._out_shapes) == 1, self._maker()
+        if not alone and () not in self._out_shapes:
+
+            def packed(*args):
+                result = entry(*args)
+                return result if result is NotImplemented else make(result)
+
+            return packed
+
+        def packed(*args):
+            result = entry(*args)
+            if result is NotImplemented:
+                return result
+            result = (result,) if alone else result
+            if len(args) == count:  # a number, unless it was asked to fill an array
+                result = [x if x.ndim else x[()] for x in result]
+            return make(result)
+
+        return packed
+
+    def _maker(self):
+        """What makes the result of a call out of the arrays of the kernel, without looking at them."""
+        if self._result is None:
+            return operator.itemgetter(0)
+        return self._result.make if self.spec.parts else functools.partial(tuple.__new__, self._result)
+
+    def _packed_rows(self, rows):
+        """The kernel's entry for batches, its results packed."""
+        if self._result is None:
+            return rows
+
+        alone, make = len(self._out_shapes) == 1, self._maker()
+
+        def packed(*args):
+            result = rows(*args)
+            if result is NotImplemented:
+                return result
+            return make((result,) if alone else result)
+
+        return packed
+
+    def _kernel(self, dtype: np.dtype):
+        kernel = self._kernels.get(dtype)
+        return made_once(self._kernels, dtype, self._built, dtype.name) if kernel is None else kernel
+
+    def _built(self, dtype: str):
+        """The kernel: of a model of the same structure if there was one in this process, else loaded or compiled."""
+        from kinetree.compiler.program_cache import joint_classes, signature_of
+        from kinetree.native.kernel import Kernel
+        from kinetree.trace.progress import shown
+
+        basis = numbers_model(self.spec, self.structure_model)
+        numbers = basis.number_values() if self._numbers is None else self._numbers
+        signature = signature_of(self.spec, self.structure_model, self._present, self.static)
+        # Joints of the same repr may be of different classes, when a user defines a class anew.
+        key = (self.spec.identity, dtype, self.checks, joint_classes(basis), signature)
+
+        def new():
+            found = _recent(key)
+            if found is not None:  # another thread has made one meanwhile
+                return found.with_numbers(numbers)
+            start = time.perf_counter()
+            with shown(self._doing):
+                program = self._program(signature)
+            self.seconds[f"trace {dtype}"] = time.perf_counter() - start
+            return _keep(key, Kernel(program, dtype, self.checks, numbers, what=self._doing, seconds=self.seconds))
+
+        like = _recent(key)
+        return alone(("kernel", key), new) if like is None else _keep(key, like.with_numbers(numbers))
+
+    def _program(self, signature):
+        from kinetree.compiler.program_cache import stored_program
+
+        return stored_program(self.spec, self.structure_model, self._present, self.static, signature)
+
+    # Other numbers -------------------------------------------------------------------------------------------------
+
+    def with_parameters(self, parameters) -> Function:
+        """The same machine code for other numbers of the model: payloads, calibration, identification, randomization.
+
+        Parameters
+        ----------
+        parameters : Model, mapping, or (..., n) array [SI]
+            A model of the same structure; or numbers by name, for example ``{"hand.mass": 1.2, "gravity.z": -1.62}``,
+            the others as they are; or all of them in the order of ``model.numbers().names``. With leading axes each
+            state of a batch has numbers of its own: those axes broadcast against the batch.
+
+        Returns
+        -------
+        Function
+            Nothing is compiled, except once for the first sets with leading axes, and once for offsets of joints
+            ("elbow.r.x") that break a zero of the frames in which the code computes.
+
+        Raises
+        ------
+        ModelError
+            A number is structure in the compiled code: it is zero or infinite there and another here, or the reverse;
+            or the models differ in more than numbers.
+        InertiaError
+            One set of numbers has an inertia that no body can have. Sets with leading axes are taken as they are.
+        NonFiniteError, ShapeError, UnknownNameError
+
+        Notes
+        -----
+        The names are those of ``model.numbers()``: "hand.mass", first moments "hand.h.x" and moments of inertia
+        "hand.I.xx" about the body's origin, offsets "elbow.r.x", "gravity.z", "elbow.armature".
+
+        Examples
+        --------
+        >>> import kinetree as kt, numpy as np
+        >>> f = kt.compile(kt.models.pendulum(), "rnea")
+        >>> still = np.zeros(1)
+        >>> moon = f.with_parameters({"gravity.z": -1.62})
+        >>> round(float(f(np.ones(1), still, still)[0] / moon(np.ones(1), still, still)[0]), 3)
+        6.056
+        >>> many = f.with_parameters({"gravity.z": np.linspace(-1.0, -9.0, 5)})
+        >>> many(np.ones(1), still, still).shape
+        (5, 1)
+        """
+        from kinetree.compiler.parameters import with_parameters
+
+        return with_parameters(self, parameters)
+
+    def copy_for(self, model, numbers: np.ndarray) -> Function:
+        """This function for another model: ``numbers`` are those of the model that the code was traced for."""
+        other = Function(self.spec, model, self._present, self.static, self.checks, self.threads)
+        other.structure_model, other._numbers, other.statewise = self.structure_model, numbers, self.statewise
+        other._made_of = self if self.structure_model is self.model else self._made_of
+        other._kernels = {dtype: kernel.with_numbers(numbers) for dtype, kernel in tuple(self._kernels.items())}
+        return other
+
+    def in_own_frames(self) -> Function:
+        """This function compiled for the user's own frames, in which all numbers that are not zero may vary."""
+        return made_once(self._own, "frames", self._in_own_frames)
+
+    def _in_own_frames(self) -> Function:
+        spec = dataclasses.replace(self.spec, body_frames=True)
+        other = Function(spec, self.structure_model, self._present, self.static, self.checks, self.threads)
+        other._made_of = self
+        return other
+
+    @property
+    def program(self):
+        """The straight-line program that is compiled."""
+        for kernel in self._kernels.values():
+            return kernel.program
+        from kinetree.compiler.program_cache import signature_of
+
+        return self._program(signature_of(self.spec, self.structure_model, self._present, self.static))
+
+    @property
+    def operations(self):
+        """Operation counts of one evaluation: multiplications, additions, divisions and so on."""
+        return self.program.operations
+
+    def __reduce__(self):
+        """Copies and other processes build the function anew, from the caches: machine code holds addresses."""
+        if self._made_of is None:
+            name = self.spec.parts or self.name
+            return _function_of, (self.model, name, self._present, self.checks, self.threads, self.static)
+        if self.structure_model is self.model:
+            return _in_own_frames, (self._made_of,)
+        return _with_model, (self._made_of, self.model)
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
+        results = ", ".join(f"{n} {s}" for n, s in zip(self.output_names, self._out_shapes, strict=True))
+        return f"<Function {self.name}({arguments}) -> {results} for model {self.model.name!r}>"
+
+
+def _function_of(model, name, optional, checks, threads, static) -> Function:
+    return compile(model, name, optional=optional, checks=checks, threads=threads, **static)
+
+
+def _in_own_frames(function) -> Function:
+    return function.in_own_frames()
+
+
+def _with_model(function, model) -> Function:
+    return function.with_parameters(model)
+
+
+def _result_kind(spec: Spec):
+    """What makes the result of a call out of its arrays; None for a single array as it is."""
+    if spec.parts:
+        named = [(part.name, tuple(part.spec.outputs)) for part in spec.parts]
+        return Packing(spec, [_result_type(*each) if len(each[1]) > 1 else None for each in named])
+    return _result_type(spec.name, tuple(spec.outputs)) if len(spec.outputs) > 1 else None
+
+
+@once
+def _result_type(algorithm: str, fields: tuple[str, ...]):
+    """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
+    kind = namedtuple(f"{identifier(algorithm)}_result", fields)
+    kind.__reduce__ = lambda self: (_result_of, (algorithm, fields, *self))
+    return kind
+
+
+def _result_of(algorithm: str, fields: tuple[str, ...], *values):
+    return _result_type(algorithm, fields)(*values)
+
+
+@checked(model=a_model, optional=some_names, checks=a_truth_value)
+def compile(
+    model,
+    name: str | Sequence[str],
+    *,
+    optional: str | Sequence[str] = (),
+    checks: bool = True,
+    threads: int | None = None,
+    **static,
+) -> Function:
+    """Compile an algorithm for a model, or several as one function that shares their common work.
+
+    Parameters
+    ----------
+    model : Model
+    name : str or list of str
+        Name of an algorithm: "rnea", "crba", "aba", "forward_dynamics", "jacobian" and so on, with static arguments
+        behind it if need be: "jacobian:hand", "jacobian:hand:world". A list makes one function of all: its inputs are
+        those of the algorithms by name, in the order in which they first appear, its result a named tuple by quantity.
+    optional : str or sequence of str
+        Optional inputs that the function shall take, for example ("f_ext",).
+    checks : bool
+        Whether the function refuses inputs that are not finite or outside the algorithm's domain. Without checks NaN
+        goes through to every result that depends on it, and quaternions are not verified.
+    threads : int, optional
+        The most threads that share a batch of more than about a millisecond of work; default all cores, or what the
+        environment variable KINETREE_NUM_THREADS says. Results are the same bits whatever their number.
+    **static
+        Static arguments of the algorithm, such as ``frame="hand", reference="world"``; of a list, those of all
+        quantities that take them and do not name their own.
+
+    Returns
+    -------
+    Function
+        Compiled at its first call; ``f(*arrays, out=None)``, inputs in order or by name. Leading axes broadcast.
+        ``out`` takes the array of the result, or a tuple of them in the order of ``f.output_names``, which are filled
+        and returned; they may overlap inputs, but not one another.
+
+    Raises
+    ------
+    UnknownNameError
+        No algorithm or frame has this name.
+    DuplicateNameError
+        A quantity is in the list twice.
+
+    Notes
+    -----
+    In the result of a list, a quantity is what its own function gives: an array, or a named tuple of several. Its
+    field is its text as an identifier: ``jacobian_hand`` for "jacobian:hand".
+
+    Examples
+    --------
+    >>> import kinetree as kt, numpy as np
+    >>> model = kt.models.double_pendulum()
+    >>> f = kt.compile(model, "aba")
+    >>> f(np.zeros(2), np.zeros(2), np.zeros(2)).shape
+    (2,)
+    >>> both = kt.compile(model, ["crba", "jacobian:lower"], reference="world")
+    >>> result = both(np.zeros(2))
+    >>> result.crba.shape, result.jacobian_lower.shape
+    ((2, 2), (6, 2))
+    """
+    spec, static = resolved(model, name, static)
+    check_static(spec, model, static)
+    optional = (optional,) if isinstance(optional, str) else tuple(optional)
+    for entry in optional:
+        if entry not in spec.optional:
+            raise unknown_name("optional input", entry, spec.optional, f"algorithm {spec.name!r}")
+    return Function(spec, model, tuple(n for n in spec.optional if n in optional), static, checks, threads)
+
+
+def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
+    """Refuse missing, unknown and impossible static arguments."""
+    for name in spec.static:
+        if name not in static:
+            choices = f" one of {', '.join(CHOICES[name])}" if name in CHOICES else ""
+            raise TypeError(f"{spec.name} needs the keyword argument {name}={choices}")
+    for name, value in static.items():
+        if name not in spec.static:
+            raise TypeError(
+                f"{spec.name} has no keyword argument {name!r}; it takes {', '.join(spec.static) or 'none'}"
+            )
+        if name in CHOICES:
+            choice(name, value, CHOICES[name], spec.name)
+        settled(model, name, value)

@@ -1,0 +1,391 @@
+"""Several quantities of one state in one function: traced together, so that what they share is computed once.
+
+A fused function is a `Spec` made on the fly. Its function runs the algorithms one after the other on the same scalars;
+while it is traced these are nodes of one graph, in which equal operations are one node. So it is compiled, cached,
+batched, checked and interpreted like every algorithm.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import re
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kinetree.algorithms.kinematics import KINDS, REFERENCES
+from kinetree.algorithms.shared_results import COMPANIONS
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.arguments import a_model
+from kinetree.compiler.static_choices import settled
+from kinetree.content import from_library
+from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
+from kinetree.native.c_names import identifiers
+from kinetree.once import once
+
+CHOICES = {
+    "reference": REFERENCES,
+    "kind": KINDS,
+}
+LONGEST = 96
+"""Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One entry of the list that is fused.
+
+    Parameters
+    ----------
+    text : str
+        As it was asked for: "jacobian:hand".
+    name : str
+        The algorithm.
+    static : tuple of (str, object)
+        Its static choices, sorted by name.
+    """
+
+    text: str
+    name: str
+    static: tuple[tuple[str, object], ...]
+
+    @property
+    def spec(self) -> Spec:
+        """The algorithm's declaration."""
+        return ALGORITHMS[self.name]
+
+    def __str__(self) -> str:
+        choices = dict(self.static)
+        frame = [str(choices.pop("frame"))] if "frame" in choices else []
+        shown = ", ".join([*frame, *(str(value) for value in choices.values())])
+        return f"{self.name}({shown})" if shown else self.name
+
+
+def resolved(model, name: str | Sequence, static: Mapping[str, object]) -> tuple[Spec, dict[str, object]]:
+    """The declaration that a request names, and its static arguments.
+
+    Parameters
+    ----------
+    model : Model
+    name : str, or list of str
+        One algorithm, perhaps with choices behind its name, or several quantities that become one function.
+    static : mapping
+        Static choices given as keywords.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError, TypeError
+    """
+    a_model("the first argument", model)
+    if not isinstance(name, str):
+        return fused_spec(quantities(model, name, static)), {}
+    spec, own = parsed(model, name)
+    if twice := [entry for entry in own if entry in static]:
+        raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
+    return spec, {**own, **static}
+
+
+def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tuple[Quantity, ...]:
+    """Read a list of quantities; static choices that an entry does not name are those given for all.
+
+    Parameters
+    ----------
+    model : Model
+    names : sequence of str
+        Each an algorithm's name, or one with choices: "jacobian:hand", "jacobian:hand:world". Or what this gives.
+    static : mapping
+        Static choices of all quantities that take them.
+
+    Raises
+    ------
+    UnknownNameError
+        No algorithm, frame or choice has this name.
+    DuplicateNameError
+        A quantity is asked for twice.
+    TypeError
+        A choice is missing, or one is given that no quantity takes.
+    """
+    if isinstance(names, tuple) and names and all(isinstance(part, Quantity) for part in names):
+        return names  # read before: of a function that is built anew
+    if not isinstance(names, list | tuple) or not all(isinstance(text, str) for text in names):
+        raise TypeError(f"the quantities to compile are a list of names, such as ['rnea', 'crba'], found {names!r}")
+    if not names:
+        raise TypeError("name: the list is empty, so there is no quantity to compile")
+    found: dict[tuple, Quantity] = {}
+    used = set()
+    for text in names:
+        spec, own = parsed(model, text)
+        used.update(name for name in spec.static if name in static and name not in own)
+        chosen = {name: own.get(name, static.get(name)) for name in spec.static if name in own or name in static}
+        missing = [name for name in spec.static if name not in chosen]
+        if missing:
+            raise TypeError(_missing(spec, text, own, missing))
+        for name, value in chosen.items():
+            if name in CHOICES and value not in CHOICES[name]:
+                raise unknown_name(name, value, CHOICES[name], spec.name)
+        chosen = {name: settled(model, name, value) for name, value in chosen.items()}
+        quantity = Quantity(text, spec.name, tuple(sorted(chosen.items())))
+        before = found.setdefault((quantity.name, quantity.static), quantity)
+        if before is not quantity:
+            other = "" if before.text == text else f" ({before.text!r} is the same)"
+            raise DuplicateNameError(f"the quantity {text!r} is asked for twice{other}", name=text)
+    for name in static:
+        if name not in used:
+            takers = [q.text for q in found.values() if name in q.spec.static]
+            raise TypeError(
+                f"{name}={static[name]!r} is given for all quantities, but "
+                + (f"{', '.join(takers)} say their own" if takers else f"none of {', '.join(names)} takes it")
+            )
+    return tuple(found.values())
+
+
+def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
+    """The algorithm that a text names, and the static choices behind its name.
+
+    Parameters
+    ----------
+    model : Model
+    text : str
+        "rnea", "frame_pose:hand", "jacobian:hand:world", "body_velocities:local", "hybrid_dynamics:hip+knee".
+    """
+    name, colon, rest = text.partition(":")
+    spec = ALGORITHMS.get(name)
+    if spec is None:
+        raise unknown_name("algorithm", name, sorted(ALGORITHMS), "kinetree")
+    own: dict[str, str] = {}
+    while colon:
+        # A frame's name may hold colons, or be "world": choices are taken from the end, until a frame is left.
+        if "frame" in spec.static and _is_frame(model, rest):
+            own["frame"] = rest
+            break
+        if "forward" in spec.static:
+            own["forward"] = rest
+            settled(model, "forward", rest)
+            break
+        head, colon, last = rest.rpartition(":")
+        choice = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)
+        if choice is None:
+            _refuse(model, spec, text, rest, head, last)
+        own[choice] = last
+        rest = head
+    return spec, own
+
+
+def _is_frame(model, name: str) -> bool:
+    return any(frame.name == name for frame in model.frames)
+
+
+def _refuse(model, spec: Spec, text: str, rest: str, head: str, last: str):
+    """Say what is wrong with the choices behind a name."""
+    named = [name for name in spec.static if name in CHOICES]
+    if "frame" in spec.static and not (head and _is_frame(model, head) and named):
+        model.frame(rest)  # raises: there is no such frame
+    if not spec.static:
+        raise UnknownNameError(f"{text!r}: {spec.name} takes no choices behind its name", kind="choice", name=rest)
+    known = [value for name in named for value in CHOICES[name]]
+    raise unknown_name("choice", last, known, f"{spec.name} (in {text!r}: {', '.join(spec.static)})")
+
+
+def _missing(spec: Spec, text: str, own: Mapping[str, str], missing: Sequence[str]) -> str:
+    """The message about static choices that are not given."""
+    keywords = ", ".join(f"{name}=" + (f" (one of {', '.join(CHOICES[name])})" if name in CHOICES else "")
+                         for name in missing)  # fmt: skip
+    examples = {"frame": "FRAME", "forward": "JOINT+JOINT"}
+    examples |= {name: values[-1] for name, values in CHOICES.items()} | own
+    behind = ":".join([spec.name, *(examples[name] for name in spec.static if name in examples)])
+    return f"{text!r} needs the keyword argument {keywords}; or write {behind!r}"
+
+
+# The declaration ------------------------------------------------------------------------------------------------------
+
+
+def fused_spec(parts: tuple[Quantity, ...]) -> Spec:
+    """The Spec of several quantities; the same object for the same quantities, so that machine code is shared.
+
+    Inputs are those of all algorithms by name, in the order in which they first appear; outputs are named by quantity
+    ("crba"), those of algorithms with several by both ("rnea_derivatives_dtau_dq").
+    """
+    return _fused_spec(parts, tuple(part.spec.identity for part in parts))
+
+
+@once(most=256)
+def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
+    specs = [part.spec for part in parts]
+    inputs = _united([spec.inputs for spec in specs])
+    optional = {name: shape for name, shape in _united([spec.optional for spec in specs]).items() if name not in inputs}
+    _united([inputs, *(spec.optional for spec in specs)])  # one shape for every name
+    fields = _fields(parts, {*inputs, *optional})
+    labels = [
+        field if len(spec.outputs) == 1 else f"{field}_{output}"
+        for field, spec in zip(fields, specs, strict=True)
+        for output in spec.outputs
+    ]
+    labels = identifiers(labels, {*inputs, *optional})
+    shapes = [shape for spec in specs for shape in spec.outputs.values()]
+    hosts = _hosts(parts)
+
+    def fused(model, **arrays):
+        found = {}
+        for part, spec in zip(parts, specs, strict=True):
+            if part not in hosts:
+                given = {name: arrays[name] for name in (*spec.inputs, *spec.optional) if name in arrays}
+                found[part] = spec.function(model, **given, **dict(part.static))
+        for part, host in hosts.items():
+            found[part] = COMPANIONS[part.name].value(model, arrays, found[host])
+        results = []
+        for part, spec in zip(parts, specs, strict=True):
+            results += [found[part]] if len(spec.outputs) == 1 else found[part]
+        return results if len(results) > 1 else results[0]
+
+    fused.__doc__ = _doc(specs, labels)
+    return Spec(
+        name=_name(parts),
+        function=fused,
+        inputs=MappingProxyType(inputs),
+        optional=MappingProxyType(optional),
+        outputs=MappingProxyType(dict(zip(labels, shapes, strict=True))),
+        domains=tuple(dict.fromkeys(domain for spec in specs for domain in spec.domains)),
+        body_frames=_frames([spec.body_frames for spec in specs]),
+        parts=parts,
+    )
+
+
+def _fields(parts: Sequence[Quantity], inputs: set[str]) -> list[str]:
+    """The names of the quantities in results: what was asked for, as identifiers that are not those of inputs."""
+    return identifiers([part.text for part in parts], inputs)
+
+
+def _hosts(parts: Sequence[Quantity]) -> dict[Quantity, Quantity]:
+    """The quantities that another one of the list has at hand, and which one."""
+    own = {part.name: part for part in parts if from_library(part.spec.function)}
+    return {
+        own[name]: own[companion.host]
+        for name, companion in COMPANIONS.items()
+        if name in own and companion.host in own
+    }
+
+
+def _united(tables: Sequence[Mapping]) -> dict:
+    """Names and shapes of all tables; one name has one shape."""
+    found: dict = {}
+    for table in tables:
+        for name, shape in table.items():
+            if found.setdefault(name, shape) != shape:
+                raise ShapeError(
+                    f"{name} is {found[name]} for one of the quantities and {shape} for another: they cannot be fused.",
+                    name=name,
+                )
+    return found
+
+
+def _frames(choices: Sequence[bool | str | None]) -> bool | str | None:
+    """The body frames for all: the user's own if one needs them, or if all that have bodies are cheaper there."""
+    if True in choices:
+        return True
+    choices = [choice for choice in choices if choice is not None]
+    return "cheaper" if choices and all(choices) else False
+
+
+def _name(parts: Sequence[Quantity]) -> str:
+    """The quantities joined, different for different ones."""
+    texts = [str(part) for part in parts]
+    name = "+".join(texts)
+    if len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(name.encode()).hexdigest()[:12]
+    kept = 1
+    while kept < len(texts) and len("+".join(texts[: kept + 1])) < LONGEST - 24:
+        kept += 1
+    return f"{'+'.join(texts[:kept])}+{len(texts) - kept} more ({digest})"
+
+
+def _doc(specs: Sequence[Spec], labels: Sequence[str]) -> str:
+    """A docstring whose entries are those of the algorithms, for the comments of generated code."""
+    docs = [inspect.cleandoc(spec.function.__doc__ or "") for spec in specs]
+    lines, seen = ["Several quantities of one state.", ""], set()
+    for doc, spec in zip(docs, specs, strict=True):
+        for name in (*spec.inputs, *spec.optional):
+            if name not in seen:
+                seen.add(name)
+                lines += _entry(doc, name, name)
+    label = iter(labels)
+    for doc, spec in zip(docs, specs, strict=True):
+        for name in spec.outputs:
+            lines += _entry(doc, name, next(label))
+    return "\n".join(lines) + "\n"
+
+
+def _entry(doc: str, name: str, label: str) -> list[str]:
+    """The entry of a numpydoc section about one array, under another name."""
+    found = re.search(rf"^{re.escape(name)}(?:, \w+)* : ([^\n]*)\n((?:    [^\n]*(?:\n|$))+)", doc, re.MULTILINE)
+    return [f"{label} : {found.group(1)}", *found.group(2).rstrip().splitlines()] if found else []
+
+
+# Results --------------------------------------------------------------------------------------------------------------
+
+
+class Packing:
+    """Puts the arrays of a fused function into a named tuple by quantity; it stands where others have a tuple's class.
+
+    An algorithm with one output gives its array, one with several the named tuple that a call of it gives.
+
+    Parameters
+    ----------
+    spec : Spec
+        Of a fused function.
+    kinds : sequence of type or None
+        The named tuple of each quantity, None for those with one output.
+
+    Attributes
+    ----------
+    kind : type
+        The named tuple of all quantities.
+    make : callable
+        The result from the arrays in a row. It is made for the arrangement: it runs with every call.
+    """
+
+    __slots__ = ("kind", "make")
+
+    def __init__(self, spec: Spec, kinds: Sequence[type | None]) -> None:
+        self.kind = result_type(tuple(_fields(spec.parts, {*spec.inputs, *spec.optional})))
+        scope = {"whole": functools.partial(tuple.__new__, self.kind)}
+        fields, count = [], 0
+        for part, kind in zip(spec.parts, kinds, strict=True):
+            arrays = [f"x{n}" for n in range(count, count + len(part.spec.outputs))]
+            count += len(arrays)
+            if kind is None:
+                fields += arrays
+            else:
+                scope[f"part{len(fields)}"] = functools.partial(tuple.__new__, kind)
+                fields.append(f"part{len(fields)}(({', '.join(arrays)}))")
+        if len(fields) == count:  # no quantity has several
+            self.make = scope["whole"]
+        else:
+            arrays = "".join(f"x{n}, " for n in range(count))
+            exec(f"def make(arrays):\n    {arrays}= arrays\n    return whole(({', '.join(fields)},))", scope)
+            self.make = scope["make"]
+
+    def __call__(self, *results):
+        return self.make(results)
+
+
+@once
+def result_type(fields: tuple[str, ...]) -> type:
+    """The named tuple of fused quantities; one class for the same fields, so that results can be pickled."""
+    kind = namedtuple("fused_result", fields)
+    kind.__reduce__ = lambda self: (_result_of, (fields, *self))
+    return kind
+
+
+def _result_of(fields: tuple[str, ...], *values):
+    return result_type(fields)(*values)
+
+
+def flattened(results) -> tuple:
+    """The arrays of a result in order: of one array, of a tuple, or of a tuple with tuples in it."""
+    if not isinstance(results, tuple):
+        return (results,)
+    return tuple(x for part in results for x in (part if isinstance(part, tuple) else (part,)))

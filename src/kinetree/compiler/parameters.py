@@ -1,0 +1,240 @@
+"""Other numbers for compiled code: masses, inertias, offsets, gravity and the joints' data are inputs of every kernel.
+
+One set of numbers makes a Function on the same machine code. A set for every state makes one whose kernel reads the
+values of the prologue (what depends on numbers alone, computed once when the sets are given) with each state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetree.arguments import array
+from kinetree.compiler.function import Function
+from kinetree.compiler.tracing import numbers_model
+from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
+from kinetree.model.numbers import is_free, rebuilt
+from kinetree.native.arrays import WEAK
+from kinetree.once import made_once
+from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
+from kinetree.trace.program import Program
+
+_ROWS = 4096  # sets whose prologue is computed at a time
+
+
+def with_parameters(f: Function, parameters: object) -> Function:
+    """The Function over other numbers; see `Function.with_parameters`."""
+    from kinetree.model import Model
+
+    if isinstance(f, StatewiseFunction):
+        f = f.base
+    if isinstance(parameters, Model):
+        _compare(f, f.structure_model, parameters)
+        values, model = parameters.number_values(), parameters
+    else:
+        values = _values(f, parameters)
+        model = None
+    if values.ndim > 1:
+        f, turned = _fitting(f, values)
+        return StatewiseFunction(f, values, turned)
+    model = model or _model_of(f.model, values)
+    f, turned = _fitting(f, model.number_values())
+    return f.copy_for(model, turned)
+
+
+def _fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
+    """The function with code for these numbers, and the numbers in the frames that it was traced for.
+
+    Frames are chosen so that many numbers are zero. Offsets of joints may differ in a way that breaks such a zero; then
+    the code is that of the user's own frames, compiled once.
+    """
+    basis = numbers_model(f.spec, f.structure_model)
+    turned, residues = reframed_values(f.structure_model, basis, values)
+    numbers = basis.numbers()
+    fixed, expected = ~np.array(numbers.free), numbers.values
+    if (fixed & (turned != expected) & ~(np.abs(turned) <= residues)).any():
+        return f.in_own_frames(), values
+    turned[..., fixed] = expected[fixed]
+    return f, turned
+
+
+def _model_of(model, values: np.ndarray):
+    """The model with these numbers, validated like any other."""
+    return model.replace(**rebuilt(model, values.tolist()))
+
+
+def _values(f: Function, parameters) -> np.ndarray:
+    """The numbers of the model, (n,) or with leading axes, from an array or a mapping of names."""
+    numbers = f.model.numbers()
+    if isinstance(parameters, Mapping):
+        names = {name: j for j, name in enumerate(numbers.names)}
+        given = {}
+        for name, value in parameters.items():
+            if name not in names:
+                raise unknown_name("number", name, numbers.names, f"model {f.model.name!r}")
+            given[names[name]] = array(f"{f.name}: {name}", value)
+        try:
+            batch = np.broadcast_shapes(*(x.shape for x in given.values()))
+        except ValueError:
+            shown = ", ".join(f"{numbers.names[j]}: {x.shape}" for j, x in given.items())
+            raise ShapeError(f"{f.name}: the shapes of the parameters do not broadcast together ({shown}).") from None
+        values = np.empty((*batch, len(numbers)))
+        values[...] = numbers.values
+        for j, x in given.items():
+            values[..., j] = x
+    else:
+        values = array(f"{f.name}: parameters", parameters, "a Model, numbers by name, or an array of all numbers")
+        if values.ndim == 0 or values.shape[-1] != len(numbers):
+            raise ShapeError(
+                f"{f.name}: parameters have shape {values.shape}, expected (..., {len(numbers)}) in the order of "
+                f"model.numbers().names for model {f.model.name!r}.",
+                found=values.shape,
+                expected=(len(numbers),),
+            )
+    compiled = f.structure_model.numbers()
+    fixed = ~np.array(compiled.free)
+    bad = np.isnan(values) | (fixed & (values != compiled.values)) | (~fixed & np.isinf(values))
+    if bad.any():
+        at = tuple(int(k) for k in np.argwhere(bad)[0])
+        _refuse(f, compiled.names[at[-1]], compiled.values[at[-1]], values[at], at[:-1])
+    return values
+
+
+def _compare(f: Function, compiled, other) -> None:
+    """Refuse a model whose structure is another, naming the first part or number that differs."""
+    for (part, mine), (_, theirs) in zip(compiled.structure(), other.structure(), strict=True):
+        if part == "numbers" or mine == theirs:
+            continue
+        raise ModelError(
+            f"{f.name}: model {other.name!r} differs from {f.model.name!r} in its {part}, which is part of the "
+            f"compiled code, so it needs a function of its own: kt.compile(model, {f.name!r}).",
+            part=part,
+        )
+    mine, theirs = compiled.numbers(), other.numbers()
+    for name, free, value, found in zip(mine.names, mine.free, mine.values, theirs.values, strict=True):
+        if (not free and found != value) or (free and np.isinf(found)):
+            _refuse(f, name, value, found, ())
+
+
+def _refuse(f: Function, name: str, value: float, found: float, state: tuple[int, ...]):
+    where = f" of state {state if len(state) > 1 else state[0]}" if state else ""
+    if np.isnan(found):
+        raise NonFiniteError(f"{f.name}: {name}{where} is NaN.", name=name)
+    if is_free(value):
+        raise ModelError(
+            f"{f.name}: {name}{where} is {found:g}, but the compiled code takes a finite number there.", name=name
+        )
+    raise ModelError(
+        f"{f.name}: {name}{where} is {found:g}, but {value:g} is part of the compiled code: model {f.model.name!r} has "
+        "nothing of the kind. Compile for a model in which it is another number, and vary it there.",
+        name=name,
+    )
+
+
+def reframed_values(model, basis, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the re-framed model from those of the user's model, over any leading axes.
+
+    Parameters
+    ----------
+    model, basis : Model
+        A model with the user's structure, and the one that the code was traced for: itself, or its re-framed form,
+        whose frames are kept whatever the values.
+    values : (..., n) array
+
+    Returns
+    -------
+    values, residues : (..., n) array
+        ``residues`` says how large a zero may be that rounding made of a sum: turned frames turn zeros into such.
+    """
+    if basis is model:
+        return values.copy(), np.zeros_like(values)
+    turn = {old.body: new.X_FB.inverse() @ old.X_FB for old, new in zip(model.frames, basis.frames, strict=True)}
+    turned, sizes = values.copy(), np.zeros_like(values)
+    at = 0
+    for i in model.outward():
+        r, first, second = slice(at, at + 3), slice(at + 4, at + 7), slice(at + 7, at + 13)
+        X_T = turn[i] @ Transform(model.X_T[i].E, Vector3(*_columns(values, r))) @ turn[model.parent[i]].inverse()
+        (m,) = _columns(values, slice(at + 3, at + 4))
+        I = turn[i] @ Inertia(m, Vector3(*_columns(values, first)), Symmetric3(*_columns(values, second)))
+        for part, entries in ((r, X_T.r), (first, I.h), (second, I.I)):
+            for k, entry in zip(range(part.start, part.stop), entries, strict=True):
+                turned[..., k] = entry
+            both = np.abs(np.concatenate([values[..., part], turned[..., part]], axis=-1))
+            sizes[..., part] = both.max(axis=-1, keepdims=True)
+        at += 13
+    return turned, 1e-12 * sizes
+
+
+def _columns(values: np.ndarray, part: slice) -> list[np.ndarray]:
+    return list(np.moveaxis(values[..., part], -1, 0))
+
+
+def params_as_input(program: Program) -> Program:
+    """The same code with the values of its prologue as a last input, named ``parameters``."""
+    place = len(program.inputs)
+    return dataclasses.replace(
+        program,
+        inputs=(*program.inputs, ("parameters", (program.params,))),
+        code=tuple(("input", place, op[1]) if op[0] == "param" else op for op in program.code),
+        prologue=None,
+    )
+
+
+class StatewiseFunction(Function):
+    """A Function whose numbers differ from state to state.
+
+    Parameters
+    ----------
+    base : Function
+    values : (..., n) array
+        The model's numbers, in the order of ``model.numbers().names``.
+    turned : (..., n) array
+        Those of the model that the code was traced for.
+    """
+
+    def __init__(self, base: Function, values: np.ndarray, turned: np.ndarray) -> None:
+        self.base = base
+        self.values = values
+        program = base.program
+        flat = turned.reshape(-1, turned.shape[-1])
+        if program.prologue is None:
+            params = np.zeros((len(flat), 0))
+        else:
+            parts = [program.prologue.interpret([flat[k : k + _ROWS]])[0] for k in range(0, len(flat), _ROWS)]
+            params = np.concatenate(parts) if parts else np.zeros((0, program.params))
+        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
+        spec = dataclasses.replace(
+            base.spec,
+            inputs={**base.spec.inputs, **optional, "parameters": (program.params,)},
+            optional={},
+            function=self._interpreted,
+        )
+        super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
+        params = params.reshape(*values.shape[:-1], program.params)
+        self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
+
+    def __call__(self, *args, out=None, **named):
+        given = Function._bound(self.base, args, named)
+        strong = [x for x in given if type(x) not in WEAK]
+        single = bool(strong) and all(getattr(x, "dtype", None) == np.float32 for x in strong)
+        params = self.params[np.dtype(np.float32 if single else np.float64)]
+        return Function.__call__(self, *given, params, out=out)
+
+    def _interpreted(self, model, parameters, **named):
+        raise UnsupportedError(f"{self.name}: extended precision takes one set of numbers, not one for every state.")
+
+    def _built(self, dtype: str):
+        from kinetree.native.kernel import Kernel
+
+        def make():
+            return Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
+
+        return made_once(self.base.statewise, dtype, make)
+
+    def _program(self, signature):
+        return params_as_input(self.base.program)
+
+    def __reduce__(self):
+        return with_parameters, (self.base, self.values)

@@ -1,0 +1,399 @@
+"""C99 statements of a Program: one line per operation, in functions of some hundred lines.
+
+The operations are those of the machine code, in the same order, so the results are the same bits wherever the C
+compiler neither fuses nor reorders on its own: `FLAGS`, never ``-ffast-math``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from math import copysign
+
+import numpy as np
+
+from kinetree.native.large_angles import large_angle_text
+from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
+from kinetree.native.llvm_plan import Plan, plan
+from kinetree.trace.program import Program
+
+FLAGS = "-std=c99 -O2 -march=native -ffp-contract=off -fno-tree-slp-vectorize"
+"""For GCC and Clang. The vectorizer of blocks makes the code slower, and GCC 12 fuses products there even though
+contraction is off."""
+
+CHUNK = 400
+"""Operations per C function: compilers take more than linear time for one long block (docs/decisions.md)."""
+
+ZEROS = 8
+"""Outputs with at least so many structural zeros are cleared in a loop first."""
+
+STATUS_BITS = 31  # as in llvm.py: check k sets bit 1 + k, those beyond share the last bit
+
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "and": "&", "or": "|"}
+_LIBM = {
+    **{"sqrt": "sqrt", "abs": "fabs", "exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"},
+    **{"sin": "sin", "cos": "cos"},
+}
+
+PREAMBLE = """\
+#if defined(__FAST_MATH__)
+#error "compile without -ffast-math: tests for NaN and the sums of the sine would be optimized away"
+#endif
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(_MSC_VER)
+#pragma fp_contract(off)
+#endif
+
+#ifndef KT_NOINLINE
+#if defined(__GNUC__)
+#define KT_NOINLINE __attribute__((noinline))
+#elif defined(_MSC_VER)
+#define KT_NOINLINE __declspec(noinline)
+#else
+#define KT_NOINLINE
+#endif
+#if defined(__GNUC__) || defined(_MSC_VER)
+#define KT_RESTRICT __restrict
+#elif !defined(__cplusplus)
+#define KT_RESTRICT restrict
+#else
+#define KT_RESTRICT
+#endif
+#endif
+
+/* a b + c. Where the processor does it in one rounding, the results are the library's bits (-march=native, -mfma,
+   /arch:AVX2); elsewhere the C library would emulate that at fifty times the cost, so it is rounded twice.
+   -DKT_FUSED=1 or 0 decides otherwise. */
+#ifndef KT_FUSED
+#if defined(FP_FAST_FMA) || defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__AVX2__) || \\
+    defined(__aarch64__) || defined(_M_ARM64) || (defined(__ARM_FEATURE_FMA) && @ARM@)
+#define KT_FUSED 1
+#else
+#define KT_FUSED 0
+#endif
+#endif
+#undef KT_FMA
+#if KT_FUSED
+#define KT_FMA(a, b, c) @fma@((a), (b), (c))
+#else
+#define KT_FMA(a, b, c) ((a) * (b) + (c))
+#endif
+"""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How numbers are written.
+
+    Parameters
+    ----------
+    real : str
+        ``"double"`` or ``"float"``, the type of every value.
+    fused : bool
+        Whether fma and its relatives are rounded once (where the processor can); the prologue, which the library
+        evaluates with NumPy, rounds twice.
+    own_sincos : str or None
+        Name of the generated sine and cosine; None takes those of the C library.
+    """
+
+    real: str = "double"
+    fused: bool = True
+    own_sincos: str | None = None
+
+    def literal(self, x: float) -> str:
+        """A constant, exact; negative ones in parentheses."""
+        with np.errstate(over="ignore"):
+            x = float(np.float32(x)) if self.real == "float" else x
+        if math.isinf(x):
+            return "INFINITY" if x > 0 else "(-INFINITY)"
+        text = str(np.float32(abs(x))) + "f" if self.real == "float" else repr(abs(x))
+        return f"(-{text})" if copysign(1.0, x) < 0 else text
+
+    def libm(self, op: str) -> str:
+        """The C library's function."""
+        return _LIBM[op] + ("f" if self.real == "float" else "")
+
+    def preamble(self) -> str:
+        """Macros that the code needs."""
+        fma = self.libm_name("fma")
+        # 32-bit ARM cores fuse floats; doubles only where the macro says so.
+        arm = "1" if self.real == "float" else "(__ARM_FP & 8)"
+        return PREAMBLE.replace("@fma@", fma).replace("@ARM@", arm)
+
+    def libm_name(self, name: str) -> str:
+        """A function of <math.h> in this precision."""
+        return name + ("f" if self.real == "float" else "")
+
+
+@dataclass
+class Routine:
+    """A Program as C functions: a main body and parts of about `CHUNK` operations.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    name : str
+        Prefix of the parts.
+    dialect : Dialect
+    arrays : sequence of str
+        C names of the inputs, then of the outputs.
+    params : str
+        The array of params: the name of a constant table, or ``"params"`` if it is an argument.
+    checks : bool
+        Whether inputs and checks are reported.
+    stored : str
+        The type of the outputs.
+    """
+
+    program: Program
+    name: str
+    dialect: Dialect
+    arrays: tuple[str, ...]
+    params: str = "params"
+    checks: bool = True
+    stored: str | None = None
+    chunk: int = CHUNK
+    plan: Plan = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.plan = plan(self.program, 1, self.checks, self.chunk)
+        self.stored = self.stored or self.dialect.real
+        inputs = len(self.program.inputs)
+        self.inputs, self.outputs = self.arrays[:inputs], self.arrays[inputs:]
+        code = self.program.code
+        zeros = [sum(_is_zero(code[value]) for value in result) for result in self.program.results]
+        self.cleared = [count >= ZEROS for count in zeros]
+
+    @property
+    def scratch(self) -> int:
+        """Entries of the array ``w`` that one evaluation works in."""
+        return self.plan.slot_count
+
+    def parts(self) -> tuple[list[str], list[str]]:
+        """The text of the static functions, and the lines of the body that calls them."""
+        plan_, real = self.plan, self.dialect.real
+        lines = [f"{real} w[{self.scratch}];"] if self.scratch else []
+        functions = []
+        if self.checks:
+            lines.append("int status = 0;")
+            lines += self._finiteness()
+        lines += self._trigonometry()
+        for name, result, cleared in zip(self.outputs, self.program.results, self.cleared, strict=True):
+            if cleared:
+                zero = Dialect(self.stored).literal(0.0)
+                lines.append(f"for (int k = 0; k < {len(result)}; ++k) {name}[k] = {zero};")
+        for number, chunk in enumerate(plan_.chunks):
+            part = _Part(self, single=len(plan_.chunks) == 1)
+            part.emit(chunk)
+            if number == len(plan_.chunks) - 1:
+                part.end()
+            if len(plan_.chunks) == 1:
+                lines += part.lines
+                break
+            # The params are an output of a prologue.
+            known = dict.fromkeys((*self.inputs, "params", *self.outputs, "w", "status"))
+            names = [name for name in known if name in part.used]
+            arguments = ", ".join(f"{self._type(name)} *KT_RESTRICT {name}" for name in names)
+            body = "".join(f"    {line}\n" for line in part.lines)
+            functions.append(f"static KT_NOINLINE void {self.name}_part{number}({arguments})\n{{\n{body}}}\n")
+            actual = ", ".join("&status" if name == "status" else name for name in names)
+            lines.append(f"{self.name}_part{number}({actual});")
+        return functions, lines
+
+    def _type(self, name: str) -> str:
+        if name == "status":
+            return "int"
+        if name == "w":
+            return self.dialect.real
+        return self.stored if name in self.outputs else f"const {self.dialect.real}"
+
+    def _finiteness(self) -> list[str]:
+        """0 x is NaN for NaN and infinity, and NaN stays in a sum; one sum per array, so that they run at once."""
+        lines, zero = [], self.dialect.literal(0.0)
+        for k, (name, result) in enumerate(zip(self.inputs, self.program.inputs, strict=True)):
+            size = math.prod(result[1])
+            if size:
+                lines.append(f"{self.dialect.real} sum{k} = {zero};")
+                lines.append(f"for (int k = 0; k < {size}; ++k) sum{k} += {zero} * {name}[k];")
+                lines.append(f"if (!(sum{k} == {zero})) status |= 1;")
+        return lines
+
+    def _trigonometry(self) -> list[str]:
+        """Sines and cosines of the entries of inputs, before everything else as in the machine code."""
+        plan_, lines = self.plan, []
+        for k, value in enumerate(plan_.angles):
+            _, array, entry = self.program.code[value]
+            angle, sine, cosine = f"{self.inputs[array]}[{entry}]", f"w[{k}]", f"w[{plan_.stride + k}]"
+            lines += self.sincos(angle, sine, cosine)
+        return lines
+
+    def sincos(self, angle: str, sine: str, cosine: str) -> list[str]:
+        """Lines that put the sine and cosine of an angle into two variables."""
+        own = self.dialect.own_sincos
+        if own:
+            return [f"{own}({angle}, &{sine}, &{cosine});"]
+        return [f"{sine} = {self.dialect.libm('sin')}({angle});", f"{cosine} = {self.dialect.libm('cos')}({angle});"]
+
+
+class _Part:
+    """The statements of one chunk."""
+
+    def __init__(self, routine: Routine, single: bool) -> None:
+        self.routine = routine
+        self.dialect = routine.dialect
+        self.plan = routine.plan
+        self.code = routine.program.code
+        self.single = single
+        self.lines: list[str] = []
+        self.used: set[str] = set()
+        self.made: set[int] = set()
+
+    def emit(self, chunk: tuple[int, ...]) -> None:
+        """The operations in their order; results and values of later chunks are stored as soon as they exist."""
+        plan_ = self.plan
+        reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
+        for value in chunk:
+            op, *args = self.code[value]
+            if op in ("sin", "cos"):
+                twins = [twin for twin, _ in plan_.pairs[args[0]]]
+                self._sincos(args[0], value)
+            else:
+                twins = [value]
+                self._operation(value, op, [self.operand(a) for a in args])
+            for twin in twins:
+                if twin in plan_.slots:
+                    boolean = plan_.is_boolean(twin)
+                    self._assign("w", plan_.slots[twin], f"({self.dialect.real})t{twin}" if boolean else f"t{twin}")
+                for output, entry in plan_.stored.get(twin, ()):
+                    self._store(output, entry, f"t{twin}")
+                if twin in reported:
+                    bit = min(reported[twin] + 1, STATUS_BITS - 1)
+                    self.used.add("status")
+                    self.lines.append(f"{'' if self.single else '*'}status |= t{twin} << {bit};")
+
+    def end(self) -> None:
+        """Results that no chunk computes: entries of inputs, params, constants, sines and cosines of angles."""
+        for value, places in self.plan.stored.items():
+            operation = self.code[value]
+            if operation[0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
+                continue
+            for output, entry in places:
+                if not (_is_zero(operation) and self.routine.cleared[output]):
+                    self._store(output, entry, self.operand(value))
+
+    def operand(self, value: int) -> str:
+        """Text of a value: a literal, an entry of an array, or a variable."""
+        if value in self.made:
+            return f"t{value}"
+        op, *args = self.code[value]
+        if op == "const":
+            return self.dialect.literal(args[0])
+        if op == "input":
+            return self._entry(self.routine.inputs[args[0]], args[1])
+        if op == "param":
+            return self._entry(self.routine.params, args[0])
+        if value in self.plan.trigonometry:
+            return self._entry("w", self.plan.trigonometry[value])
+        text = self._entry("w", self.plan.slots[value])
+        return f"({text} != {self.dialect.literal(0.0)})" if self.plan.is_boolean(value) else text
+
+    def _entry(self, array: str, index: int) -> str:
+        self.used.add(array)
+        return f"{array}[{index}]"
+
+    def _assign(self, array: str, index: int, text: str) -> None:
+        self.lines.append(f"{self._entry(array, index)} = {text};")
+
+    def _store(self, output: int, entry: int, text: str) -> None:
+        routine = self.routine
+        cast = f"({routine.stored})" if routine.stored != self.dialect.real else ""
+        self._assign(routine.outputs[output], entry, cast + text)
+
+    def _operation(self, value: int, op: str, x: list[str]) -> None:
+        real = "int" if self.plan.is_boolean(value) else self.dialect.real
+        if op in _INFIX:
+            text = f"{x[0]} {_INFIX[op]} {x[1]}"
+        elif op == "neg":
+            text = f"-{x[0]}"
+        elif op == "not":
+            text = f"!{x[0]}"
+        elif op == "where":
+            text = f"{x[0]} ? {x[1]} : {x[2]}"
+        elif op in ("fma", "fms", "fnma"):
+            a, b, c = x
+            if self.dialect.fused:
+                a, c = (a, f"-{c}") if op == "fms" else (f"-{a}", c) if op == "fnma" else (a, c)
+                text = f"KT_FMA({a}, {b}, {c})"
+            else:
+                self.lines.append(f"const {real} t{value}m = {a} * {b};")
+                text = {"fma": f"t{value}m + {c}", "fms": f"t{value}m - {c}", "fnma": f"{c} - t{value}m"}[op]
+        else:
+            text = f"{self.dialect.libm(op)}({', '.join(x)})"
+        self.lines.append(f"const {real} t{value} = {text};")
+        self.made.add(value)
+
+    def _sincos(self, argument: int, value: int) -> None:
+        """The pair of a computed angle; a variable for each value that is its sine or its cosine."""
+        real, angle = self.dialect.real, self.operand(argument)
+        self.lines.append(f"{real} s{value}, c{value};")
+        self.lines += self.routine.sincos(angle, f"s{value}", f"c{value}")
+        for twin, cosine in self.plan.pairs[argument]:
+            self.lines.append(f"const {real} t{twin} = {'c' if cosine else 's'}{value};")
+            self.made.add(twin)
+        if not self.dialect.own_sincos:
+            self.lines.append(f"(void)s{value}; (void)c{value};")
+
+
+def _is_zero(operation: tuple) -> bool:
+    return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
+
+
+def sincos_text(name: str, real: str) -> str:
+    """The sine and cosine of the library in C, the same formulas as in `llvm_math`: same bits with KT_FUSED.
+
+    Parameters
+    ----------
+    name : str
+        Of the C function ``void name(real x, real *sine, real *cosine)``.
+    real : str
+        ``"double"`` or ``"float"``.
+    """
+    dialect = Dialect(real)
+    number, fma, fabs = dialect.literal, dialect.libm_name("fma"), dialect.libm_name("fabs")
+
+    def horner(coefficients: tuple[float, ...]) -> str:
+        text = number(coefficients[0])
+        for coefficient in coefficients[1:]:
+            text = f"KT_FMA(z, {text}, {number(coefficient)})"
+        return text
+
+    high, low = HALF_PI[real]
+    rounder, whole = number(ROUNDER[real]), "long long" if real == "double" else "long"
+    return f"""\
+{large_angle_text(f"{name}_far")}
+/* Sine and cosine: x = r + n pi/2, fdlibm's polynomials of r. */
+static void {name}({real} x, {real} *sine, {real} *cosine)
+{{
+    {real} pair[2], turns, k, r, z;
+    unsigned int further = 0;
+    {whole} n;
+    if (!({fabs}(x) < {number(LIMIT[real])})) {{
+        struct {name}_far reduced = {name}_far(x);
+        x = ({real})reduced.r;
+        further = reduced.quadrant & 3;
+    }}
+    if (x != x) {{ *sine = x; *cosine = x; return; }}
+    turns = KT_FMA(x, {number(2.0 / 3.141592653589793)}, {rounder});
+    k = turns - {rounder};
+    n = ({whole})k + ({whole})further;
+    r = {fma}(-k, {number(high)}, x); /* rounded once everywhere: the reduction rests on it */
+    r = {fma}(-k, {number(low)}, r);
+    z = r * r;
+    pair[0] = KT_FMA(r * z, {horner(SIN[real])}, r);
+    pair[1] = KT_FMA(z * z, {horner(COS[real])}, KT_FMA(z, {number(-0.5)}, {number(1.0)}));
+    *sine = pair[n & 1] * ({real})(1 - (n & 2));
+    *cosine = pair[(n + 1) & 1] * ({real})(1 - ((n + 1) & 2));
+}}
+"""

@@ -1,0 +1,635 @@
+"""CUDA C++ text of a Program: a kernel in which one thread computes one state.
+
+The code between loads and stores is the program, one line per operation. Fused operations are written out, so with
+``--fmad=false`` the results are the same bits as those of the machine code for the CPU (exp, log, tanh and arctan2
+apart, which are CUDA's own); without it the compiler fuses further, which is neither faster nor wrong.
+
+*Memory.* Users' arrays are rows, so a thread that reads its own row reads far from its neighbors. The 32 threads of a
+warp therefore move their 32 rows together, a contiguous piece of memory, in 16-byte steps through shared memory, and
+read their rows there. Warps share nothing with each other, so there are no barriers across a block. Rows of more than
+`ROW` entries (a mass matrix) leave in panels of 128 bytes per row.
+
+*Banks.* Entry j of 32 rows of n entries lies in different banks when n is odd, in pairs when n is 2 times odd, which is
+left so; otherwise a gap is added after every row.
+
+*Params*, the values that depend on the model alone, are passed by value: arguments lie in constant memory, from where
+an instruction takes an operand at no cost, and one kernel serves models that differ in numbers. More than fit there
+are read from device memory.
+
+*Parts.* The time that the compiler takes grows faster than the code: 6 s for 9000 operations, 240 s for 30000. Beyond
+`LONG` operations a program is cut into functions of about `PART`; values that cross a cut go through an array of the
+thread (local memory, which the device interleaves, so that neighbors' values lie side by side).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from math import gcd, isinf, prod
+
+import numpy as np
+
+from kinetree.errors import CompilationError
+from kinetree.native.large_angles import large_angle_text
+from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
+from kinetree.trace.program import SIGNATURES, Program
+
+ROW = 40
+"""Outputs with longer rows leave in panels."""
+THREADS = 128
+SHARED = 48 * 1024
+"""Bytes of shared memory that every device gives a block without being asked."""
+BY_VALUE = 32_000
+"""Bytes of params that are passed by value. Arguments may have 4 KB before CUDA 12.1, 32 KB since."""
+LONG = 12_000
+PART = 4_000
+STATUS_BITS = 31  # as in llvm.py: check k sets bit 1 + k, those beyond share the last bit
+
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "and": "&&", "or": "||"}
+_CALLS = {"sqrt": "sqrt", "abs": "fabs", "exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
+
+
+@dataclass(frozen=True, slots=True)
+class CudaSource:
+    """A kernel as text, and what its launch must know.
+
+    Parameters
+    ----------
+    text : str
+        CUDA C++ without includes, for nvcc or NVRTC.
+    name : str
+        The kernel: ``extern "C"``. Its arguments are the inputs, the outputs (pointers to rows), the number of states
+        (64 bits), a pointer to the status word (32 bits), and the params if the program has any.
+    dtype : str
+        Type of all arrays, ``"float64"`` or ``"float32"``.
+    threads : int
+        Threads per block; the grid has ``ceil(n / threads)`` blocks.
+    shared_bytes : int
+        Shared memory of a block [byte], static.
+    by_value : bool
+        Whether the params are a struct, else a pointer.
+    traffic : int
+        Least traffic with device memory [byte per state]: every input entry read once, every result written once.
+    """
+
+    text: str = field(repr=False)
+    name: str
+    dtype: str
+    threads: int
+    shared_bytes: int
+    by_value: bool
+    traffic: int
+
+
+def emit(
+    program: Program,
+    dtype: str = "float64",
+    *,
+    checks: bool = False,
+    shared: Collection[str] = (),
+    access: str = "staged",
+    threads: int | None = None,
+    blocks: int | None = None,
+    part: int | None = None,
+    name: str = "kinetree_kernel",
+) -> CudaSource:
+    """Write a program as a CUDA kernel.
+
+    Parameters
+    ----------
+    program : Program
+        What is evaluated.
+    dtype : str
+        ``"float64"`` or ``"float32"``.
+    checks : bool
+        Whether the kernel reports, in the status word, inputs that are not finite and the program's own checks.
+    shared : collection of str
+        Inputs of which there is one row for all states.
+    access : str
+        ``"staged"`` moves rows through shared memory, ``"direct"`` lets every thread use its own row; for comparison.
+    threads : int, optional
+        Threads per block, a multiple of 32; default `THREADS`, or fewer where their rows would not fit.
+    blocks : int, optional
+        Least number of blocks that shall fit on a multiprocessor: limits the registers of a thread. Default: as the
+        compiler sees fit.
+    part : int, optional
+        Operations per function. Default: one function up to `LONG` operations, else `PART`.
+    name : str
+        Name of the kernel.
+
+    Returns
+    -------
+    CudaSource
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> source = emit(kt.compile(kt.models.double_pendulum(), "rnea").program, "float32")
+    >>> source.traffic  # q, v, a and tau: four rows of two floats
+    32
+    """
+    if dtype not in ("float64", "float32"):
+        raise CompilationError(f"no CUDA kernel for dtype {dtype!r}; known: float64, float32.", dtype=dtype)
+    if access not in ("staged", "direct"):
+        raise CompilationError(f"unknown access {access!r}; known: staged, direct.", access=access)
+    return _Writer(program, dtype, checks, frozenset(shared), access == "staged", threads, blocks, part, name).write()
+
+
+@dataclass(slots=True)
+class _Part:
+    """Code that becomes one function, or the kernel's body if there is only one."""
+
+    lines: list[tuple[str, tuple[int, ...]]]  # text, and the values that it defines
+    used: set[int]  # values that it takes, from wherever
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """32 rows of an array in a warp's shared memory."""
+
+    name: str  # of the array
+    width: int  # entries of a row
+    pitch: int  # entries from row to row in shared memory
+    start: int  # entry of the warp's memory where the rows begin
+
+    @property
+    def end(self) -> int:
+        return self.start + 32 * self.pitch
+
+
+class _Writer:
+    def __init__(self, program, dtype, checks, shared, staged, threads, blocks, part, name) -> None:
+        self.program, self.dtype, self.checks, self.shared, self.name = program, dtype, checks, shared, name
+        self.element = "double" if dtype == "float64" else "float"
+        self.size = 8 if dtype == "float64" else 4
+        self.suffix = "" if dtype == "float64" else "f"
+        self.inputs = [(n, prod(shape)) for n, shape in program.inputs]
+        self.outputs = [(n, prod(shape)) for n, shape in program.outputs]
+        self.by_value = program.params * self.size <= BY_VALUE
+        self.panel = 128 // self.size
+        self.live = _live(program, checks)
+        self.lines: list[str] = []
+        self.parts = [_Part([], set())]
+        operations = sum(live and op in SIGNATURES for live, (op, *_) in zip(self.live, program.code, strict=True))
+        self.part = part or (operations if operations <= LONG else PART)
+        self._place(staged, threads)
+        self.bounds = f"{self.threads}" if blocks is None else f"{self.threads}, {blocks}"
+
+    def _place(self, staged: bool, threads: int | None) -> None:
+        """Lay out a warp's shared memory and choose the number of threads."""
+        self.staged: dict[str, _Rows] = {}
+        self.results: dict[str, _Rows] = {}
+        self.panels: list[str] = []
+        limit = SHARED // self.size
+        end = 0
+        panel = 32 * (self.panel + 1) if staged and any(size > ROW for _, size in self.outputs) else 0
+        if staged:
+            for names, kind in ((self.outputs, self.results), (self.inputs, self.staged)):
+                for name, width in names:
+                    if width == 0 or (kind is self.staged and name in self.shared):
+                        continue
+                    if kind is self.results and width > ROW:
+                        self.panels.append(name)
+                        continue
+                    rows = _Rows(name, width, self._pitch(width), end)
+                    if rows.end + panel <= limit:  # else every thread reads its own row
+                        kind[name] = rows
+                        end = rows.end
+        self.panel_start = end
+        self.tile = end + panel
+        fit = limit // self.tile * 32 if self.tile else 1024
+        self.threads = min(THREADS, fit) if threads is None else threads
+        if self.threads % 32 or not 32 <= self.threads <= min(fit, 1024):
+            raise CompilationError(f"{self.threads} threads per block: expected a multiple of 32 up to {fit}.")
+
+    def _pitch(self, width: int) -> int:
+        return width + 1 if gcd(width, 128 // self.size) >= 4 else width
+
+    def write(self) -> CudaSource:
+        self._body()
+        slots, count = self._slots()
+        self._head()
+        if len(self.parts) > 1:
+            self._functions(slots)
+        self._begin()
+        self._load()
+        if len(self.parts) > 1:
+            self._calls(slots, count)
+        else:
+            self.lines += [text for text, _ in self.parts[0].lines]
+        self._end()
+        entries = sum(size for name, size in self.inputs if name not in self.shared)
+        return CudaSource(
+            text="\n".join(self.lines) + "\n",
+            name=self.name,
+            dtype=self.dtype,
+            threads=self.threads,
+            shared_bytes=self.tile * self.size * self.threads // 32,
+            by_value=self.by_value,
+            traffic=self.size * (entries + sum(size for _, size in self.outputs)),
+        )
+
+    # The frame ------------------------------------------------------------------------------------------------------
+
+    def _head(self) -> None:
+        emit = self.lines.append
+        emit("// Written by kinetree: one thread, one state. Compile with --fmad=false for the bits of the CPU.")
+        for what, arrays in (("in ", self.program.inputs), ("out", self.program.outputs)):
+            for name, shape in arrays:
+                rows = "one for all states" if name in self.shared else "n, C order"
+                emit(f"// {what} {name}: {shape or 'a number'}, {rows}")
+        for k, (label, _) in enumerate(self.program.checks if self.checks else ()):
+            emit(f"// status bit {min(1 + k, STATUS_BITS - 1)}: {label}")
+        emit(f"typedef {self.element} Real;")
+        emit("typedef float4 Vector;  // 16 bytes" if self.size == 4 else "typedef double2 Vector;  // 16 bytes")
+        emit("")
+        if self.program.params and self.by_value:
+            emit(f"struct Params {{ Real x[{self.program.params}]; }};")
+        emit(_MOVES)
+        if any(op in ("sin", "cos") for op, *_ in self.program.code):
+            self._sincos()
+
+    def _sincos(self) -> None:
+        """The sine and cosine of llvm_math.py."""
+        element, number = self.element, self._number
+        high, low = HALF_PI[element]
+        integer, shift = ("long long", 62) if self.size == 8 else ("int", 30)
+        bits, real = (
+            ("__double_as_longlong", "__longlong_as_double") if self.size == 8 else ("__float_as_int", "__int_as_float")
+        )
+
+        def horner(coefficients) -> str:
+            text = number(coefficients[0])
+            for c in coefficients[1:]:
+                text = f"fma{self.suffix}(z, {text}, {number(c)})"
+            return text
+
+        self.lines.append(f"""\
+{large_angle_text("far_angle", "static __device__ __noinline__", "static __constant__ const")}
+// The angle less k quarter turns, by fused multiply-adds.
+static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
+  unsigned int further = 0;
+  if (!(fabs{self.suffix}(x) < {number(LIMIT[element])})) {{
+    const struct far_angle reduced = far_angle(x);
+    x = (Real)reduced.r;
+    further = reduced.quadrant;
+  }}
+  const Real shifted = fma{self.suffix}(x, {number(2.0 / 3.141592653589793)}, {number(ROUNDER[element])});
+  const Real k = shifted - {number(ROUNDER[element])};
+  const Real r = fma{self.suffix}(-k, {number(low)}, fma{self.suffix}(-k, {number(high)}, x));
+  const Real z = r * r;
+  const Real sine = fma{self.suffix}(r * z, {horner(SIN[element])}, r);
+  const Real cosine = fma{self.suffix}(z * z, {horner(COS[element])}, fma{self.suffix}(z, {number(-0.5)}, \
+{number(1.0)}));
+  const unsigned {integer} quadrant = (unsigned {integer}){bits}(shifted) + further;
+  const bool odd = quadrant & 1;
+  s = {real}(({integer})((unsigned {integer}){bits}(odd ? cosine : sine) ^ ((quadrant & 2) << {shift})));
+  c = {real}(({integer})((unsigned {integer}){bits}(odd ? sine : cosine) ^ (((quadrant + 1) & 2) << {shift})));
+}}
+""")
+
+    def _begin(self) -> None:
+        emit = self.lines.append
+        emit(f'extern "C" __global__ void __launch_bounds__({self.bounds}) {self.name}(')
+        for name, _ in self.inputs:
+            emit(f"    const Real *__restrict__ {name}_in,")
+        for name, _ in self.outputs:
+            emit(f"    Real *__restrict__ {name}_out,")
+        params = ", const __grid_constant__ Params params" if self.by_value else ", const Real *__restrict__ params"
+        emit(f"    const long long n, unsigned int *const status{params if self.program.params else ''}) {{")
+        if self.tile:
+            emit(f"  __shared__ __align__(16) Real tiles[{self.threads // 32} * {self.tile}];")
+            emit(f"  Real *const tile = tiles + threadIdx.x / 32 * {self.tile};")
+        emit("  const int lane = threadIdx.x % 32;")
+        emit(f"  const long long first = (long long)blockIdx.x * {self.threads} + (threadIdx.x - lane);")
+        emit("  if (first >= n) return;  // the whole warp")
+        emit("  const int rows = n - first < 32 ? (int)(n - first) : 32;")
+        emit("  const int row = lane < rows ? lane : rows - 1;  // idle threads repeat the last state")
+
+    def _load(self) -> None:
+        emit = self.lines.append
+        plain = [rows for rows in self.staged.values() if rows.pitch == rows.width]
+        whole = [*plain, *(rows for rows in self.results.values() if rows.pitch == rows.width)]
+        if whole:
+            ends = {**dict.fromkeys(self.staged, "in"), **dict.fromkeys(self.results, "out")}
+            pointers = " | ".join(f"(size_t){rows.name}_{ends[rows.name]}" for rows in whole)
+            emit(f"  const bool vectors = rows == 32 && (({pointers}) & 15) == 0;")
+        for rows in self.staged.values():
+            if rows.pitch != rows.width:
+                emit(f"  load<{rows.width}, {rows.pitch}>({self._tile(rows)}, {self._source(rows)}, rows, lane);")
+        if plain:
+            emit("  if (vectors) {")
+            for group in _groups(plain, 24 * 32 * 16 // (32 * self.size)):
+                for rows in group:
+                    emit(f"    Rows<{rows.width}> {rows.name}_rows;")
+                for rows in group:  # all loads before the first store: they are in flight together
+                    emit(f"    {rows.name}_rows.load({self._source(rows)}, lane);")
+                for rows in group:
+                    emit(f"    {rows.name}_rows.store({self._tile(rows)}, lane);")
+            emit("  } else {")
+            for rows in plain:
+                emit(f"    load<{rows.width}, {rows.pitch}>({self._tile(rows)}, {self._source(rows)}, rows, lane);")
+            emit("  }")
+        if self.staged:
+            emit("  __syncwarp();")
+        for name, width in self.inputs:
+            if name in self.shared:
+                emit(f"  const Real *const {name}_row = {name}_in;")
+            elif name in self.staged:
+                rows = self.staged[name]
+                emit(f"  const Real *const {name}_row = {self._tile(rows)} + row * {rows.pitch};")
+            else:
+                emit(f"  const Real *const {name}_row = {name}_in + (first + row) * {width};")
+        for name, width in self.outputs:
+            if name in self.results:
+                rows = self.results[name]
+                emit(f"  Real *const {name}_row = {self._tile(rows)} + row * {rows.pitch};")
+            elif name not in self.panels:
+                emit(f"  Real *const {name}_row = {name}_out + (first + row) * {width};")
+        if self.panels:
+            emit(f"  Real *const panel = tile + {self.panel_start};")
+            emit(f"  Real *const panel_row = panel + row * {self.panel + 1};")
+        emit("")
+
+    @staticmethod
+    def _tile(rows: _Rows) -> str:
+        return f"tile + {rows.start}" if rows.start else "tile"
+
+    @staticmethod
+    def _source(rows: _Rows) -> str:
+        return f"{rows.name}_in + first * {rows.width}"
+
+    # The program ----------------------------------------------------------------------------------------------------
+
+    def _body(self) -> None:
+        """One line per operation; results are stored when they are known."""
+        code = self.program.code
+        stored: dict[int, list[tuple[int, int]]] = {}
+        waiting: dict[tuple[int, int], set[int]] = {}  # (output, panel) -> values it waits for
+        for k, (result, (name, _)) in enumerate(zip(self.program.results, self.outputs, strict=True)):
+            for entry, value in enumerate(result):
+                if name in self.panels:
+                    waiting.setdefault((k, entry // self.panel), set()).add(value)
+                else:
+                    stored.setdefault(value, []).append((k, entry))
+        asked: dict[int, list[tuple[int, int]]] = {}
+        for panel, values in waiting.items():
+            for value in values:
+                asked.setdefault(value, []).append(panel)
+        twins = {(op, a): value for value, (op, a, *_) in enumerate(code) if op in ("sin", "cos")}
+        done: set[int] = set()
+        count = 0
+        for value, operation in enumerate(code):
+            if not self.live[value]:
+                continue
+            if value not in done:
+                count += operation[0] in SIGNATURES
+                if count > self.part:
+                    self.parts.append(_Part([], set()))
+                    count = 1
+                done.update(self._operation(value, operation, twins))
+            for k, entry in stored.get(value, ()):
+                self._line(f"{self.outputs[k][0]}_row[{entry}] = {self._value(value)};")
+            for panel in asked.get(value, ()):
+                waiting[panel].discard(value)
+                if not waiting[panel]:
+                    self._flush(*panel)
+
+    def _line(self, text: str, *defines: int) -> None:
+        self.parts[-1].lines.append(("  " + text, defines))
+
+    def _operation(self, value: int, operation: tuple, twins: dict) -> list[int]:
+        """Write the line of one operation; returns the values that are known then."""
+        op, *args = operation
+        if op in ("const", "param"):
+            return [value]  # written where it is used
+        if op in ("sin", "cos"):
+            pair = [twins.get((f, args[0])) for f in ("sin", "cos")]
+            names = [f"unused{value}" if twin is None else f"x{twin}" for twin in pair]
+            known = [twin for twin in pair if twin is not None]
+            self._line(f"Real {', '.join(names)};")
+            self._line(f"sine_cosine({self._value(args[0])}, {', '.join(names)});", *known)
+            return known
+        kind = "bool" if self._is_boolean(value) else "Real"
+        self._line(f"const {kind} x{value} = {self._formula(op, args)};", value)
+        return [value]
+
+    def _is_boolean(self, value: int) -> bool:
+        return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
+
+    def _formula(self, op: str, args: list) -> str:
+        if op == "input":
+            return f"{self.inputs[args[0]][0]}_row[{args[1]}]"
+        x = [self._value(a) for a in args]
+        if op in _INFIX:
+            return f"{x[0]} {_INFIX[op]} {x[1]}"
+        if op in ("fma", "fms", "fnma"):
+            a, c = "-" * (op == "fnma") + x[0], "-" * (op == "fms") + x[2]
+            return f"fma{self.suffix}({a}, {x[1]}, {c})"
+        if op == "neg":
+            return f"-{x[0]}"
+        if op == "not":
+            return f"!{x[0]}"
+        if op == "where":
+            return f"{x[0]} ? {x[1]} : {x[2]}"
+        return f"{_CALLS[op]}{self.suffix}({', '.join(x)})"
+
+    def _value(self, value: int) -> str:
+        op, *args = self.program.code[value]
+        if op == "const":
+            return self._number(args[0])
+        if op == "param":
+            return f"params{'.x' * self.by_value}[{args[0]}]"
+        self.parts[-1].used.add(value)
+        return f"x{value}"
+
+    def _number(self, x: float) -> str:
+        """The shortest decimals that are read as this number, in parentheses if negative."""
+        if self.size == 4:
+            with np.errstate(over="ignore"):  # beyond single precision: infinity, as in the machine code
+                x = float(np.float32(x))
+        if isinf(x):
+            infinity = "__int_as_float(0x7f800000)" if self.size == 4 else "__longlong_as_double(0x7ff0000000000000ll)"
+            return infinity if x > 0 else f"(-{infinity})"
+        text = np.format_float_scientific(np.float32(x)) + "f" if self.size == 4 else repr(x)
+        return f"({text})" if text.startswith("-") else text
+
+    def _flush(self, output: int, number: int) -> None:
+        """Write one panel of an output: the entries of 32 rows that 128 bytes of each hold."""
+        name, size = self.outputs[output]
+        start = number * self.panel
+        width = min(self.panel, size - start)
+        for entry in range(width):
+            self._line(f"panel_row[{entry}] = {self._value(self.program.results[output][start + entry])};")
+        self._line("__syncwarp();")
+        self._line(
+            f"store<{width}, {self.panel + 1}, {size}>({name}_out + first * {size} + {start}, panel, rows, lane);"
+        )
+        self._line("__syncwarp();  // before the next panel is written there")
+
+    # Parts ----------------------------------------------------------------------------------------------------------
+
+    def _slots(self) -> tuple[dict[int, int], int]:
+        """Where values wait that a later part takes, and how many wait at once, at most."""
+        made = {value: k for k, part in enumerate(self.parts) for _, values in part.lines for value in values}
+        last: dict[int, int] = {}
+        for k, part in enumerate(self.parts):
+            last.update((value, k) for value in part.used if made[value] < k)
+        if len(self.parts) > 1:  # the checks are reported by the kernel
+            last.update((value, len(self.parts)) for _, value in self.program.checks if self.checks)
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        count = 0
+        for k in range(len(self.parts)):
+            for value in (v for v, end in last.items() if made[v] == k):
+                slots[value] = free.pop() if free else count
+                count += slots[value] == count
+            free += [slots[value] for value, end in last.items() if end == k]
+        return slots, count
+
+    def _state(self) -> list[tuple[str, str]]:
+        """What the parts share: type and name."""
+        rows = [("const Real *", f"{name}_row") for name, _ in self.inputs]
+        rows += [("Real *", f"{name}_row") for name, _ in self.outputs if name not in self.panels]
+        if self.panels:
+            rows += [("Real *", name) for name in ("panel", "panel_row", *(f"{name}_out" for name in self.panels))]
+        return [*rows, ("long long ", "first"), ("int ", "rows"), ("int ", "lane")]
+
+    def _params_type(self) -> str:
+        return "const Params &" if self.by_value else "const Real *__restrict__ "
+
+    def _functions(self, slots: dict[int, int]) -> None:
+        emit = self.lines.append
+        emit("struct State {")
+        for kind, name in self._state():
+            emit(f"  {kind}{name};")
+        emit("};")
+        params = f", {self._params_type()}params" if self.program.params else ""
+        for k, part in enumerate(self.parts):
+            emit(f"\nstatic __device__ __noinline__ void part{k}(const State &state, Real *slots{params}) {{")
+            text = " ".join(line for line, _ in part.lines)
+            for kind, name in self._state():
+                if name in text:
+                    emit(f"  {kind}const {name} = state.{name};")
+            mine = {value for _, values in part.lines for value in values}
+            for value in sorted(part.used - mine):
+                emit(self._fetched(value, slots))
+            for line, values in part.lines:
+                emit(line)
+                for value in values:
+                    if value in slots:
+                        emit(f"  slots[{slots[value]}] = x{value};")
+            emit("}")
+        emit("")
+
+    def _fetched(self, value: int, slots: dict[int, int]) -> str:
+        if self._is_boolean(value):
+            return f"  const bool x{value} = slots[{slots[value]}] != {self._number(0.0)};"
+        return f"  const Real x{value} = slots[{slots[value]}];"
+
+    def _calls(self, slots: dict[int, int], count: int) -> None:
+        emit = self.lines.append
+        emit(f"  const State state = {{{', '.join(name for _, name in self._state())}}};")
+        emit(f"  Real slots[{max(1, count)}];")
+        for k in range(len(self.parts)):
+            emit(f"  part{k}(state, slots{', params' if self.program.params else ''});")
+        for _, value in self.program.checks if self.checks else ():
+            fetched = self._fetched(value, slots)
+            if fetched not in self.lines[-len(self.program.checks) :]:
+                emit(fetched)
+
+    def _end(self) -> None:
+        emit = self.lines.append
+        if self.results:
+            emit("  __syncwarp();")
+        for rows in self.results.values():
+            place = f"{rows.name}_out + first * {rows.width}"
+            slow = f"store<{rows.width}, {rows.pitch}, {rows.width}>({place}, {self._tile(rows)}, rows, lane);"
+            if rows.pitch == rows.width:
+                emit(f"  if (vectors) store_vectors<{rows.width}>({place}, {self._tile(rows)}, lane);")
+                emit(f"  else {slow}")
+            else:
+                emit(f"  {slow}")
+        if self.checks:
+            self._report()
+        emit("}")
+
+    def _report(self) -> None:
+        emit = self.lines.append
+        emit("")
+        emit(f"  Real finite = {self._number(0.0)};  // NaN once an entry is not finite")
+        for name, width in self.inputs:
+            if width:
+                emit(
+                    f"  for (int k = 0; k < {width}; ++k) finite = fma{self.suffix}({name}_row[k], "
+                    f"{self._number(0.0)}, finite);"
+                )
+        emit(f"  unsigned int found = finite == {self._number(0.0)} ? 0u : 1u;")
+        for k, (_, value) in enumerate(self.program.checks):
+            emit(f"  if (x{value}) found |= {1 << min(1 + k, STATUS_BITS - 1)}u;")
+        emit("  if (found) atomicOr(status, found);")
+
+
+_MOVES = """
+// 32 rows of N entries, without gaps, as 16-byte pieces in the registers of a warp.
+template <int N> struct Rows {
+  static const int COUNT = N * 32 * (int)sizeof(Real) / 16;
+  Vector piece[(COUNT + 31) / 32];
+  __device__ __forceinline__ void load(const Real *source, int lane) {
+#pragma unroll
+    for (int k = 0; k < (COUNT + 31) / 32; ++k)
+      if (lane + 32 * k < COUNT) piece[k] = ((const Vector *)source)[lane + 32 * k];
+  }
+  __device__ __forceinline__ void store(Real *target, int lane) const {
+#pragma unroll
+    for (int k = 0; k < (COUNT + 31) / 32; ++k)
+      if (lane + 32 * k < COUNT) ((Vector *)target)[lane + 32 * k] = piece[k];
+  }
+};
+
+template <int N>
+static __device__ __forceinline__ void store_vectors(Real *target, const Real *tile, int lane) {
+  Rows<N> rows;
+  rows.load(tile, lane);
+  rows.store(target, lane);
+}
+
+// Entry by entry: rows of N entries, PITCH apart in shared memory, STRIDE apart in device memory.
+template <int N, int PITCH>
+static __device__ __forceinline__ void load(Real *tile, const Real *source, int rows, int lane) {
+#pragma unroll 4
+  for (int k = lane; k < rows * N; k += 32) tile[k / N * PITCH + k % N] = source[k];
+}
+
+template <int N, int PITCH, int STRIDE>
+static __device__ __forceinline__ void store(Real *target, const Real *tile, int rows, int lane) {
+#pragma unroll 4
+  for (int k = lane; k < rows * N; k += 32) target[k / N * (long long)STRIDE + k % N] = tile[k / N * PITCH + k % N];
+}
+"""
+
+
+def _groups(rows: list[_Rows], limit: int) -> list[list[_Rows]]:
+    """Arrays whose pieces fit into a warp's registers together: up to `limit` entries of a row in all."""
+    groups: list[list[_Rows]] = []
+    width = limit
+    for one in rows:
+        if width + one.width > limit:
+            groups.append([])
+            width = 0
+        groups[-1].append(one)
+        width += one.width
+    return groups
+
+
+def _live(program: Program, checks: bool) -> list[bool]:
+    """Which values an output needs, or a check if there are any."""
+    live = [False] * len(program.code)
+    for value in (*(v for result in program.results for v in result), *(v for _, v in program.checks if checks)):
+        live[value] = True
+    for k in range(len(program.code) - 1, -1, -1):
+        op, *args = program.code[k]
+        if live[k] and op in SIGNATURES:
+            for a in args:
+                live[a] = True
+    return live

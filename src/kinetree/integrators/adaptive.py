@@ -1,0 +1,287 @@
+"""Adaptive integration with SciPy or SUNDIALS, in the coordinates (q, v)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.algorithms.manifold import may_change_chart
+from kinetree.errors import NonFiniteError, UnsupportedError
+from kinetree.integrators.state_jacobian import StateJacobian
+from kinetree.integrators.sundials import SUNDIALS_METHODS, SundialsProblem
+from kinetree.integrators.trials import TrialDynamics
+
+IMPLICIT_METHODS = ("Radau", "BDF", "LSODA")
+EXPLICIT_METHODS = {f"scipy:{name}": name for name in ("DOP853", "RK45", "RK23")}
+"""SciPy's pairs by our names for them: those without a prefix are our own pairs, on the manifold."""
+MOST_FAILURES = 200  # trials without an answer and without progress, after which there is none ahead
+METHODS = (*EXPLICIT_METHODS, *IMPLICIT_METHODS, *SUNDIALS_METHODS)
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptiveSolution:
+    """States at the sample times, and what they cost.
+
+    Attributes
+    ----------
+    q : numpy.ndarray
+        Positions at the sample times, shape (T, nq), with unit quaternions.
+    v : numpy.ndarray
+        Velocities, shape (T, nv).
+    evaluations : int
+        How often the dynamics were evaluated.
+    event_time : float or None
+        When ``event`` crossed zero [s]; the samples end there.
+    event_state : tuple of numpy.ndarray or None
+        (q, v) at that time.
+    steps, rejections : int or None
+        Steps accepted, and steps repeated with a smaller h; None where the solver does not tell.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    evaluations: int
+    event_time: float | None = None
+    event_state: tuple[np.ndarray, np.ndarray] | None = None
+    steps: int | None = None
+    rejections: int | None = None
+
+
+def solve_adaptive(
+    system,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    times: np.ndarray,
+    tau: Callable,
+    f_ext: Callable,
+    *,
+    method: str = "scipy:DOP853",
+    rtol: float = 1e-10,
+    atol: float = 1e-10,
+    tick: Callable[[float], None] | None = None,
+    event: Callable | None = None,
+    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
+) -> AdaptiveSolution:
+    """Integrate from ``times[0]`` to ``times[-1]`` with steps whose estimated error is within the tolerances.
+
+    The unknowns are (q, v) themselves. Quaternions are normalized before every evaluation and in the result, so the
+    solver's rounding along the quaternion's length, where nothing physical depends on it, cannot enter the motion.
+    Where a joint changes its chart, the solver stops and starts anew in the other one.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    q0, v0 : numpy.ndarray
+        Initial state, shapes (nq,) and (nv,).
+    times : numpy.ndarray
+        Sample times [s], increasing, shape (T,); taken from the solver's dense output.
+    tau, f_ext : callable
+        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
+    method : str
+        A method of ``scipy.integrate.solve_ivp``, the explicit ones with the prefix "scipy:"; or of SUNDIALS: "CVODE"
+        (backward differentiation), "CVODE_ADAMS", "IDA" (inverse dynamics as residuals); these need the package
+        scikit-sundae. The implicit ones get Jacobians from the closed-form derivatives of the dynamics.
+    rtol, atol : float
+        Relative and absolute tolerance of each entry of (q, v).
+    tick : callable, optional
+        Called with the time of every evaluation (progress).
+    event : callable, optional
+        ``event(q)``; the integration stops when it falls below zero.
+    keep : callable, optional
+        ``keep(t, q, v, sampled)``, called with the state after every step; ``sampled`` if a sample time was passed.
+
+    Returns
+    -------
+    AdaptiveSolution
+
+    Raises
+    ------
+    SimulationError
+        If the solver cannot go on, or nothing finite lies ahead; names the time and the cause.
+    """
+    from scipy.integrate import solve_ivp
+
+    nq, normalize = len(q0), system.function("normalize")
+    trials = TrialDynamics(system, tau, f_ext)
+    right_hand_side = _TrialRate(system, trials, tick, method)
+    charts = _chart_event(system, nq)
+    events = [*charts, *_after_steps(keep, times, normalize, nq), *_user_event(event, normalize, nq)]
+    start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
+    if method in SUNDIALS_METHODS:
+        return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, (method, rtol, atol))
+    implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if method in IMPLICIT_METHODS else {}
+    rows, evaluations, event_time, event_state = [], 0, None, None
+    while True:
+        right_hand_side.begin()
+        solution = solve_ivp(
+            right_hand_side,
+            (start, end),
+            y,
+            method=EXPLICIT_METHODS.get(method, method),
+            t_eval=np.maximum(times[sum(map(len, rows)) :], start),
+            rtol=rtol,
+            atol=atol,
+            events=events,
+            dense_output=bool(charts),
+            **implicit,
+        )
+        evaluations += int(solution.nfev)
+        rows.append(np.reshape(solution.y, (len(y), -1)).T)  # none, if it ends before the first sample
+        if solution.status == -1:
+            raise trials.stopped(method, solution.message)
+        if solution.status == 0:
+            break
+        if charts and len(solution.t_events[0]):
+            start, y = _beyond(solution, charts[0])
+            if start >= end:
+                break
+            y = np.concatenate(system.function("reparameterize")(normalize(y[:nq]), y[nq:]))
+            continue
+        event_time, y = float(solution.t_events[-1][0]), solution.y_events[-1][0]
+        event_state = normalize(y[:nq]), y[nq:]
+        break
+    states = np.concatenate(rows)
+    q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, event_time, event_state)
+
+
+class _TrialRate:
+    """The rate y' of y = (q, v), as the solvers take it: such that a step is rejected where a trial state has none."""
+
+    __slots__ = (
+        "_calls", "_failures", "_first", "_method", "_none", "_nq", "_normalize", "_q_dot", "_reached", "_tick",
+        "_trials",
+    )  # fmt: skip
+
+    def __init__(self, system, trials: TrialDynamics, tick, method: str) -> None:
+        self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
+        self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
+        # LSODA accepts NaN, of which no comparison is true; it rejects a rate like this.
+        self._none = np.full(self._nq + system.model.nv, 1e100 if method == "LSODA" else np.nan)
+        self.begin()
+
+    def begin(self) -> None:
+        """A solver starts."""
+        self._calls, self._first, self._failures, self._reached = 0, None, 0, -math.inf
+
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        if self._tick is not None:
+            self._tick(t)
+        self._calls += 1
+        q, v = self._normalize(y[: self._nq]), y[self._nq :]
+        a = self._trials.acceleration(t, q, v)
+        if self._trials.failed is None:
+            rate = np.concatenate((self._q_dot(q, v), a))
+            self._first = rate.copy() if self._calls == 1 else self._first
+            if t > self._reached:
+                self._reached, self._failures = t + 1e-9 * abs(t), 0
+            return rate
+        self._failures += 1  # LSODA never gives up
+        if self._calls == 1 or self._failures > MOST_FAILURES or self._method in SUNDIALS_METHODS:
+            raise self._trials.stopped(self._method)
+        # SciPy's second call is a guess of its first step, whose answer it believes: a rate that has not changed says
+        # nothing of that step.
+        is_guess = self._calls == 2 and self._method != "LSODA"
+        return (self._first if is_guess else self._none).copy()
+
+
+class _TrialJacobian:
+    """The Jacobian of the rate as SciPy takes it: the last one that there was, where a trial state has none."""
+
+    __slots__ = ("_jacobian", "_last", "_normalize", "_nq", "_trials")
+
+    def __init__(self, system, trials: TrialDynamics, tau, f_ext) -> None:
+        self._trials, self._jacobian, self._nq = trials, StateJacobian(system, tau, f_ext), system.model.nq
+        self._normalize = system.function("normalize", checks=False)
+        self._last = np.zeros((self._nq + system.model.nv,) * 2)
+
+    def __call__(self, t: float, y: np.ndarray) -> np.ndarray:
+        q, v = self._normalize(y[: self._nq]), y[self._nq :]
+        a = self._trials.acceleration(t, q, v)
+        if self._trials.failed is None:
+            try:
+                J = self._jacobian.at(t, q, v, a)
+            except NonFiniteError:  # of a controller, whose slopes are measured beside the state
+                return self._last
+            self._last = J if np.isfinite(J).all() else self._last
+        return self._last
+
+
+def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver) -> AdaptiveSolution:
+    """The same by SUNDIALS, in one piece: it cannot begin anew where a joint changes its chart."""
+    method, rtol, atol = solver
+    nq, model = system.model.nq, system.model
+    if charts:
+        names = [model.joint_names[i] for i in model.outward() if may_change_chart(model, i)]
+        raise UnsupportedError(
+            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {method} cannot follow; take "
+            "method='Radau' or 'BDF'.",
+            method=method,
+            joint=names[0],
+        )
+    problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
+    states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, method, rtol, atol)
+    normalize = system.function("normalize")
+    q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
+    event_time = event_state = None
+    if found is not None:
+        _, event_time, end = found
+        event_state = normalize(end[:nq]), end[nq:]
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, problem.evaluations, event_time, event_state)
+
+
+def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:
+    """The caller's event as SciPy takes it."""
+    if event is None:
+        return []
+
+    def margin(t, y):
+        return event(normalize(y[:nq]))
+
+    margin.terminal, margin.direction = True, -1.0
+    return [margin]
+
+
+def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -> list[Callable]:
+    """An event that never happens: solvers look for events at the end of every step, and tell of nothing else there."""
+    if keep is None:
+        return []
+    passed = 1  # samples; the first is the start
+
+    def end_of_step(t, y):
+        nonlocal passed
+        before, passed = passed, passed + int(np.searchsorted(times[passed:], t, side="right"))
+        keep(float(t), normalize(y[:nq]), np.array(y[nq:]), passed > before)
+        return 1.0
+
+    return [end_of_step]
+
+
+def _chart_event(system, nq: int) -> list[Callable]:
+    """An event where a joint should change its coordinates, after which the solver starts anew; none if none can.
+
+    The chart itself jumps, which no adaptive step could cross. Its sign is all that there is to find the time by.
+    """
+    if not any(may_change_chart(system.model, i) for i in system.model.outward()):
+        return []
+    reparameterize, normalize = system.function("reparameterize"), system.function("normalize")
+
+    def regular(t, y):
+        q = normalize(y[:nq])
+        return 1.0 if np.array_equal(reparameterize(q, y[nq:])[0], q) else -1.0
+
+    regular.terminal, regular.direction = True, -1.0
+    return [regular]
+
+
+def _beyond(solution, regular) -> tuple[float, np.ndarray]:
+    """Time and state just beyond the end of a chart: the root found may lie on its near side, by rounding."""
+    t = float(solution.t_events[0][0])
+    shift = 0.0
+    while regular(t + shift, y := solution.sol(t + shift)) > 0.0:
+        shift = max(2.0 * shift, float(np.spacing(t)))
+    return t + shift, y

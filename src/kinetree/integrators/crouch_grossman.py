@@ -1,0 +1,143 @@
+"""Crouch and Grossman's methods: stages and steps are made of exponentials, one after the other, of frozen velocities.
+
+No tangent map and no commutator is needed; the price are further order conditions, so from order 4 on a stage more.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.algorithms.complete import COMPLETE, forward_dynamics
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.spec import Spec
+from kinetree.integrators.explicit import STEP_INPUTS, STEP_OUTPUTS, combined
+from kinetree.integrators.kernels import moved, settled
+from kinetree.integrators.tableaus import CG2, CG3, CG4, Tableau, weights
+from kinetree.once import once
+
+
+def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
+    """One step under constant forces, over scalars: ``q_1 = q exp(h b_1 w_1) exp(h b_2 w_2) ...``.
+
+    Parameters
+    ----------
+    tableau : Tableau
+    model, q, v, tau, dt, f_ext
+        As for `rk4_step`.
+
+    Notes
+    -----
+    Source: Crouch, Grossman, J. Nonlinear Sci. 3 (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.8.
+    """
+    w, a = [v], [forward_dynamics(model, q, v, tau, f_ext)]
+    for i in range(1, tableau.evaluations):
+        row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
+        q_stage = _composed(model, q, row, w, dt)
+        w.append(moved(v, combined(row, a), dt))
+        a.append(forward_dynamics(at, q_stage, w[i], tau, f_ext))
+    return settled(model, _composed(model, q, tableau.b, w, dt), moved(v, combined(tableau.b, a), dt))
+
+
+def _composed(model, q, row, w, h):
+    """q exp(h a_1 w_1) exp(h a_2 w_2) ..., the first flow first."""
+    for coefficient, w_j in zip(row, w, strict=False):
+        if coefficient:
+            q = integrate(model, q, [h * float(coefficient) * x for x in w_j])
+    return q
+
+
+# Stages of simulations take the weights as numbers, so one kernel serves all of a method's stages.
+
+
+@once
+def _stage_spec(stages: int) -> Spec:
+    """The acceleration at the position reached by the exponentials of the velocities W, weighted by a row."""
+
+    def stage(model, q, W, row, w, tau, h, f_ext=None):
+        return forward_dynamics(model, _flown(model, q, row, W, h), w, tau, f_ext)
+
+    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "w": ("nv",), "tau": ("nv",), "h": ()}
+    return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, {"f_ext": ("nb", 6)}, {"a": ("nv",)},
+                domains=(UNIT_QUATERNIONS,))  # fmt: skip
+
+
+@once
+def _end_spec(stages: int) -> Spec:
+    """The end of a step."""
+
+    def end(model, q, W, row, v_end, h):
+        return settled(model, _flown(model, q, row, W, h), v_end)
+
+    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "v_end": ("nv",), "h": ()}
+    return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
+                body_frames=None)  # fmt: skip
+
+
+def _flown(model, q, row, W, h):
+    """q exp(h a_1 w_1) exp(h a_2 w_2) ... with weights that are numbers."""
+    for a, w in zip(row, W, strict=True):
+        q = integrate(model, q, [h * a * x for x in w])
+    return q
+
+
+@once
+def _step_spec(tableau: Tableau) -> Spec:
+    def step(model, q, v, tau, dt, f_ext=None):
+        return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext)
+
+    step.__name__ = f"{tableau.name}_step"
+    return Spec(step.__name__, step, STEP_INPUTS, {"f_ext": ("nb", 6)}, STEP_OUTPUTS, domains=COMPLETE)
+
+
+class CrouchGrossman:
+    """A method of Crouch and Grossman with fixed steps; its subclasses say which.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    """
+
+    __slots__ = ("_end", "_plan", "_slopes", "_stage", "_sum", "_velocities")
+
+    name: str
+    order: int
+    algorithm: Spec
+    tableau: Tableau
+    explicit = True  # forces that are stiff must be resolved by the step
+
+    def __init__(self, system) -> None:
+        nv, numbers, stages = system.model.nv, weights(self.tableau), self.tableau.stages
+        self._stage = system.function(_stage_spec(stages), checks=False)
+        self._end = system.function(_end_spec(stages), checks=False)
+        self._velocities, self._slopes = np.zeros((stages, nv)), np.zeros((stages, nv))
+        rows = [np.concatenate((row, np.zeros(stages - len(row)))) for row in numbers.rows]
+        self._plan = list(zip(rows, numbers.c, self._velocities, self._slopes, strict=True))
+        self._sum = numbers.b
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        W, A, stage, step = self._velocities, self._slopes, self._stage, np.array(h)
+        W[:], A[:] = 0.0, 0.0  # later stages, whose weights are zero, must be finite
+        for row, c, w, a in self._plan:
+            now = t + c * h
+            w[:] = v + h * row.dot(A)
+            a[:] = stage(q, W, row, w, tau(now), step, *f_ext(now))
+        return self._end(q, W, self._sum, v + h * self._sum.dot(A), step)
+
+
+def _method(tableau: Tableau) -> type:
+    settings = {
+        "__slots__": (),
+        "__doc__": f"Crouch and Grossman's method of order {tableau.order}: {tableau.source}.",
+        "__module__": __name__,
+        "name": tableau.name,
+        "order": tableau.order,
+        "tableau": tableau,
+        "algorithm": _step_spec(tableau),
+    }
+    return type(f"CrouchGrossman{tableau.order}", (CrouchGrossman,), settings)
+
+
+METHODS = tuple(map(_method, (CG2, CG3, CG4)))

@@ -1,0 +1,276 @@
+"""Embedded Runge-Kutta pairs on the manifold of the joint positions, with steps as long as the error allows.
+
+The unknowns of a step, (xi, v), live in a vector space, so the estimated error is a vector there: what the step is off
+in rotations [rad], displacements [m] and velocities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from kinetree.algorithms.manifold import may_change_chart
+from kinetree.errors import unknown_name
+from kinetree.integrators.adaptive import AdaptiveSolution
+from kinetree.integrators.charts import EXACT
+from kinetree.integrators.dense import Interpolant
+from kinetree.integrators.explicit import end_spec, point_spec
+from kinetree.integrators.tableau_dop853 import DOP853
+from kinetree.integrators.tableaus import BS32, DP54, Tableau, weights
+from kinetree.integrators.trials import TrialDynamics
+
+PAIRS = {tableau.name: tableau for tableau in (BS32, DP54, DOP853)}
+"""The pairs by name, as ``method=`` of an adaptive simulation."""
+
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+_SCALE_3 = 0.01  # of the second of two estimates in their sum (Hairer, Norsett, Wanner, Solving ODEs I, eq. II.10.17)
+
+
+class EmbeddedRungeKutta:
+    """An embedded pair, step by step.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    tableau : Tableau
+        With an error estimate.
+    tau, f_ext : callable
+        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of what else the dynamics take.
+    rtol, atol : float
+        Tolerances of each coordinate of a step: of velocities, and of positions as steps from the neutral position.
+
+    Attributes
+    ----------
+    evaluations, steps, rejections : int
+        What it has cost so far.
+    trials : TrialDynamics
+
+    Notes
+    -----
+    Source: Hairer, Norsett, Wanner, Solving ODEs I, section II.4, with Gustafsson's PI controller: the step grows by
+    ``0.9 err_n^(-0.7/k) err_(n-1)^(0.4/k)``, k being the order of the estimate plus one; Munthe-Kaas (1999) for the
+    manifold.
+    """
+
+    __slots__ = (
+        "_atol", "_base", "_difference", "_end", "_error", "_h", "_integrate", "_keeps", "_K", "_neutral", "_numbers",
+        "_nv", "_point", "_rtol", "_start", "_tableau", "a", "evaluations", "q", "rejections", "steps", "system", "t",
+        "trials", "v",
+    )  # fmt: skip
+
+    def __init__(self, system, tableau: Tableau, tau: Callable, f_ext: Callable, rtol: float, atol: float) -> None:
+        model = system.model
+        self.system, self._tableau, self.trials = system, tableau, TrialDynamics(system, tau, f_ext)
+        self._rtol, self._atol, self._numbers, self._nv = rtol, atol, weights(tableau), model.nv
+        self._point = system.function(point_spec(EXACT), checks=False)
+        self._end = system.function(end_spec(EXACT), checks=False)
+        self._integrate = system.function("integrate", checks=False)
+        self._difference = system.function("difference", checks=False)
+        self._neutral = np.array(model.neutral(), dtype=float)
+        # The last stage is the first of the next step, in the same coordinates only if no joint changes its chart.
+        changes = any(may_change_chart(model, i) for i in model.outward())
+        self._keeps = tableau.first_same_as_last and not changes
+        self._K = np.zeros((len(self._numbers.rows), 2 * model.nv))
+        self.evaluations = self.steps = self.rejections = 0
+
+    def start(self, t: float, q: np.ndarray, v: np.ndarray, end: float) -> None:
+        """Begin at a state, with a first step that suits what lies ahead until ``end`` [s]."""
+        self.t, self.q, self.v = t, q, v
+        self.a = self._acceleration(t, q, v)
+        self._error = 1.0
+        self._h = min(self._first_step(), end - t)
+
+    def step(self, end: float) -> bool:
+        """One accepted step, at most to ``end`` [s]; False if the steps have become as short as rounding."""
+        t, q, v, k = self.t, self.q, self.v, self._tableau.estimate_order + 1
+        rejected = False
+        while True:
+            h = self._h
+            if t + 1.01 * h >= end:  # no sliver of a step at the end
+                h = end - t
+            elif t + 2.0 * h > end:
+                h = 0.5 * (end - t)
+            if not h > 8.0 * np.spacing(max(abs(t), abs(end))):
+                return False
+            self._stages(t, h, q, v)
+            slope = h * np.dot(self._numbers.b, self._K[: len(self._numbers.b)])
+            nv, one = self._nv, np.array(1.0)
+            q1, v1 = self._end(q, v, one, slope[:nv], slope[nv:])
+            error = self._measured(h, q, v, q1, v1)
+            if error <= 1.0:
+                break
+            rejected = True
+            self.rejections += 1
+            self._h = h * (max(SHRINK, SAFETY * error ** (-1.0 / k)) if math.isfinite(error) else SHRINK)
+        factor = GROW
+        if error > 0.0:
+            factor = SAFETY * error ** (-0.7 / k) * max(self._error, 1e-4) ** (0.4 / k)
+            factor = min(GROW, max(SHRINK, factor))
+        self._h = (min(h, self._h) if rejected else h) * (min(1.0, factor) if rejected else factor)
+        self._error = error
+        self._start = t, h, q, v
+        self.steps += 1
+        self.t, self.q, self.v = (end if h == end - t else t + h), q1, v1
+        if self._keeps:
+            self.a = self._K[self._tableau.stages - 1, nv:].copy()
+        else:
+            self.a = self._acceleration(self.t, q1, v1)
+        return True
+
+    def interpolant(self) -> Interpolant:
+        """The continuous solution over the last step."""
+        t, h, q, v = self._start
+        for i in range(self._tableau.stages, len(self._K)):  # stages that nothing else needs
+            self._stage(i, t, h, q, v)
+        powers, nv = h * (self._numbers.dense.T @ self._K), self._nv
+        return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._integrate, self._tableau.dense_order)
+
+    def _stages(self, t, h, q, v) -> None:
+        self._K[0, : self._nv], self._K[0, self._nv :] = v, self.a
+        for i in range(1, self._tableau.stages):
+            self._stage(i, t, h, q, v)
+
+    def _stage(self, i: int, t, h, q, v) -> None:
+        nv, slope = self._nv, np.dot(self._numbers.rows[i], self._K[:i])
+        now = t + self._numbers.c[i] * h
+        q_i, v_i, self._K[i, :nv] = self._point(q, v, slope[:nv], slope[nv:], np.array(h))
+        self._K[i, nv:] = self._acceleration(now, q_i, v_i)
+
+    def _acceleration(self, t, q, v) -> np.ndarray:
+        self.evaluations += 1
+        return self.trials.acceleration(t, q, v)
+
+    def _scale(self, q, v) -> np.ndarray:
+        """Sizes of the unknowns, for relative tolerances."""
+        return np.abs(np.concatenate((self._difference(self._neutral, q), v)))
+
+    def _measured(self, h, q, v, q1, v1) -> float:
+        """The estimated error over the tolerance."""
+        scale = self._atol + self._rtol * np.maximum(self._scale(q, v), self._scale(q1, v1))
+        estimates = self._numbers.estimates
+        ratios = [np.linalg.norm(h * np.dot(e, self._K[: len(e)]) / scale) for e in estimates]
+        size = math.sqrt(len(scale)) or 1.0
+        if len(ratios) == 1:
+            return ratios[0] / size
+        total = ratios[0] ** 2 + _SCALE_3 * ratios[1] ** 2
+        return ratios[0] ** 2 / math.sqrt(total) / size if total > 0.0 else total
+
+    def _first_step(self) -> float:
+        """Hairer's guess from the sizes of the state, of its rate and of the rate's change (section II.4)."""
+        t, q, v, a = self.t, self.q, self.v, self.a
+        if not np.isfinite(a).all():
+            return 0.0  # nothing finite lies ahead: the first step fails, at this time
+        size, rate = self._scale(q, v), np.concatenate((v, a))
+        scale = self._atol + self._rtol * size
+        count = math.sqrt(len(scale)) or 1.0
+        d0, d1 = np.linalg.norm(size / scale) / count, np.linalg.norm(rate / scale) / count
+        h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+        q_1, v_1, x_1 = self._point(q, v, v, a, np.array(h0))
+        rate_1 = np.concatenate((x_1, self._acceleration(t + h0, q_1, v_1)))
+        d2 = np.linalg.norm((rate_1 - rate) / scale) / count / h0
+        if not (math.isfinite(d1) and math.isfinite(d2)):
+            return h0
+        fastest, k = max(d1, d2), self._tableau.estimate_order + 1
+        return min(100.0 * h0, max(1e-6, 1e-3 * h0) if fastest <= 1e-15 else (0.01 / fastest) ** (1.0 / k))
+
+
+def solve_embedded(
+    system,
+    q0: np.ndarray,
+    v0: np.ndarray,
+    times: np.ndarray,
+    tau: Callable,
+    f_ext: Callable,
+    *,
+    method: str = "dp54",
+    rtol: float = 1e-10,
+    atol: float = 1e-10,
+    tick: Callable[[float], None] | None = None,
+    event: Callable | None = None,
+    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
+) -> AdaptiveSolution:
+    """Integrate from ``times[0]`` to ``times[-1]`` on the manifold, with steps whose error is within the tolerances.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    q0, v0 : numpy.ndarray
+        Initial state, shapes (nq,) and (nv,).
+    times : numpy.ndarray
+        Sample times [s], increasing, shape (T,); taken from the continuous solution.
+    tau, f_ext : callable
+        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
+    method : {"bs32", "dp54", "dop853"}
+    rtol, atol : float
+        Relative and absolute tolerance of each coordinate.
+    tick : callable, optional
+        Called with the time of every step (progress).
+    event : callable, optional
+        ``event(q)``; the integration stops when it falls below zero.
+    keep : callable, optional
+        ``keep(t, q, v, sampled)``, called with every sample, and without ``sampled`` with the state after every step.
+
+    Returns
+    -------
+    AdaptiveSolution
+
+    Raises
+    ------
+    SimulationError
+        The steps become too short, or nothing finite lies ahead; names the time.
+    """
+    if method not in PAIRS:
+        raise unknown_name("embedded pair", method, PAIRS, "kinetree")
+    solver = EmbeddedRungeKutta(system, PAIRS[method], tau, f_ext, rtol, atol)
+    end = float(times[-1])
+    solver.start(float(times[0]), q0, v0, end)
+    Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
+    Q[0], V[0], row = q0, v0, 1
+    changes = any(may_change_chart(system.model, i) for i in system.model.outward())
+    settled = system.function("reparameterize", checks=False) if changes else lambda q, v: (q, v)
+    found = None
+    while row < len(times) and solver.t < end:
+        before = solver.t
+        if not solver.step(end):
+            raise solver.trials.stopped(method, "Its steps have become as short as rounding.")
+        if tick is not None:
+            tick(solver.t)
+        motion = None
+        if event is not None and event(solver.q) < 0.0:
+            motion = solver.interpolant()
+            found = _boundary(event, motion, before, solver.t)
+        until = solver.t if found is None else found[0]
+        inside = row + int(np.searchsorted(times[row:], until, side="right"))
+        if inside > row:
+            exact = found is None and times[inside - 1] == solver.t  # the end of a step needs no interpolation
+            last = inside - exact
+            if last > row:
+                motion = motion or solver.interpolant()
+                Q[row:last], V[row:last] = settled(*motion(times[row:last]))
+            if exact:
+                Q[last], V[last] = solver.q, solver.v
+            if keep is not None:
+                for t, q, v in zip(times[row:inside].tolist(), Q[row:inside], V[row:inside], strict=True):
+                    keep(t, q, v, True)
+            row = inside
+        if keep is not None:
+            keep(solver.t, solver.q, solver.v, False)
+        if found is not None:
+            break
+    counts = {"evaluations": solver.evaluations, "steps": solver.steps, "rejections": solver.rejections}
+    time, state = found if found is not None else (None, None)
+    return AdaptiveSolution(Q[:row], V[:row], event_time=time, event_state=state, **counts)
+
+
+def _boundary(event, motion: Interpolant, t0: float, t1: float) -> tuple[float, tuple]:
+    """When a function of the position falls below zero within a step, and the state there."""
+    from scipy.optimize import brentq
+
+    if event(motion.q0) < 0.0:
+        return t0, (motion.q0, motion.v0)
+    t = brentq(lambda t: event(motion(t)[0]), t0, t1, xtol=1e-15, rtol=8.9e-16)
+    return t, motion(t)

@@ -1,0 +1,267 @@
+"""Explicit Runge-Kutta methods on the manifold of the joint positions, one step for all tableaus.
+
+Within a step from q the unknowns are (xi, v) with the position ``q (+) xi``; they live in a vector space, where every
+Runge-Kutta method applies as it stands. A step under constant forces is one function (for rollouts); where forces vary
+within the step, as in `simulate`, it is made of stages, which are one and the same kernel for all methods of a chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kinetree.algorithms.complete import COMPLETE, forward_dynamics
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.spec import Spec
+from kinetree.integrators.charts import APART, EXACT, TRUNCATED, Chart
+from kinetree.integrators.dense import Interpolant
+from kinetree.integrators.kernels import RUNGE_KUTTA_STAGE, moved, settled
+from kinetree.integrators.tableau_dop853 import DOP853
+from kinetree.integrators.tableaus import (
+    BS32,
+    DP54,
+    EULER,
+    HEUN,
+    KUTTA3,
+    MIDPOINT,
+    RALSTON3,
+    RK4,
+    RK38,
+    TRAPEZOIDAL,
+    Tableau,
+    weights,
+)
+from kinetree.once import once
+
+STEP_INPUTS = {"q": ("nq",), "v": ("nv",), "tau": ("nv",), "dt": ()}
+STEP_OUTPUTS = {"q_next": ("nq",), "v_next": ("nv",)}
+
+
+def combined(row: Sequence, slopes: Sequence[Sequence]) -> list:
+    """``sum_j a_j k_j`` over scalars; coefficients of zero cost nothing."""
+    terms = [(float(a), k) for a, k in zip(row, slopes, strict=False) if a]
+    return [sum((a * k[n] for a, k in terms[1:]), terms[0][0] * terms[0][1][n]) for n in range(len(terms[0][1]))]
+
+
+def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext=None):
+    """One step of an explicit Runge-Kutta method under constant forces, over scalars.
+
+    Parameters
+    ----------
+    tableau : Tableau
+    chart : Chart
+        The coordinates of the step.
+    model, q, v, tau, dt, f_ext
+        As for `rk4_step`.
+
+    Notes
+    -----
+    Source: H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999).
+    """
+    x, a = [chart.first(model, q, v)], [forward_dynamics(model, q, v, tau, f_ext)]
+    for i in range(1, tableau.evaluations):
+        row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
+        stage = _stage(chart, at, q, v, combined(row, x), combined(row, a), tau, dt, f_ext)
+        x.append(stage[0])
+        a.append(stage[1])
+    return _end(chart, model, q, v, dt, combined(tableau.b, x), combined(tableau.b, a))
+
+
+def _stage(chart: Chart, model, q, v, xi_dot, a, tau, h, f_ext=None):
+    """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
+    xi, w = [h * x for x in xi_dot], moved(v, a, h)
+    q_stage = chart.move(model, q, xi)
+    return chart.rate(model, q_stage, xi, w), forward_dynamics(model, q_stage, w, tau, f_ext)
+
+
+def _point(chart: Chart, model, q, v, xi_dot, a, h):
+    """The stage point itself, and the rate of xi there: for forces that depend on it."""
+    xi, w = [h * x for x in xi_dot], moved(v, a, h)
+    q_stage = chart.move(model, q, xi)
+    return q_stage, w, chart.rate(model, q_stage, xi, w)
+
+
+def _end(chart: Chart, model, q, v, h, x, a):
+    """The end of a step: q (+) h x, v + h a."""
+    return settled(model, chart.move(model, q, [h * x_k for x_k in x]), moved(v, a, h))
+
+
+# Machine code is found by the function's identity, so each is made once.
+
+
+@once
+def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
+    """The whole step under constant forces as a function that can be compiled."""
+
+    def step(model, q, v, tau, dt, f_ext=None):
+        return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext)
+
+    step.__name__ = f"{name}_step"
+    return Spec(step.__name__, step, STEP_INPUTS, {"f_ext": ("nb", 6)}, STEP_OUTPUTS, domains=COMPLETE)
+
+
+@once
+def stage_spec(chart: Chart) -> Spec:
+    """A stage with its forces given."""
+    if chart is EXACT:
+        return RUNGE_KUTTA_STAGE
+
+    def stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
+        return _stage(chart, model, q, v, xi_dot, a, tau, h, f_ext)
+
+    slopes = {"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "tau": ("nv",), "h": ()}
+    outputs = {"xi_dot_next": ("nv",), "a_next": ("nv",)}
+    return Spec(f"runge_kutta_stage_{chart.name}", stage, slopes, {"f_ext": ("nb", 6)}, outputs,
+                domains=(UNIT_QUATERNIONS,))  # fmt: skip
+
+
+@once
+def point_spec(chart: Chart) -> Spec:
+    """Position, velocity and rate of xi of a stage."""
+
+    def point(model, q, v, xi_dot, a, h):
+        return _point(chart, model, q, v, xi_dot, a, h)
+
+    inputs = {"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "h": ()}
+    outputs = {"q_stage": ("nq",), "v_stage": ("nv",), "xi_dot_next": ("nv",)}
+    return Spec(f"runge_kutta_point_{chart.name}", point, inputs, {}, outputs, body_frames=None)
+
+
+@once
+def end_spec(chart: Chart) -> Spec:
+    """The end of a step from the weighted slopes."""
+
+    def end(model, q, v, h, x, a):
+        return _end(chart, model, q, v, h, x, a)
+
+    inputs = {"q": ("nq",), "v": ("nv",), "h": (), "x": ("nv",), "a": ("nv",)}
+    return Spec(f"runge_kutta_end_{chart.name}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
+                body_frames=None)  # fmt: skip
+
+
+class ExplicitRungeKutta:
+    """An explicit Runge-Kutta method with fixed steps; its subclasses say which tableau and which chart.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+
+    Attributes
+    ----------
+    name : str
+    order : int
+    algorithm : Spec
+        The step under constant forces, for rollouts.
+    tableau : Tableau
+    chart : Chart
+    """
+
+    __slots__ = ("_end", "_h", "_h_array", "_last", "_moved", "_none", "_plan", "_slope", "_slopes", "_stage", "_sum")
+
+    name: str
+    order: int
+    algorithm: Spec
+    tableau: Tableau
+    chart: Chart
+    explicit = True  # forces that are stiff must be resolved by the step
+
+    def __init__(self, system) -> None:
+        nv, numbers = system.model.nv, weights(self.tableau)
+        self._stage = system.function(stage_spec(self.chart), checks=False)
+        self._end = system.function(end_spec(self.chart), checks=False)
+        self._moved = system.function(self.chart.moved, checks=False)
+        stages = self.tableau.evaluations
+        self._slopes = K = np.zeros((stages, 2 * nv))  # a row per stage: xi', v'
+        self._slope = np.zeros(2 * nv)
+        self._plan = [(numbers.rows[i], K[:i], numbers.c[i], (K[i, :nv], K[i, nv:])) for i in range(stages)]
+        self._sum, self._none = numbers.b, np.zeros(nv)
+        self._h, self._h_array, self._last = None, None, None
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_array = h, np.array(h)
+        step, stage, none, slope = self._h_array, self._stage, self._none, self._slope
+        nv = len(none)
+        x, a = slope[:nv], slope[nv:]
+        stage(q, v, none, none, tau(t), step, *f_ext(t), out=self._plan[0][3])
+        for row, before, c, rates in self._plan[1:]:
+            now = t + c * h
+            row.dot(before, slope)
+            stage(q, v, x, a, tau(now), step, *f_ext(now), out=rates)
+        self._sum.dot(self._slopes, slope)
+        self._last = t, h, q, v
+        return self._end(q, v, step, x, a)
+
+    def interpolant(self) -> Interpolant | None:
+        """The continuous solution over the last step; None if the method has none of its own."""
+        dense = weights(self.tableau).dense
+        if not len(dense) or len(dense) > len(self._slopes) or self._last is None:
+            return None
+        t, h, q, v = self._last
+        nv = len(v)
+        powers = h * (dense.T @ self._slopes)
+        return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._moved, self.tableau.dense_order)
+
+
+def explicit_method(name: str, tableau: Tableau, chart: Chart = EXACT, doc: str | None = None) -> type:
+    """A fixed-step method as a class, from a tableau and a chart.
+
+    Parameters
+    ----------
+    name : str
+        The name under which `simulate` and `rollout` are to know it, if it is put into ``FIXED_STEP``.
+    tableau : Tableau
+    chart : Chart
+        The coordinates of the step; by default the joints' exponentials with the exact inverse of their tangent map.
+    doc : str, optional
+        Its docstring.
+
+    Examples
+    --------
+    >>> from kinetree.integrators.explicit import explicit_method
+    >>> from kinetree.integrators.tableaus import RK38
+    >>> explicit_method("my_method", RK38).order
+    4
+    """
+    settings = {
+        "__slots__": (),
+        "__doc__": doc or f"Runge-Kutta method of order {tableau.order}: {tableau.source}.",
+        "__module__": __name__,
+        "name": name,
+        "order": tableau.order,
+        "tableau": tableau,
+        "chart": chart,
+        "algorithm": step_spec(tableau, chart, name),
+    }
+    return type("".join(part.capitalize() for part in name.split("_")), (ExplicitRungeKutta,), settings)
+
+
+def _munthe_kaas(order: int, tableau: Tableau) -> type:
+    brackets = min(order - 2, 2)
+    about = (
+        f"Munthe-Kaas' method of order {order} in its classical form: {tableau.name}, the inverse tangent map by its "
+        f"series up to {order - 2} bracket{'' if order == 3 else 's'}."
+    )
+    return explicit_method(f"rkmk{order}", tableau, TRUNCATED[brackets], about)
+
+
+METHODS: tuple[Callable, ...] = (
+    explicit_method("euler", EULER),
+    explicit_method("heun", HEUN),
+    explicit_method("midpoint", MIDPOINT),
+    explicit_method("trapezoidal", TRAPEZOIDAL),
+    explicit_method("kutta3", KUTTA3),
+    explicit_method("ralston3", RALSTON3),
+    explicit_method("rk38", RK38),
+    explicit_method("bs32", BS32),
+    explicit_method("dp54", DP54),
+    explicit_method("dop853", DOP853),
+    _munthe_kaas(2, MIDPOINT),
+    _munthe_kaas(3, KUTTA3),
+    _munthe_kaas(4, RK4),
+    _munthe_kaas(5, DP54),
+    explicit_method("terze", RK4, APART, "Terze, Mueller and Zlatar's step of order 4 for unit quaternions."),
+)

@@ -1,0 +1,129 @@
+"""The generalized-alpha method on the manifold: order 2, with the damping of fast vibrations as a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import SimulationError
+from kinetree.integrators.memory import Memory
+from kinetree.integrators.newton import Newton
+
+
+@dataclass(frozen=True, slots=True)
+class AlphaCoefficients:
+    """The coefficients of the method for a spectral radius.
+
+    Parameters
+    ----------
+    rho_inf : float
+        What is left of an infinitely fast vibration after one step, 0 to 1.
+
+    Attributes
+    ----------
+    alpha_m, alpha_f, beta, gamma : float
+        Those of Chung and Hulbert: order 2, and the least damping of slow motions for this rho_inf.
+
+    Examples
+    --------
+    >>> c = AlphaCoefficients(1.0)
+    >>> c.alpha_m, c.alpha_f, c.beta, c.gamma
+    (0.5, 0.5, 0.25, 0.5)
+    """
+
+    rho_inf: float
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.rho_inf, (int, float)) and 0.0 <= self.rho_inf <= 1.0):
+            raise SimulationError(
+                f"generalized alpha: rho_inf is {self.rho_inf!r}, expected a spectral radius between 0 (fast "
+                "vibrations vanish in one step) and 1 (they are kept).",
+                rho_inf=self.rho_inf,
+            )
+
+    @property
+    def alpha_m(self) -> float:
+        return (2.0 * self.rho_inf - 1.0) / (self.rho_inf + 1.0)
+
+    @property
+    def alpha_f(self) -> float:
+        return self.rho_inf / (self.rho_inf + 1.0)
+
+    @property
+    def gamma(self) -> float:
+        return 0.5 + self.alpha_f - self.alpha_m
+
+    @property
+    def beta(self) -> float:
+        return 0.25 * (self.gamma + 0.5) ** 2
+
+    def weights(self, h: float) -> tuple[float, float]:
+        """``(x1, w1)``: the parts of dv/dt at the end in the step xi and in the velocity at the end."""
+        fraction = (1.0 - self.alpha_f) / (1.0 - self.alpha_m)
+        return h * h * self.beta * fraction, h * self.gamma * fraction
+
+    def predicted(self, h: float, v, a, v_dot):
+        """``(x0, w0)``: step and velocity but for the part of dv/dt at the end."""
+        known = (self.alpha_f * v_dot - self.alpha_m * a) / (1.0 - self.alpha_m)
+        x0 = h * v + (h * h) * ((0.5 - self.beta) * a + self.beta * known)
+        return x0, v + h * ((1.0 - self.gamma) * a + self.gamma * known)
+
+    def accelerations(self, a, v_dot, v_dot_next):
+        """The method's own accelerations after the step, those of about ``alpha_m - alpha_f`` steps later."""
+        known = self.alpha_f * v_dot - self.alpha_m * a
+        return (known + (1.0 - self.alpha_f) * v_dot_next) / (1.0 - self.alpha_m)
+
+
+class GeneralizedAlpha:
+    """Generalized-alpha on Lie groups, for trees; for closed loops with their constraint forces see `ConstrainedAlpha`.
+
+        q+ = q (+) (h v + h^2 ((1/2 - beta) a + beta a+)),       v+ = v + h ((1 - gamma) a + gamma a+),
+        (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) dv/dt+ + alpha_f dv/dt,
+
+    dv/dt+ by the dynamics at the end of the step. Order 2; stable for all stiffness; what is infinitely fast is reduced
+    by rho_inf with every step.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    rho_inf : float
+        Spectral radius at infinite frequency, 0 to 1.
+
+    Notes
+    -----
+    Source: Bruls, Cardona, Arnold (2012), "Lie group generalized-alpha time integration of constrained flexible
+    multibody systems", eq. 39-43, on the groups of the joints; Chung, Hulbert (1993) for the coefficients. The first
+    step, and the first after a jump of the state, takes a = dv/dt, which keeps order 2 of positions and velocities.
+    It carries accelerations along, so it has no step algorithm for rollouts.
+    """
+
+    __slots__ = ("_dynamics", "_memory", "_newton", "coefficients", "get_state", "reset", "set_state")
+
+    name = "generalized_alpha"
+    algorithm = None  # a step needs the accelerations of the one before
+    order = 2
+
+    def __init__(self, system, rho_inf: float = 0.8) -> None:
+        self.coefficients = AlphaCoefficients(rho_inf)
+        self._newton, self._memory = Newton(system, self.name), Memory()
+        self._dynamics = system.function("forward_dynamics", checks=False)
+        self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        past, c = self._memory.at(t, h, q, v), self.coefficients
+        if past is None:
+            a = v_dot = self._dynamics(q, v, tau(t), *f_ext(t))
+        else:
+            a, v_dot = past
+        (x0, w0), (x1, w1), end = c.predicted(h, v, a, v_dot), c.weights(h), t + h
+        v_dot_next = self._newton.solve(end, q, x0, w0, v_dot, tau(end), x1, w1, f_ext(end))
+        v_next = w0 + w1 * v_dot_next
+        q_next, v_regular = self._newton.end(q, x0 + x1 * v_dot_next, v_next)
+        if np.array_equal(v_regular, v_next):
+            self._memory.keep(end, q_next, v_regular, (c.accelerations(a, v_dot, v_dot_next), v_dot_next))
+        else:  # another chart: these accelerations are told in coordinates that are no more
+            self._memory.clear()
+        return q_next, v_regular

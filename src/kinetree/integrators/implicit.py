@@ -1,0 +1,305 @@
+"""What implicit steps are made of, over scalars: slopes of the forces, Newton's equations, their solution.
+
+An implicit step looks for accelerations a at which the dynamics hold where they themselves lead: at the position
+``q (+) (x0 + x1 a)`` and the velocity ``w0 + w1 a``,
+
+    r(a) = ID(q (+) (x0 + x1 a), w0 + w1 a, a) - tau = 0,
+
+ID the inverse dynamics with passive forces and couplings. The methods differ in x0, x1, w0 and w1 alone. Newton's
+matrix takes the derivatives of inverse dynamics in closed form,
+
+    dr/da = M + w1 dID/dv + x1 dID/dq T(xi),
+
+T the tangent map (right Jacobian) of the joints' exponentials.
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.complete import refuse_unsupported
+from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
+from kinetree.algorithms.derivatives import rnea_derivatives
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.passive import FRICTION_VELOCITY, limit_excess, passive_joint_forces, spring_deflection
+from kinetree.algorithms.regularity import require_regular
+from kinetree.algorithms.shared_results import joint_forces
+from kinetree.algorithms.spec import Spec
+from kinetree.integrators.kernels import settled
+from kinetree.spatial.scalar import absolute, is_zero, maximum, where
+
+REST = 1e-3  # [rad/s or m/s] changes of velocity are judged against this speed where everything stands still
+
+
+# Slopes of the forces ------------------------------------------------------------------------------------------------
+
+
+def passive_slopes(model, q, v, stuck=None):
+    """How passive joint forces answer motion: ``K = d force / dq`` along the manifold, ``D = - d force / dv``.
+
+    Parameters
+    ----------
+    model : Model
+    q, v : sequence of scalars
+    stuck : list, optional
+        1 for velocities that are taken to be below v_s, whatever they are now, as `reversals` finds them; else 0.
+
+    Returns
+    -------
+    K : list of list
+        Rows of forces; not symmetric for springs of ball joints whose stiffness differs from axis to axis.
+    D : list
+        The diagonal.
+    """
+    K = [[0.0] * model.nv for _ in range(model.nv)]
+    D = [model.damping[k] for k in range(model.nv)]
+    deflection = spring_deflection(model, q)
+    for i in model.outward():
+        slot, joint = model.v_slice[i], model.joints[i]
+        if not any(model.has_spring(k) for k in range(slot.start, slot.stop)):
+            continue
+        rate = tangent_inverse(joint, deflection[slot])  # of the deflection, as it moves with the joint
+        for m, k in enumerate(range(slot.start, slot.stop)):
+            K[k][slot] = [-(model.stiffness[k] * x) for x in rate[m]]
+    for k, _, active in limit_excess(model, q):
+        K[k][k] = K[k][k] - active * model.limit_stiffness[k]
+        D[k] = D[k] + active * model.limit_damping[k]
+    for k in range(model.nv):
+        if model.has_friction(k):
+            slope = where(absolute(v[k]) < FRICTION_VELOCITY, 1.0 / FRICTION_VELOCITY, 0.0)
+            if stuck is not None:
+                slope = slope + stuck[k] * (1.0 / FRICTION_VELOCITY - slope)
+            D[k] = D[k] + model.dry_friction[k] * slope
+    return K, D
+
+
+def force_slopes(model, q, v, a, f_ext=None):
+    """``(dr_dq, dr_dv, M)`` of the complete inverse dynamics ``r(q, v, a)``, couplings aside."""
+    dq, dv, M = rnea_derivatives(model, q, v, a, f_ext)
+    K, D = passive_slopes(model, q, v)
+    dq = [[x - k for x, k in zip(row, K_row, strict=True)] for row, K_row in zip(dq, K, strict=True)]
+    for k, d in enumerate(D):
+        dv[k][k] = dv[k][k] + d
+    return dq, dv, M
+
+
+def residual(model, q, v, a, tau, f_ext=None):
+    """``ID(q, v, a) - tau`` with the joints' passive forces, couplings aside."""
+    arrays = {"q": q, "v": v, "a": a} | ({} if f_ext is None else {"f_ext": f_ext})
+    forces = joint_forces(model, arrays, ())  # whose passes the derivatives share
+    passive = passive_joint_forces(model, q, v)
+    return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
+
+
+def sticking(model, v, stuck) -> list:
+    """What friction asks more where velocities are taken to be below v_s: ``tau_c v (1 / v_s - 1 / max(|v|, v_s))``.
+
+    Beside `passive_slopes` with the same ``stuck`` it makes Newton's step the one to the velocity at which friction
+    holds. An iteration with slopes alone would be thrown from one direction to the other and back.
+    """
+    excess = [0.0] * model.nv
+    for k in range(model.nv):
+        if model.has_friction(k):
+            missing = 1.0 / FRICTION_VELOCITY - 1.0 / maximum(absolute(v[k]), FRICTION_VELOCITY)
+            excess[k] = stuck[k] * (model.dry_friction[k] * missing * v[k])
+    return excess
+
+
+# Tangent maps of the joints -------------------------------------------------------------------------------------------
+
+
+def tangent_inverse(joint, xi):
+    """The matrix of the joint's ``tangent_rate`` at xi: rows, structural zeros and ones kept."""
+    columns = [joint.tangent_rate(xi, [1.0 if m == k else 0.0 for m in range(joint.nv)]) for k in range(joint.nv)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def times_tangent(model, rows, xi):
+    """``R T(xi)`` for the rows of a matrix: T is the inverse of what `tangent_inverse` gives, joint by joint."""
+    rows = [list(row) for row in rows]
+    for i in model.outward():
+        slot, inverse = model.v_slice[i], tangent_inverse(model.joints[i], xi[model.v_slice[i]])
+        if _is_identity(inverse):
+            continue
+        factors = Elimination([list(column) for column in zip(*inverse, strict=True)])
+        for row in rows:
+            if not all(is_zero(x) for x in row[slot]):
+                row[slot] = factors.solve(row[slot])  # z T^-1 = y
+    return rows
+
+
+def _is_identity(rows) -> bool:
+    return all(isinstance(x, float) and x == float(m == k) for m, row in enumerate(rows) for k, x in enumerate(row))
+
+
+# Linear equations -----------------------------------------------------------------------------------------------------
+
+
+class Elimination:
+    """``A = U L`` by elimination from the leaves inward, without pivots: the tree's zeros stay zeros.
+
+    A is an inertia matrix with additions of the order of the step, not symmetric; only structural zeros are skipped.
+    """
+
+    __slots__ = ("_rows", "_scale")
+
+    def __init__(self, A) -> None:
+        rows, n = [list(row) for row in A], len(A)
+        self._scale = [0.0] * n
+        for k in reversed(range(n)):
+            require_regular(absolute(rows[k][k]), absolute(A[k][k]))
+            self._scale[k] = 1.0 / rows[k][k]
+            for i in range(k):
+                if is_zero(rows[i][k]):
+                    continue
+                rows[i][k] = rows[i][k] * self._scale[k]
+                for j in range(k):
+                    if not is_zero(rows[k][j]):
+                        rows[i][j] = rows[i][j] - rows[i][k] * rows[k][j]
+        self._rows = rows
+
+    def solve(self, b) -> list:
+        """``A^-1 b``."""
+        rows, x = self._rows, list(b)
+        for k in reversed(range(len(x))):
+            for i in range(k):
+                if not is_zero(rows[i][k]):
+                    x[i] = x[i] - rows[i][k] * x[k]
+        for k in range(len(x)):
+            for j in range(k):
+                if not is_zero(rows[k][j]):
+                    x[k] = x[k] - rows[k][j] * x[j]
+            x[k] = x[k] * self._scale[k]
+        return x
+
+
+class Reduced:
+    """A linear system of the tree on its independent velocities: ``G^T A G y = G^T b``, and ``x = G y``."""
+
+    __slots__ = ("_columns", "_factors", "_model")
+
+    def __init__(self, model, A) -> None:
+        self._model, self._columns = model, coupling_columns(model) if model.couplings else None
+        if self._columns:
+            A = [[projected(A, left, right) for right in self._columns] for left in self._columns]
+        self._factors = Elimination(A)
+
+    def solve(self, b) -> list:
+        """The x of all velocities."""
+        if not self._columns:
+            return self._factors.solve(b)
+        y = self._factors.solve([weighted(b, column) for column in self._columns])
+        return expanded(self._model, self._columns, y)
+
+
+# One iteration --------------------------------------------------------------------------------------------------------
+
+
+def stage(model, q, x0, w0, a, x1, w1):
+    """Step, position and velocity to which the accelerations lead."""
+    xi = [x + x1 * a_k for x, a_k in zip(x0, a, strict=True)]
+    return xi, integrate(model, q, xi), [w + w1 * a_k for w, a_k in zip(w0, a, strict=True)]
+
+
+class Linearization:
+    """``M + w1 D + x1 K T(xi)`` of the tree at a stage, to which passive forces come there or at a later one."""
+
+    __slots__ = ("_model", "_rigid", "_stage", "_weights")
+
+    def __init__(self, model, xi, Q, w, a, x1, w1, f_ext=None) -> None:
+        dq, dv, M = rnea_derivatives(model, Q, w, a, f_ext)
+        dq, n = times_tangent(model, dq, xi), range(model.nv)
+        self._rigid = [[_sum(M[m][k], w1 * dv[m][k], x1 * dq[m][k]) for k in n] for m in n]
+        self._model, self._stage, self._weights = model, (xi, Q, w), (x1, w1)
+
+    def factorized(self, stuck=None, later=None) -> Reduced:
+        """The matrix with the slopes of passive forces at this stage, or at ``later = (xi, Q, w)``."""
+        model, (x1, w1), (xi, Q, w) = self._model, self._weights, later or self._stage
+        K, D = passive_slopes(model, Q, w, stuck)
+        K, matrix = times_tangent(model, K, xi), [list(row) for row in self._rigid]
+        for m, row in enumerate(matrix):
+            row[m] = row[m] + w1 * D[m]
+            for k, slope in enumerate(K[m]):
+                if not is_zero(slope):
+                    row[k] = row[k] - x1 * slope
+        return Reduced(model, matrix)
+
+
+def has_kinks(model) -> bool:
+    """Whether slopes of passive forces jump: dry friction at rest, stops where they begin."""
+    return any(model.has_friction(k) or (model.has_limit(k) and model.has_stop(k)) for k in range(model.nv))
+
+
+def reversals(before, now) -> list:
+    """1 for velocities that changed their direction from one iterate to the next: friction may hold them."""
+    return [where(x * y < 0.0, 1.0, 0.0) for x, y in zip(before, now, strict=True)]
+
+
+def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
+    """a after one correction, its change as a fraction of the speed, and the residual before."""
+    r = residual(model, Q, w, a, tau, f_ext)
+    excess = [0.0] * model.nv if stuck is None else sticking(model, w, stuck)
+    change = matrix.solve([x + y for x, y in zip(r, excess, strict=True)])
+    a = [x - dx for x, dx in zip(a, change, strict=True)]
+    return a, relative_change([w1 * dx for dx in change], w), r
+
+
+def relative_change(change, v):
+    """The largest change of a velocity over the largest velocity; against `REST` where everything stands still."""
+    return largest(change) / (largest(v) + REST)
+
+
+def largest(values):
+    """max |x|."""
+    total = 0.0
+    for x in values:
+        total = maximum(total, absolute(x)) if not is_zero(total) else absolute(x)
+    return total
+
+
+def _sum(*terms):
+    return sum((x for x in terms if not is_zero(x)), start=0.0)
+
+
+def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
+    refuse_unsupported(model, "aba")
+    xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    stuck = reversals(before, w)
+    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
+    a, change, r = corrected(model, matrix, Q, w, a, tau, w1, stuck, f_ext)
+    return a, w, change, r
+
+
+def _end(model, q, xi, v):
+    return settled(model, integrate(model, q, xi), v)
+
+
+def _slopes(model, q, v, a, f_ext=None):
+    return force_slopes(model, q, v, a, f_ext)
+
+
+# Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
+NEWTON_UPDATE = Spec(
+    name="implicit_newton_update",
+    function=_newton_update,
+    inputs={"q": ("nq",)} | {x: ("nv",) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": (), "before": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"a_next": ("nv",), "w": ("nv",), "change": (), "r": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+)
+STEP_END = Spec(
+    name="implicit_step_end",
+    function=_end,
+    inputs={"q": ("nq",), "xi": ("nv",), "v": ("nv",)},
+    optional={},
+    outputs={"q_next": ("nq",), "v_next": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+    body_frames=None,
+)
+FORCE_SLOPES = Spec(
+    name="force_slopes",
+    function=_slopes,
+    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    outputs={name: ("nv", "nv") for name in ("dr_dq", "dr_dv", "M")},
+    domains=(UNIT_QUATERNIONS,),
+)

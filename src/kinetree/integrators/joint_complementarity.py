@@ -1,0 +1,375 @@
+"""Steps with exact dry friction, hard stops, locked and prescribed joints, solved at velocity level."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.integrators.complementarity import HELD, boxed_impulses
+from kinetree.integrators.dense import hermite
+from kinetree.integrators.joint_steps import DRIFT, FREE, INERTIA, MIDDLE
+
+MOST_IMPACTS = 64  # within one step; later ones do not rebound
+TOGETHER = 1e-9  # of the step: impacts that are closer together are one
+SLIVER = 1e-12  # of the step: what is left of one after an impact at its end
+
+
+class JointComplementarity:
+    """v+ = v_free + A^-1 (h lambda), the impulses between their bounds and complementary to what they hold.
+
+    Parameters
+    ----------
+    system : System
+        Of the model without dry friction and stops.
+    laws : JointLaws
+    account : callable
+        ``account(t, entries)``: the work that entered at the joints in the step that ends at t, as (kind, energies
+        (ny,) [J]); called where there is any.
+    impacted : callable, optional
+        ``impacted(t, hit, q, before, after)``: independent velocities that met a stop at t, the position then, and the
+        velocities before and after.
+    stops : bool
+        Hard stops are asked for: the step is Moreau's, else semi-implicit Euler.
+
+    Notes
+    -----
+    For each independent velocity with dry friction tau_c, the impulse is between -h tau_c and h tau_c; it is at a bound
+    where the joint moves, and holds it otherwise. A joint that rests at its lower stop takes any upper bound; a locked
+    or prescribed one has none. All are one boxed problem over the joints. Velocities that are held are set, not
+    computed, and positions of joints at rest are copied: nothing creeps.
+
+    With stops, forces act at the middle of the step, ``q (+) h v / 2``, and positions move at the mean velocity, so the
+    motion in it is ``q (+) s (v + s a / 2)``: exact under constant forces, of order 2 under smooth ones that do not
+    depend on velocities, and as steady as semi-implicit Euler, whose steps are the same from half to half. The step is
+    cut where a joint comes to its stop, and goes on from there after the impact, ``v' = v + M^-1 Lambda`` with
+    ``v'_k >= -e v_k`` at the joints that hit, complementary (Newton's restitution). A rebound that would last less than
+    two steps comes to rest: resting contact, without chatter.
+
+    Source: Moreau (1988, 1999), the midpoint rule for unilateral constraints; Stewart and Trinkle (1996) for velocities
+    and impulses; Hairer, Lubich, Wanner: Geometric Numerical Integration, section I.1.4, for its kinship with
+    semi-implicit Euler.
+    """
+
+    name = "semi_implicit"
+    order = 1
+
+    def __init__(self, system, laws, account, impacted=None, stops=False) -> None:
+        self.system, self.laws, self._account, self._impacted = system, laws, account, impacted
+        self._free = system.function(FREE, checks=False)
+        self._middle = system.function(MIDDLE, checks=False) if stops else None
+        self._inertia = system.function(INERTIA, checks=False)
+        self._drift = system.function(DRIFT, checks=False)
+        self._resting = self._joints_at_rest(system.model)
+        self._plain = np.where(laws.given, np.inf, laws.friction)
+        self._held_by_default = np.flatnonzero(self._plain > 0.0)
+        self._identity = laws.G is None
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the steps before."""
+        self._guess, self._rate = np.zeros(len(self.laws.master), dtype=int), np.zeros(self.system.model.nv)
+        self._parts, self._start, self._end = [], None, None
+
+    def get_state(self):
+        """What a snapshot has to hold: which joints were held, the first guess of the next step; the acceleration."""
+        return self._guess.copy(), self._rate.copy()
+
+    def set_state(self, state) -> None:
+        """Take up what `get_state` gave."""
+        self._guess, self._rate = (np.array(x) for x in state)
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]."""
+        self._parts, self._start = [], (t, q, v)
+        if len(self.laws.bounded) and (hit := self._running_in(q, v)):
+            v = self._impact(t, h, q, v, np.zeros_like(v), hit, True)
+        q, v = (self._euler if self._middle is None else self._flights)(t, h, q, v, tau, f_ext)
+        self.laws.put(t + h, q, v)
+        self._end = t + h, q, v
+        self._book(t + h)
+        return q, v
+
+    def cut(self, t) -> None:
+        """The run goes on from a time within the last step: account for the work until then."""
+        self._book(t)
+
+    def interpolant(self):
+        """The motion within the last step."""
+        (t0, q0, v0), (t1, q1, v1) = self._start, self._end
+        if self._middle is not None:
+            flights = tuple(part for part in self._parts if isinstance(part, Flight))
+            return Flights(t0, q0, flights, self.system.function("integrate", checks=False))
+        a = self._parts[-1].a  # what all forces together gave
+        return hermite(self.system, t0, t1, (q0, v0, a), (q1, v1, a))
+
+    def forces(self, t, h, q, v, tau, arrays) -> dict[str, np.ndarray]:
+        """Forces of each kind on the independent velocities at a sample, (ny,) [N m or N]."""
+        guess = self._guess
+        v_free, A = self._free(q, v, tau, np.array(h), *arrays)
+        v_next, impulses = self._solved(t, h, q, v, v_free, A)
+        self._guess = guess
+        return {kind: x / h for kind, x in self._split(impulses, v_next, h).items()}
+
+    # Steps ---------------------------------------------------------------------------------------------------------
+
+    def _euler(self, t, h, q, v, tau, f_ext):
+        """A step of semi-implicit Euler, which moves at the velocity of its end."""
+        v_free, A = self._free(q, v, tau(t), np.array(h), *f_ext(t))
+        v_next, impulses = self._solved(t, h, q, v, v_free, A)
+        q_next, v_new = self._drift(q, v_next, v_next, np.array(h))
+        self._keep_rest(q, q_next, v_next)
+        self._parts.append(Flight(t, t + h, q, v, (v_next - v) / h, h * v_next, h, impulses, v_next))
+        return q_next, v_new
+
+    def _flights(self, t, h, q, v, tau, f_ext):
+        """Moreau's step, cut at the impacts in it."""
+        laws, now, left = self.laws, t, h
+        for n in range(MOST_IMPACTS + 1):
+            middle = now + 0.5 * left
+            v_free, A = self._middle(q, v, v + 0.5 * left * self._rate, tau(middle), np.array(left), *f_ext(middle))
+            v_next, impulses = self._solved(middle, left, q, v, v_free, A)
+            a = self._rate = (v_next - v) / left
+            s, hit = self._first_impact(q, v, v_next, left) if n < MOST_IMPACTS else (left, ())
+            v_end = v + s * a if hit else v_next
+            rate = 0.5 * (v + v_end)
+            q_end, v_end = self._drift(q, rate, v_end, np.array(s))
+            self._keep_rest(q, q_end, rate)
+            self._parts.append(Flight(now, now + s, q, v, a, s * rate, left, impulses, v_next))
+            q, v, now, left = q_end, v_end, now + s, left - s
+            for m in hit:
+                bounds = (laws.lower[m], laws.upper[m])
+                q[laws.position[m]] = min(bounds, key=lambda b, x=q[laws.position[m]]: abs(x - b))
+            where = laws.position[laws.bounded]
+            q[where] = np.clip(q[where], laws.lower[laws.bounded], laws.upper[laws.bounded])
+            if hit:
+                v = self._impact(now, h, q, v, a, hit, n + 1 < MOST_IMPACTS)
+            if left <= SLIVER * h:
+                break
+        return q, v
+
+    # Velocities ----------------------------------------------------------------------------------------------------
+
+    def _solved(self, t, h, q, v, v_free, A):
+        """Velocities after h, and the impulses on independent velocities."""
+        laws = self.laws
+        lower, upper, some = -h * self._plain, h * self._plain, self._held_by_default
+        if len(laws.bounded):
+            x, bounded = q[laws.position[laws.bounded]], laws.bounded
+            at_lower, at_upper = bounded[x <= laws.lower[bounded]], bounded[x >= laws.upper[bounded]]
+            if len(at_lower) or len(at_upper):
+                upper[at_lower], lower[at_upper] = np.inf, -np.inf
+                some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
+        impulses = np.zeros(len(laws.master))
+        if not len(some):
+            return v_free, impulses
+        target = np.zeros(len(laws.master))
+        for m, (_, _, acceleration) in laws.prescribed(t):
+            target[m] = v[laws.master[m]] + h * acceleration
+        columns, W = self._response(A, some)
+        u = v_free[laws.master[some]] - target[some]
+        x, where = boxed_impulses(W, u, lower[some], upper[some], self._guess[some])
+        self._guess = np.zeros(len(laws.master), dtype=int)
+        self._guess[some] = where
+        impulses[some] = x
+        held = some[where == HELD]
+        v_next = v_free + columns @ x
+        v_next[laws.master[held]] = target[held]
+        return self._coupled(v_next), impulses
+
+    def _response(self, A, some):
+        """Velocities by impulse: columns for all velocities, and the square block of some independent ones."""
+        if self._identity:
+            columns = A[:, some]
+            return columns, columns[some]
+        G = self.laws.G
+        inverse = np.linalg.inv(G.T @ A @ G)
+        return G @ inverse[:, some], inverse[np.ix_(some, some)]
+
+    def _coupled(self, v):
+        return v if self._identity else self.laws.G @ v[self.laws.master]
+
+    def _split(self, impulses, v_next, h) -> dict[str, np.ndarray]:
+        """Impulses by kind: what friction gives, as far as it can, and what stops, locks and drives add."""
+        laws, most = self.laws, h * self.laws.friction
+        friction = np.clip(impulses, -most, most)
+        if laws.given.any():  # a driven joint moves whatever friction does; a locked one needs none
+            friction = np.where(laws.given, -np.sign(v_next[laws.master]) * most, friction)
+        rest = impulses - friction
+        return {
+            "friction": friction,
+            "stops": np.where(laws.given, 0.0, rest),
+            "locks": np.where(laws.locked, rest, 0.0),
+            "motions": np.where(laws.given & ~laws.locked, rest, 0.0),
+        }
+
+    def _book(self, t) -> None:
+        """Account for the work of impulses until t; the work of drives is the integral of their power."""
+        entries = []
+        for part in self._parts:
+            if isinstance(part, Impact):
+                entries += [(kind, work) for kind, work in part.works.items() if part.t <= t]
+            elif part.begin < t and part.way.any() and (part.impulses.any() or self.laws.moving):
+                way = part.way if t >= part.end else self._way(part, t)
+                y = way[self.laws.master] / part.h
+                kinds = self._split(part.impulses, part.v_next, part.h)
+                entries += [(kind, impulse * y) for kind, impulse in kinds.items() if kind != "motions"]
+        entries = [(kind, work) for kind, work in entries if work.any()]
+        if entries:
+            self._account(t, entries)
+
+    def _way(self, part, t) -> np.ndarray:
+        """The way of the velocities in the part of a flight that ends at t."""
+        if self._middle is not None:
+            s = t - part.begin
+            return s * (part.v + 0.5 * s * part.a)
+        return self.system.function("difference", checks=False)(part.q, self.interpolant()(t)[0])
+
+    # Positions -----------------------------------------------------------------------------------------------------
+
+    @staticmethod
+    def _joints_at_rest(model) -> list[tuple[slice, slice]]:
+        """Where a step at velocity zero could change the last bit of q: not where it adds zero to a number."""
+        follows = {c.joint for c in model.couplings}
+        return [(model.q_slice[i], model.v_slice[i]) for i in model.outward()
+                if model.joints[i].nv and (model.joints[i].nq > 1 or i in follows)]  # fmt: skip
+
+    def _keep_rest(self, q, q_next, rate) -> None:
+        """Joints at rest stay where they are to the last bit."""
+        for q_slice, v_slice in self._resting:
+            if not rate[v_slice].any():
+                q_next[q_slice] = q[q_slice]
+
+    # Impacts -------------------------------------------------------------------------------------------------------
+
+    def _running_in(self, q, v) -> tuple[int, ...]:
+        """Joints that are on their stop at a step's beginning and move into it: as a run or an event may begin."""
+        laws, bounded = self.laws, self.laws.bounded
+        x, y = q[laws.position[bounded]], v[laws.master[bounded]]
+        into = ((x <= laws.lower[bounded]) & (y < 0.0)) | ((x >= laws.upper[bounded]) & (y > 0.0))
+        return tuple(bounded[into].tolist()) if into.any() else ()
+
+    def _first_impact(self, q, v, v_next, left):
+        """When joints first come to their stops within a time, and which do; that time and none if none does."""
+        laws, found = self.laws, []
+        bounded = laws.bounded
+        x, k = q[laws.position[bounded]], laws.master[bounded]
+        reach = left * np.maximum(np.abs(v[k]), np.abs(v_next[k]))
+        near = np.minimum(x - laws.lower[bounded], laws.upper[bounded] - x) < reach
+        for m in bounded[near].tolist() if near.any() else ():
+            x, k = float(q[laws.position[m]]), laws.master[m]
+            w, a = float(v[k]), float(v_next[k] - v[k]) / left
+            for gap, sign in ((x - float(laws.lower[m]), 1.0), (float(laws.upper[m]) - x, -1.0)):
+                s = first_contact(gap, sign * w, sign * a, left)
+                if s is not None:
+                    found.append((s, m))
+        if not found:
+            return left, ()
+        first = min(s for s, _ in found)
+        slack = TOGETHER * left
+        return first, tuple(m for s, m in found if s <= first + slack)
+
+    def _impact(self, t, h, q, w, a, hit, rebounds: bool):
+        """Velocities after joints have hit their stops at a time t in a step h [s]."""
+        laws, ny = self.laws, len(self.laws.master)
+        x = np.where(laws.position >= 0, q[laws.position], 0.0)
+        y = w[laws.master]
+        at_lower, at_upper = ~laws.given & (x <= laws.lower), ~laws.given & (x >= laws.upper)
+        lower, upper, target = np.zeros(ny), np.zeros(ny), np.where(laws.given, y, 0.0)
+        upper[at_lower | laws.given], lower[at_upper | laws.given] = np.inf, -np.inf
+        for m in hit:
+            away = -laws.restitution[m] * y[m]
+            # A flight that ends within two steps is none: the joint comes to rest, after finitely many rebounds.
+            back = abs(a[laws.master[m]]) if away * a[laws.master[m]] < 0.0 else 0.0
+            if rebounds and abs(away) > h * back:
+                target[m] = away
+        some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
+        columns, W = self._response(self._inertia(q), some)
+        impulse, where = boxed_impulses(W, y[some] - target[some], lower[some], upper[some])
+        after = w + columns @ impulse
+        held = some[where == HELD]
+        after[laws.master[held]] = target[held]
+        after = self._coupled(after)
+        work = np.zeros(ny)
+        work[some] = 0.5 * impulse * (y[some] + after[laws.master[some]])
+        self._parts.append(Impact(t, {"stops": work * ~laws.given, "motions": work * (laws.given & ~laws.locked)}))
+        if self._impacted is not None:
+            self._impacted(t, hit, q, w, after)
+        return after
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flight:
+    """A part of a step without impacts.
+
+    Attributes
+    ----------
+    begin, end : float
+        [s]
+    q, v : numpy.ndarray
+        Position and velocity at its beginning.
+    a : (nv,) array
+        Acceleration that all forces together give.
+    way : (nv,) array
+        What the velocities add up to [rad or m].
+    h : float
+        Of the step for which the impulses were found [s].
+    impulses : (ny,) array
+        Of the constraints on the independent velocities, over h [N m s or N s].
+    v_next : (nv,) array
+        Velocity after h.
+    """
+
+    begin: float
+    end: float
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    way: np.ndarray
+    h: float
+    impulses: np.ndarray
+    v_next: np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Impact:
+    """When joints met their stops [s], and the work of each kind of impulse on independent velocities [J]."""
+
+    t: float
+    works: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flights:
+    """The motion within a step from ``q0`` at ``t0``: parabolas from impact to impact."""
+
+    t0: float
+    q0: np.ndarray
+    parts: tuple[Flight, ...]
+    integrate: object
+
+    def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) at a time of the step; after the impact at the time of one."""
+        part = next((part for part in reversed(self.parts) if part.begin <= t), self.parts[0])
+        s = t - part.begin
+        return self.integrate(part.q, s * (part.v + 0.5 * s * part.a)), part.v + s * part.a
+
+
+def first_contact(gap: float, speed: float, rate: float, left: float) -> float | None:
+    """The first time within ``left`` at which ``gap + speed s + rate s^2 / 2`` becomes negative; None if it does not.
+
+    Examples
+    --------
+    >>> first_contact(1.0, 0.0, -2.0, 2.0), first_contact(1.0, -1.9, 2.0, 2.0) is None
+    (1.0, True)
+    >>> first_contact(1.0, -2.0, 1.5, 2.0)  # down and up again
+    0.6666666666666666
+    """
+    turn = -speed / rate if speed < 0.0 < rate else left
+    s = min(turn, left)
+    if not gap + s * (speed + 0.5 * s * rate) < 0.0:
+        return None
+    root = math.sqrt(max(speed * speed - 2.0 * rate * gap, 0.0))
+    found = (speed + root) / -rate if speed > 0.0 else 2.0 * max(gap, 0.0) / (root - speed)
+    return min(found, left)

@@ -1,0 +1,83 @@
+"""What a step with joint constraints computes of the mechanism: velocities without impulses, inertias, positions."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.complete import (
+    COMPLETE,
+    coupled_accelerations,
+    refuse_unsupported,
+    semi_implicit_acceleration,
+)
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.inverse_mass import inverse_mass_matrix
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.passive import passive_terms
+from kinetree.algorithms.spec import Spec
+from kinetree.integrators.kernels import moved, settled
+
+
+def free_velocities(model, q, v, tau, dt, f_ext=None):
+    """``v_free``, and the inverse of the step's matrix ``A = M + dt D + dt^2 K``; A itself if joints are coupled.
+
+    Those of semi-implicit Euler: forces at q, dampers and springs at the end of the step.
+    """
+    a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
+    _, damping, stiffness = passive_terms(model, q, v)
+    diagonal = [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
+    return moved(v, a, dt), _inertia(model, q, diagonal)
+
+
+def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
+    """The same with all forces at the middle of the step: positions ``q (+) dt v / 2``, rates w.
+
+    Dampers act at the end of the step, so that they cannot reverse a motion. Springs act at the mean of both ends,
+    ``q_mid + dt (v_next - v) / 4``, which keeps their energy, and the more at ``q_mid + dt v_next``, which calms them,
+    the less the step resolves them: by ``x = y / (1 + y)``, ``y = dt^2 K_k / M_kk``. What that takes from a spring
+    is of order 3.
+    """
+    refuse_unsupported(model, "aba")
+    q_mid = integrate(model, q, [0.5 * dt * x for x in v])
+    elastic, damping, stiffness = passive_terms(model, q_mid, v)
+    force = [tau[k] + elastic[k] - damping[k] * v[k] for k in range(model.nv)]
+    added = [dt * d for d in damping]
+    sprung = [k for k in range(model.nv) if model.has_spring(k)]
+    M = crba(model, q_mid) if sprung else None
+    for k in sprung:
+        y = dt * dt * stiffness[k]
+        x = y / (M[k][k] + y)
+        force[k] = force[k] - dt * stiffness[k] * x * v[k]
+        added[k] = added[k] + y * (0.25 + 0.75 * x)
+    diagonal = [armature + x for armature, x in zip(model.armature, added, strict=True)]
+    a = coupled_accelerations(model, q_mid, w, force, f_ext, diagonal)
+    return moved(v, a, dt), _inertia(model, q_mid, added)
+
+
+def inertia(model, q):
+    """The inverse of M; M itself if joints are coupled."""
+    return _inertia(model, q)
+
+
+def _inertia(model, q, added=None):
+    """The inverse of M with something added on its diagonal; that matrix itself if joints are coupled."""
+    if not model.couplings:
+        return inverse_mass_matrix(model, q, added)
+    A = [list(row) for row in crba(model, q)]
+    for k, x in enumerate(added or ()):
+        A[k][k] = A[k][k] + x
+    return A
+
+
+def drift(model, q, rate, v, dt):
+    """Positions after a time at constant rates, and velocities v as they are then read."""
+    return settled(model, integrate(model, q, [dt * x for x in rate]), v)
+
+
+_STATE = {"q": ("nq",), "v": ("nv",)}
+_FORCES = {"tau": ("nv",), "dt": ()}
+_WRENCHES, _FOUND = {"f_ext": ("nb", 6)}, {"v_free": ("nv",), "A": ("nv", "nv")}
+FREE = Spec("joint_free_velocities", free_velocities, _STATE | _FORCES, _WRENCHES, _FOUND, domains=COMPLETE)
+MIDDLE = Spec("joint_middle_velocities", middle_velocities, _STATE | {"w": ("nv",)} | _FORCES, _WRENCHES, _FOUND,
+              domains=COMPLETE)  # fmt: skip
+INERTIA = Spec("joint_impact_inertia", inertia, {"q": ("nq",)}, {}, {"A": ("nv", "nv")})
+DRIFT = Spec("joint_drift", drift, {"q": ("nq",), "rate": ("nv",), "v": ("nv",), "dt": ()}, {},
+             {"q_next": ("nq",), "v_next": ("nv",)})  # fmt: skip

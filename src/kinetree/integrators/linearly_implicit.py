@@ -1,0 +1,151 @@
+"""Linearly implicit Euler: each step one solution with ``M + h D - h^2 K``, the slopes of all forces or of joints'."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.spec import ALGORITHMS, algorithm
+from kinetree.errors import SimulationError
+from kinetree.integrators.implicit import Reduced, force_slopes, passive_slopes, residual
+from kinetree.integrators.kernels import settled
+
+FORCES = ("all", "joints")
+SLOPES = ("exact", "symmetric")
+
+
+class LinearlyImplicitEuler:
+    """``(M + h D - h^2 K) (v+ - v) = h (f + h K v)``,  ``q+ = q (+) h v+``: the forces at the step's end, linearized.
+
+    f are all forces at (q, v); K their slope along the manifold, D minus their slope in v. Order 1, and stable for
+    stiff springs and dampers of any strength between any joints; fast vibrations are damped away.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    forces : {"all", "joints"}
+        Whose slopes: those of the whole dynamics (joints, gravity, Coriolis forces, wrenches), or of the joints'
+        springs, stops, dampers and friction alone, as Sueda has it.
+    slopes : {"exact", "symmetric"}
+        K and D as they are, or their symmetric parts, as Baraff and Witkin take them.
+
+    Notes
+    -----
+    Source: Sueda, eq. 1.30 and 2.72-2.79 (with one sign: K = d f / dq, D = - d f / dv); Baraff and Witkin (1998).
+    Differs from "semi_implicit", whose K and D are diagonal: springs of ball joints turn with their deflection here,
+    and dry friction has its slope. Cost: the derivatives of inverse dynamics in closed form and
+    one solution with the tree's zeros.
+    """
+
+    __slots__ = ("_h", "_h_array", "_step")
+
+    name = "linearly_implicit"
+    algorithm = "linearly_implicit_step"  # the step under constant forces, for rollouts
+    order = 1
+
+    def __init__(self, system, forces: str = "all", slopes: str = "exact") -> None:
+        for what, value, known in (("forces", forces, FORCES), ("slopes", slopes, SLOPES)):
+            if value not in known:
+                raise SimulationError(
+                    f"linearly implicit Euler: {what} is {value!r}, expected one of {', '.join(map(repr, known))}.",
+                    found=value,
+                )
+        self._step = system.function(STEPS[forces, slopes], checks=False)
+        self._h, self._h_array = None, None
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_array = h, np.array(h)
+        return self._step(q, v, tau(t), self._h_array, *f_ext(t))
+
+
+def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact"):
+    """``(v+ - v) / h`` of the step."""
+    rest = [0.0] * model.nv
+    dq, dv, M = force_slopes(model, q, v, rest, f_ext)
+    if forces == "joints":
+        K, D = passive_slopes(model, q, v)
+        dq = [[-x for x in row] for row in K]
+        dv = [[d if m == k else 0.0 for k in range(model.nv)] for m, d in enumerate(D)]
+    if slopes == "symmetric":
+        dq, dv = _symmetric(dq), _symmetric(dv)
+    n = range(model.nv)
+    matrix = [[M[m][k] + dt * (dv[m][k] + dt * dq[m][k]) for k in n] for m in n]
+    r = residual(model, q, v, rest, tau, f_ext)  # - f
+    ahead = [sum(dq[m][k] * v[k] for k in n) for m in n]  # - K v
+    return Reduced(model, matrix).solve([-(r[m] + dt * ahead[m]) for m in n])
+
+
+def _symmetric(A):
+    n = range(len(A))
+    return [[0.5 * (A[m][k] + A[k][m]) for k in n] for m in n]
+
+
+def _variant(forces, slopes):
+    def step(model, q, v, tau, dt, f_ext=None):
+        refuse_unsupported(model, "aba")
+        a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
+        v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
+        return settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+
+    return step
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"q_next": "nq", "v_next": "nv"},
+    domains=COMPLETE,
+    rotors=True,
+)
+def linearly_implicit_step(model, q, v, tau, dt, f_ext=None):
+    """One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
+
+    Notes
+    -----
+    Source: Sueda, eq. 1.30 and 2.72-2.79: ``(M + h D - h^2 K) (v+ - v) = h (f + h K v)``, K and D the slopes of all
+    forces: springs, stops, dampers, friction, gravity, Coriolis forces and external wrenches.
+
+    See Also
+    --------
+    semi_implicit_step, implicit_midpoint_step, simulate
+    """
+    return _exact(model, q, v, tau, dt, f_ext)
+
+
+_exact = _variant("all", "exact")
+_REGISTERED = ALGORITHMS["linearly_implicit_step"]
+STEPS = {
+    (forces, slopes): _REGISTERED
+    if (forces, slopes) == ("all", "exact")
+    else replace(_REGISTERED, name=f"linearly_implicit_{forces}_{slopes}", function=_variant(forces, slopes))
+    for forces in FORCES
+    for slopes in SLOPES
+}
+"""The step of every variant: one of the library's algorithms and three that are compiled like it."""

@@ -1,0 +1,81 @@
+"""Newton's iteration for the accelerations of an implicit step, and what it says when it fails."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.errors import SimulationError
+from kinetree.integrators.implicit import NEWTON_UPDATE, STEP_END
+
+EXACT = 1e-15  # relative change of the velocity below which nothing can be gained
+ENOUGH = 1e-8  # below which an iteration that no longer gets better has met rounding
+MOST = 60  # iterations
+
+
+class Newton:
+    """Solves ``ID(q (+) (x0 + x1 a), w0 + w1 a, a) = tau`` for a; see `kinetree.integrators.implicit`.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    name : str
+        The method, for messages.
+
+    Attributes
+    ----------
+    iterations : int
+        How many iterations all steps took together.
+    end : callable
+        ``end(q, xi, v) -> (q, v)``: the state after the step xi, in regular coordinates.
+    """
+
+    __slots__ = ("_last", "_name", "_system", "_update", "_weights", "end", "iterations")
+
+    def __init__(self, system, name: str) -> None:
+        self._system, self._name = system, name
+        self._update = system.function(NEWTON_UPDATE, checks=False)
+        self.end = system.function(STEP_END, checks=False)
+        self.iterations = 0
+        self._last, self._weights = None, None
+
+    def solve(self, t: float, q, x0, w0, a, tau, x1: float, w1: float, f_ext: tuple):
+        """The accelerations, from the guess a; t [s] is the time of the forces, for messages.
+
+        Raises
+        ------
+        SimulationError
+            The iteration does not converge; names the joint, the time and the residual.
+        """
+        if (x1, w1) != self._last:  # compiled functions take arrays; the step is almost always the same
+            self._last, self._weights = (x1, w1), (np.array(x1), np.array(w1))
+        x1, w1 = self._weights
+        previous, w = math.inf, w0
+        for n in range(1, MOST + 1):
+            a_next, w, change, r = self._update(q, x0, w0, a, tau, x1, w1, w, *f_ext)
+            change = float(change)
+            self.iterations += 1
+            if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
+                return a_next
+            if n == MOST or not math.isfinite(change):
+                raise no_convergence(self._system, self._name, t, n, w1 * (a_next - a), r)
+            previous, a = change, a_next
+
+
+def no_convergence(system, name: str, t: float, iterations: int, change, r) -> SimulationError:
+    """The error of an iteration that found no solution: the joint whose velocity still changes most."""
+    labels = system.coordinates
+    bad = np.flatnonzero(~np.isfinite(change))
+    k = int(bad[0]) if len(bad) else int(np.argmax(np.abs(change)))
+    joint, unit, force = labels.velocity_joints[k], labels.velocity_units[k], labels.force_units[k]
+    return SimulationError(
+        f"{name}: Newton's iteration found no end of the step at t = {t:.9g} s ({iterations} iterations); joint "
+        f"{joint!r} (velocity {labels.velocity_labels[k]!r}) still changes by {change[k]:.3g} {unit}, its residual is "
+        f"{r[k]:.3g} {force}. Use a smaller dt, or integrator='semi_implicit', which solves no nonlinear equations.",
+        time=t,
+        joint=joint,
+        residual=float(r[k]),
+        iterations=iterations,
+    )

@@ -1,0 +1,169 @@
+"""CVODE and IDA of SUNDIALS, through scikit-sundae: variable order and step, for stiff and long motions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import MissingDependencyError, SimulationError
+from kinetree.integrators.state_jacobian import StateJacobian
+
+SUNDIALS_METHODS = ("CVODE", "CVODE_ADAMS", "IDA")
+MOST_STEPS = 100_000  # between two samples
+
+
+def load_sundials():
+    """The package scikit-sundae.
+
+    Raises
+    ------
+    MissingDependencyError
+        It is not installed.
+    """
+    try:
+        import sksundae
+        import sksundae.cvode
+        import sksundae.ida
+    except ImportError:
+        raise MissingDependencyError(
+            "the methods CVODE, CVODE_ADAMS and IDA need the package scikit-sundae: pip install 'kinetree[sundials]' "
+            "(or pip install scikit-sundae). Without it, method='BDF' or 'Radau' are for stiff motions, too.",
+            package="scikit-sundae",
+        ) from None
+    return sksundae
+
+
+class SundialsProblem:
+    """The equations of a run as SUNDIALS takes them, with Jacobians from closed forms.
+
+    CVODE takes the rate of the state; IDA the residuals ``q' - q_dot(q, v)`` and ``ID(q, v, v') - tau``, so that
+    forward dynamics are never computed.
+
+    Parameters
+    ----------
+    system : System
+    right_hand_side : callable
+        ``right_hand_side(t, y) -> y'``; its errors end the run.
+    tau, f_ext : callable
+        ``tau(t, q, v)`` and ``f_ext(t)``, as for `solve_adaptive`.
+    events : list of callable
+        ``event(t, y)`` with the attributes ``terminal`` and ``direction``, as SciPy has them.
+    """
+
+    def __init__(self, system, right_hand_side, tau, f_ext, events) -> None:
+        self._system, self._rhs, self._tau, self._f_ext, self._events = system, right_hand_side, tau, f_ext, events
+        self._jacobian = StateJacobian(system, tau, f_ext)
+        self._normalize, self._q_dot = system.function("normalize"), system.function("q_dot")
+        self._dynamics = system.function("forward_dynamics", checks=False)
+        self._inverse = system.function("inverse_dynamics", checks=False)
+        self._failure, self.evaluations = None, 0
+
+    def solve(self, start: float, end: float, y, samples, method: str, rtol: float, atol: float):
+        """Integrate; the states at the samples, then the number and the state of the event that ended it, or None.
+
+        Returns
+        -------
+        rows : (T, n) array
+            States at the samples that were reached.
+        event : tuple or None
+            (number of the event, time, state).
+        reached : float
+            Where the solver stopped [s].
+        """
+        package = load_sundials()
+        options = {"rtol": rtol, "atol": atol, "max_num_steps": MOST_STEPS, "num_events": len(self._events)}
+        if self._events:
+            options["eventsfn"] = self._event_function(method)
+        if method == "IDA":
+            rate = self._rhs(start, np.array(y))
+            solver = package.ida.IDA(self._residual, jacfn=self._ida_jacobian, **options)
+            initial = (y, rate)
+        else:
+            kind = "Adams" if method == "CVODE_ADAMS" else "BDF"
+            solver = package.cvode.CVODE(self._rate, method=kind, jacfn=self._cvode_jacobian, **options)
+            initial = (y,)
+        times = np.unique(np.concatenate(([start], samples, [end])))
+        try:
+            solution = solver.solve(times, *initial)
+        except Exception as error:
+            raise self._failure or SimulationError(f"simulate: {method} stopped: {error}", method=method) from error
+        if self._failure is not None:
+            raise self._failure
+        found = np.asarray(solution.t), np.asarray(solution.y)
+        event = self._ended_by(solution)
+        if not solution.success and event is None:
+            raise SimulationError(
+                f"simulate: {method} stopped at t = {found[0][-1]:.9g} s: {solution.message}. Try larger rtol and "
+                "atol, or method='Radau'.",
+                time=float(found[0][-1]),
+                method=method,
+                cause=str(solution.message),
+            )
+        keep = np.isin(found[0], samples)
+        return found[1][keep], event, float(found[0][-1])
+
+    def _guarded(self, action, result) -> int:
+        """Fill ``result`` with the values of ``action``, remembering an error: the solver cannot carry it."""
+        self.evaluations += 1
+        try:
+            result[...] = action()
+        except BaseException as error:  # Ctrl-C too, which C code would lose
+            self._failure = self._failure or error
+            result[...] = np.nan
+        return 0
+
+    def _rate(self, t, y, yp):
+        self._guarded(lambda: self._rhs(t, np.array(y)), yp)
+
+    def _cvode_jacobian(self, t, y, yp, J):
+        def values():
+            q, v = self._state(y)
+            return self._jacobian.at(t, q, v, self._dynamics(q, v, self._tau(t, q, v), *self._f_ext(t)))
+
+        self._guarded(values, J)
+
+    def _residual(self, t, y, yp, res):
+        def values():
+            q, v = self._state(y)
+            nq = len(q)
+            forces = self._inverse(q, v, np.array(yp[nq:]), *self._f_ext(t)) - self._tau(t, q, v)
+            return np.concatenate((yp[:nq] - self._q_dot(q, v), forces))
+
+        self._guarded(values, res)
+
+    def _ida_jacobian(self, t, y, yp, res, cj, J):
+        def values():
+            q, v = self._state(y)
+            nq, a = len(q), np.array(yp[len(q) :])
+            by_q, N = self._jacobian.rates(q, v)
+            dr_dq, dr_dv, M, tau_q, tau_v = self._jacobian.force_slopes(t, q, v, a)
+            return np.block([[cj * np.eye(nq) - by_q, -N], [dr_dq @ np.linalg.pinv(N) - tau_q, cj * M + dr_dv - tau_v]])
+
+        self._guarded(values, J)
+
+    def _state(self, y):
+        y, nq = np.array(y), self._system.model.nq
+        return self._normalize(y[:nq]), np.ascontiguousarray(y[nq:])
+
+    def _event_function(self, method):
+        events = self._events
+
+        def values(t, y, *rest):
+            rest[-1][:] = [event(t, np.array(y)) for event in events]
+
+        def cvode(t, y, out):
+            values(t, y, out)
+
+        def ida(t, y, yp, out):
+            values(t, y, out)
+
+        function = ida if method == "IDA" else cvode
+        function.terminal = [bool(getattr(event, "terminal", False)) for event in events]
+        function.direction = [int(getattr(event, "direction", 0)) for event in events]
+        return function
+
+    def _ended_by(self, solution):
+        """The terminal event at the end, as (number, time, state)."""
+        if not self._events or solution.t_events is None or len(solution.t_events) == 0:
+            return None
+        flags = np.atleast_2d(solution.i_events)[-1]
+        return int(np.flatnonzero(flags)[0]), float(solution.t_events[-1]), np.array(solution.y_events[-1])

@@ -1,0 +1,336 @@
+"""A variational integrator: the discrete Euler-Lagrange equations of the midpoint rule, on the joints' groups.
+
+The action of a step from q0 to q1 = q0 exp(h u) is taken as h L(q_m, u), q_m = q0 exp(h u / 2) in the middle. The
+discrete Legendre transforms of this Lagrangian give the momenta p0 and p1 at its ends. With x = h u / 2, the tangent
+maps T(x) and T(-x) (right Jacobians of the exponential), and momenta moved to the middle, pi_0 = T(-x)^T p0 and pi_1 =
+T(x)^T p1, its variations along u and along q_m are
+
+    (pi_0 + pi_1) / 2 = dL/du (q_m, u),
+    T(-x)^-T pi_1 - T(x)^-T pi_0 = h (dL/dq (q_m, u) + f),
+
+f the forces without a potential (Lagrange-d'Alembert). For joints whose positions add, T = 1: the implicit midpoint
+rule in (q, p). The state (q, v) is (q, p) by the continuous Legendre transform ``p = M(q) v``, so there is no history.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.crba import crba
+from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.passive import passive_joint_forces
+from kinetree.algorithms.spec import Spec, algorithm
+from kinetree.errors import UnsupportedError
+from kinetree.integrators.implicit import (
+    Elimination,
+    Reduced,
+    has_kinks,
+    passive_slopes,
+    relative_change,
+    reversals,
+    sticking,
+    tangent_inverse,
+)
+from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
+from kinetree.integrators.kernels import settled
+from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
+from kinetree.joints.contract import combination
+from kinetree.spatial.scalar import is_zero, where
+
+
+class Variational:
+    """Symplectic, and true to every symmetry: momenta that the motion keeps are kept to rounding, for any step.
+
+    Energy oscillates within a bound proportional to h^2 for as long as one cares to look. Order 2. Springs count as
+    forces of the step's middle, dampers, friction and actuators do, too.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+
+    Raises
+    ------
+    UnsupportedError
+        The model has geared rotors or joints that depend on time, which are not in the Lagrangian here.
+
+    Notes
+    -----
+    Source: Marsden, West (2001), "Discrete mechanics and variational integrators", sections 1.3, 2.3 and 3.2; on groups
+    Bou-Rabee, Marsden (2009), "Hamilton-Pontryagin integrators on Lie groups". Position-momentum form. The equations
+    are solved to rounding in `simulate`; the rollout takes `variational_step`, a fixed number of corrections.
+    """
+
+    __slots__ = ("_end", "_h", "_h_array", "_momentum", "_system", "_update", "iterations")
+
+    name = "variational"
+    algorithm = "variational_step"  # the step under constant forces, for rollouts
+    order = 2
+
+    def __init__(self, system) -> None:
+        _refuse(system.model)
+        self._system, self.iterations = system, 0
+        self._momentum = system.function(MOMENTUM, checks=False)
+        self._update = system.function(VARIATIONAL_UPDATE, checks=False)
+        self._end = system.function(VARIATIONAL_END, checks=False)
+        self._h, self._h_array = None, None
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_array = h, np.array(h)
+        step = self._h_array
+        middle = t + 0.5 * h
+        forces, wrenches = tau(middle), f_ext(middle)
+        p, M = self._momentum(q, v)
+        u, before, previous = v, v, math.inf
+        for n in range(MOST):
+            u_next, change, r = self._update(q, u, p, M, forces, step, before, *wrenches)
+            change = float(change)
+            self.iterations += 1
+            if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
+                return self._end(q, u_next, p, step)
+            if not math.isfinite(change) or n + 1 == MOST:
+                break
+            previous, before, u = change, u, u_next
+        raise no_convergence(self._system, self.name, middle, n + 1, u_next - u, r)
+
+
+def _refuse(model) -> None:
+    """Refuse what the Lagrangian here leaves out."""
+    what = "geared rotors" if model.rotors else "joints that depend on time" if model.time_dependent else None
+    if what:
+        raise UnsupportedError(
+            f"the variational integrator does not know {what}, which model {model.name!r} has; "
+            "integrator='implicit_midpoint' is also of order 2 and symmetric in time.",
+            model=model.name,
+        )
+
+
+# The Lagrangian -------------------------------------------------------------------------------------------------------
+
+
+def legendre(model, q, u, f_ext=None):
+    """``dL/du`` and ``dL/dq`` along the manifold, the latter with the forces of external wrenches.
+
+    A displacement along the column S_k of joint k carries its subtree, whose velocities change by ``psi_k = v_p x S_k +
+    (dS/dq_k) u`` relative to it: with the subtree's momentum H and weight F, ``dL/du_k = S_k . H`` and ``dL/dq_k =
+    psi_k . H + S_k . F``.
+    """
+    motions = joint_motions(model, q, u)
+    I, _ = body_maps(model, motions)
+    gravity, h, F = ([None] * model.nb for _ in range(3))
+    W = external_wrenches(model, q, f_ext) if f_ext is not None else None
+    for i in model.outward():
+        gravity[i] = gravity[model.parent[i]] if model.parent[i] else motions.gravity[i]  # upward, as an acceleration
+        h[i], F[i] = I[i] @ motions.V[i], -(I[i] @ gravity[i])
+        if W is not None:
+            F[i] = F[i] + W[i]
+    H, F = summed(model, h), summed(model, F)
+    p, slope = [0.0] * model.nv, [0.0] * model.nv
+    for i in model.outward():
+        psi = motions.carried[i]
+        if not model.joints[i].constant_subspace:
+            psi = [x + eta for x, eta in zip(psi, _apparent(model, i, q, u, motions.X[i]), strict=True)]
+        for k, (S_k, psi_k) in enumerate(zip(motions.S[i], psi, strict=True), model.v_slice[i].start):
+            p[k] = S_k.dot(H[i]) + model.armature[k] * u[k]
+            slope[k] = psi_k.dot(H[i]) + S_k.dot(F[i])
+    return p, slope
+
+
+def _apparent(model, i, q, u, X_i):
+    """``(dS/dq_k) u`` of a joint whose subspace changes, in the coordinates of the root."""
+    joint, q_i, u_i = model.joints[i], model.q_of(i, q), model.v_of(i, u)
+    units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
+    return [X_i.inverse_apply(combination(joint.subspace_along(q_i, unit), u_i)) for unit in units]
+
+
+# The step -------------------------------------------------------------------------------------------------------------
+
+
+class Middle:
+    """What the momenta see of the step u from q: the middle, ``T(x)^-1`` and ``T(-x)^-1`` of its half."""
+
+    __slots__ = ("_backward", "_forward", "_slots", "position")
+
+    def __init__(self, model, q, u, h) -> None:
+        x = [0.5 * h * u_k for u_k in u]
+        self.position = integrate(model, q, x)
+        self._slots = [(model.joints[i], model.v_slice[i]) for i in model.outward()]
+        self._forward = [tangent_inverse(joint, x[slot]) for joint, slot in self._slots]
+        self._backward = [tangent_inverse(joint, [-x_k for x_k in x[slot]]) for joint, slot in self._slots]
+
+    def from_start(self, p):
+        """``pi_0 = T(-x)^T p_0``."""
+        return self._each(self._backward, p, lambda inverse, p_i: Elimination(_transposed(inverse)).solve(p_i))
+
+    def backward(self, p):
+        """``T(-x)^-T p``."""
+        return self._each(self._backward, p, _transposed_product)
+
+    def forward(self, p):
+        """``T(x)^-T p``, which also takes pi_1 to p_1."""
+        return self._each(self._forward, p, _transposed_product)
+
+    def _each(self, inverses, p, apply):
+        result = list(p)
+        for (_, slot), inverse in zip(self._slots, inverses, strict=True):
+            result[slot] = apply(inverse, p[slot])
+        return result
+
+
+def _transposed(A):
+    return [list(column) for column in zip(*A, strict=True)]
+
+
+def _transposed_product(A, x):
+    return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in _transposed(A)]
+
+
+def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> Reduced:
+    """The derivative of `variational_residual` in u, to the second order of h, factorized.
+
+    ``M(q_m) + h/2 d(M u)/dq - h/2 (d(M u)/dq)^T - h^2/4 d(dL/dq + f)/dq`` is ``M(q) + h/2 dc/du + h^2/4 dr/dq``; the
+    slopes of the tree from `variational_slopes`, those of passive forces from here.
+    """
+    dq, dv = slopes
+    K, D = passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
+    n, half = range(model.nv), 0.5 * h
+    matrix = [[M[m][k] + half * (dv[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
+    for m in n:
+        matrix[m][m] = matrix[m][m] + half * D[m]
+    return Reduced(model, matrix)
+
+
+def variational_slopes(model, q, u, h, f_ext=None):
+    """``dc/dq`` and ``dc/du`` of the tree in the middle of the step."""
+    Q = integrate(model, q, [0.5 * h * u_k for u_k in u])
+    return rnea_derivatives(model, Q, u, [0.0] * model.nv, f_ext)[:2]
+
+
+def variational_residual(model, q, u, p, tau, h, f_ext=None):
+    """Half the sum of the discrete Euler-Lagrange equations, zero at the u of the step that begins with momenta p."""
+    middle = Middle(model, q, u, h)
+    m, slope = legendre(model, middle.position, u, f_ext)
+    passive = passive_joint_forces(model, middle.position, u)
+    turned, start = middle.backward(m), middle.forward(middle.from_start(p))
+    return [turned[k] - 0.5 * (p[k] + start[k] + h * (slope[k] + passive[k] + tau[k])) for k in range(model.nv)]
+
+
+def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
+    r = variational_residual(model, q, u, p, tau, h, f_ext)
+    excess = [0.0] * model.nv if stuck is None else sticking(model, u, stuck)
+    change = matrix.solve([x + 0.5 * h * y for x, y in zip(r, excess, strict=True)])
+    u = [x - dx for x, dx in zip(u, change, strict=True)]
+    return u, relative_change(change, u), r
+
+
+def _update(model, q, u, p, M, tau, h, before, f_ext=None):
+    stuck = reversals(before, u)
+    matrix = variational_matrix(model, q, u, M, h, variational_slopes(model, q, u, h, f_ext), stuck)
+    return _corrected(model, matrix, q, u, p, tau, h, stuck, f_ext)
+
+
+def _momentum(model, q, v):
+    refuse_unsupported(model, "aba")
+    return legendre(model, q, v)[0], crba(model, q)
+
+
+def _end(model, q, u, p, h):
+    middle = Middle(model, q, u, h)
+    m, _ = legendre(model, middle.position, u)
+    p_next = middle.forward([2.0 * m_k - p_k for m_k, p_k in zip(m, middle.from_start(p), strict=True)])
+    q_next = integrate(model, q, [h * u_k for u_k in u])
+    return settled(model, q_next, Reduced(model, crba(model, q_next)).solve(p_next))
+
+
+@algorithm(
+    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"q_next": "nq", "v_next": "nv"},
+    domains=COMPLETE,
+)
+def variational_step(model, q, v, tau, dt, f_ext=None):
+    """One step of the variational midpoint rule under constant forces, by a fixed number of corrections.
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s].
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last one
+        above 1e-3 of the speed), so that no wrong number passes for a result.
+
+    Raises
+    ------
+    UnsupportedError
+        The model has geared rotors or joints that depend on time, which are not in the Lagrangian here.
+
+    Notes
+    -----
+    Source: Marsden, West (2001), sections 2.3 and 3.2, with ``p = M(q) v`` at both ends. Two corrections with new
+    derivatives, six with the last ones, each of which divides the error by about 8 / (h v)^2; `simulate` iterates until
+    nothing changes.
+
+    See Also
+    --------
+    implicit_midpoint_step, simulate
+    """
+    _refuse(model)
+    p, M = _momentum(model, q, v)
+    u, before, kinks, stuck = list(v), v, has_kinks(model), None
+    for n in range(2 + (KINKED if kinks else 6)):
+        if kinks:
+            stuck, before = reversals(before, u), u
+        if n < 2:
+            slopes = variational_slopes(model, q, u, dt, f_ext)
+        if n < 2 or kinks:
+            matrix = variational_matrix(model, q, u, M, dt, slopes, stuck)
+        u, change, _ = _corrected(model, matrix, q, u, p, tau, dt, stuck, f_ext)
+    q_next, v_next = _end(model, q, u, p, dt)
+    return q_next, [where(change < UNSOLVED, x, float("inf")) for x in v_next]
+
+
+MOMENTUM = Spec(
+    name="variational_momentum",
+    function=_momentum,
+    inputs={"q": ("nq",), "v": ("nv",)},
+    optional={},
+    outputs={"p": ("nv",), "M": ("nv", "nv")},
+    domains=(UNIT_QUATERNIONS,),
+)
+VARIATIONAL_UPDATE = Spec(
+    name="variational_update",
+    function=_update,
+    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "M": ("nv", "nv"), "tau": ("nv",), "h": (), "before": ("nv",)},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"u_next": ("nv",), "change": (), "r": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+)
+VARIATIONAL_END = Spec(
+    name="variational_end",
+    function=_end,
+    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "h": ()},
+    optional={},
+    outputs={"q_next": ("nq",), "v_next": ("nv",)},
+    domains=(UNIT_QUATERNIONS,),
+)

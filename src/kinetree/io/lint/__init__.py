@@ -1,0 +1,1 @@
+"""Every fault of a robot file in one run."""

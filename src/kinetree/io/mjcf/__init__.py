@@ -1,0 +1,1 @@
+"""MJCF files, read and written."""

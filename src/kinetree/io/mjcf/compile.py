@@ -1,0 +1,282 @@
+"""MuJoCo's compiler on a file: defaults, frames, inertias of geoms and length ranges become numbers here.
+
+Pictures never stand in the way of dynamics: textures are left out, and a mesh that is missing or broken is replaced by
+a placeholder where nothing but a picture depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinetree.errors import KinetreeError, MissingDependencyError
+from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.mjcf.inertia import InertiaRepairs
+from kinetree.io.mjcf.notes import Notes
+from kinetree.io.mjcf.numbers import check_numbers
+from kinetree.io.mjcf.sizes import check_file, check_sizes
+from kinetree.io.mjcf.sources import Sources
+
+OLDEST = (3, 3)  # the version of MuJoCo that first has all of MjSpec that is used here
+_SCHEMES = ("package:", "model:", "file:")
+_TETRAHEDRON = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+_LOCK = threading.Lock()  # the handler of warnings is MuJoCo's only one
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A compiled model and what the reader needs of its specification.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+    mesh_files : dict of str to str
+        From a mesh's name to its file, as a path where the file exists.
+    mesh_scales : dict of str to tuple of 3 floats
+    placeholders : frozenset of str
+        Meshes whose content is not the file's.
+    inertias : dict of int to (mass, com, I)
+        Of bodies that were compiled with other ones.
+    """
+
+    model: object
+    mesh_files: dict[str, str]
+    mesh_scales: dict[str, tuple[float, float, float]]
+    placeholders: frozenset[str]
+    inertias: dict[int, tuple]
+
+
+def require_mujoco():
+    """The package, or an error that says how to get it."""
+    try:
+        import mujoco
+    except ImportError:
+        found = "which is not installed"
+    else:
+        if tuple(int(part) for part in mujoco.__version__.split(".")[:2]) >= OLDEST:
+            return mujoco
+        oldest = ".".join(map(str, OLDEST))
+        found = f"of which version {mujoco.__version__} is installed, and {oldest} or later is needed"
+    message = f"MJCF files are compiled by the package mujoco, {found}: pip install 'kinetree[mjcf]'"
+    raise MissingDependencyError(message)
+
+
+def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: str, massless: str) -> Compiled:
+    """Compile a file or text, parsed as ``notes.sources``, or the text that these have printed; see `load_mjcf`.
+
+    Raises
+    ------
+    MJCFError
+        What MuJoCo's parser or compiler refuses, with file and line.
+    """
+    mujoco = require_mujoco()
+    sources = notes.sources
+    check_numbers(sources)
+    check_sizes(sources)
+    with _quiet(mujoco) as said:
+        try:
+            spec = _parse(mujoco, source, sources)
+            if any("'NaN'" in warning for warning in said):
+                fault = "NaN is not a finite number"
+                raise sources.number_error("nan", fault) or sources.main.fail(None, fault, code="bad-number")
+            compiled = _compile(mujoco, spec, MeshFinder(sources.base, package_dirs), notes, inertia, massless)
+        except KinetreeError:
+            raise
+        except (ValueError, mujoco.FatalError, RuntimeError) as error:
+            raise sources.compiler_error(str(error)) from None
+    for warning in dict.fromkeys(said):
+        notes.info(sources.main.file, f"MuJoCo's compiler warns: {' '.join(warning.split())}")
+    return compiled
+
+
+def _parse(mujoco, source, sources: Sources):
+    """The specification of a file or text. MuJoCo opens files only by the name .xml, so others are given as text."""
+    path = sources.main.path
+    if sources.printed is None and path is not None and path.suffix.lower() == ".xml":
+        return mujoco.MjSpec.from_file(str(path))
+    text = source if path is None or sources.printed is not None else path.read_text(encoding="utf-8-sig")
+    parts = {name: part.read_bytes() for name, part in sources.includes.items()}
+    spec = mujoco.MjSpec.from_string(_without_declaration(text), include=parts)
+    if path is not None:
+        spec.modelfiledir = str(path.parent)
+    return spec
+
+
+def _without_declaration(source: str) -> str:
+    """The text as MuJoCo takes it, which wants a declaration at the very beginning; lines stay where they are."""
+    return re.sub(r"^\ufeff?\s*<\?xml.*?\?>", lambda found: "\n" * found[0].count("\n"), source, flags=re.DOTALL)
+
+
+@contextmanager
+def _quiet(mujoco) -> Iterator[list[str]]:
+    """Collect MuJoCo's warnings, which it would print and write to a file in the working folder."""
+    said: list[str] = []
+    with _LOCK, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(said.append)
+        try:
+            yield said
+        finally:
+            mujoco.set_mju_user_warning(before)
+            said += [str(warning.message) for warning in caught]
+
+
+def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
+    _leave_out_textures(mujoco, spec)
+    _leave_out_workspace(spec)
+    _check_files(spec, notes.sources)
+    files = _mesh_files(spec, notes.sources, finder)
+    repairs = InertiaRepairs(spec, inertia, massless, notes)
+    placeholders: set[str] = set()
+    while True:
+        try:
+            model = spec.compile()
+            break
+        except (ValueError, RuntimeError) as error:
+            said = str(error)
+            mended = repairs.mend(said) or _mend_length_ranges(spec, said, notes)
+            if not (mended or _mend_meshes(mujoco, spec, files, placeholders, notes)):
+                raise
+    _remember_lines(spec, notes.sources)
+    scales = {_mesh_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
+    return Compiled(model, files, scales, frozenset(placeholders), repairs.own(model))
+
+
+def _remember_lines(spec, sources: Sources) -> None:
+    """Where the elements without a name stand; MuJoCo knows the lines of the main file."""
+    for kind, parts in (
+        ("body", spec.bodies), ("joint", spec.joints), ("geom", spec.geoms), ("site", spec.sites),
+        ("tendon", spec.tendons), ("equality", spec.equalities), ("actuator", spec.actuators), ("key", spec.keys),
+    ):  # fmt: skip
+        for k, part in enumerate(parts):  # in the order of the compiled model
+            line = re.match(r"line (\d+)", getattr(part, "info", "") or "")
+            if not part.name and line and int(line[1]):
+                sources.remember(kind, f"{kind}_{k}", int(line[1]))
+
+
+def _mend_length_ranges(spec, said: str, notes: Notes) -> bool:
+    """Do without the length ranges of actuators, which are data here, where MuJoCo does not find them."""
+    if not re.search("engthrange|simulation is unstable", said) or not spec.compiler.LRopt.mode:
+        return False
+    spec.compiler.LRopt.mode = 0
+    message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(said.split())}"
+    notes.warning(notes.sources.main.file, message)
+    return True
+
+
+def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], notes: Notes) -> bool:
+    """Replace each mesh that cannot be read and on which no inertia depends; whether there was one."""
+    mended = False
+    for mesh in spec.meshes:
+        name = _mesh_name(mesh)
+        reason = None if name in placeholders else _harmless_fault(mujoco, mesh, spec, files.get(name))
+        if reason is not None:
+            mended = True
+            placeholders.add(name)
+            _make_placeholder(mesh)
+            where = notes.sources.where("mesh", name)
+            notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it", "mesh-missing")
+    return mended
+
+
+def _leave_out_textures(mujoco, spec) -> None:
+    for texture in spec.textures:
+        texture.file = ""
+        texture.cubefiles = [""] * 6
+        texture.type = mujoco.mjtTexture.mjTEXTURE_2D
+        texture.builtin = mujoco.mjtBuiltin.mjBUILTIN_FLAT
+        texture.width = texture.height = 1
+
+
+def _leave_out_workspace(spec) -> None:
+    """Let MuJoCo reserve for its own simulations what it thinks right, and not what the file says."""
+    for name in ("memory", "nstack", "njmax", "nconmax"):
+        setattr(spec, name, -1)
+    spec.nuserdata = 0
+
+
+def _mesh_name(mesh) -> str:
+    return mesh.name or Path(mesh.file.replace("\\", "/")).stem
+
+
+def _mesh_files(spec, sources: Sources, finder: MeshFinder) -> dict[str, str]:
+    """Where the meshes' files lie; names that MuJoCo does not understand are replaced in the specification."""
+    files: dict[str, str] = {}
+    for mesh in spec.meshes:
+        name = mesh.file
+        if not name:
+            continue
+        if name.lower().startswith(_SCHEMES):
+            name = re.sub(r"^(package|model):/(?!/)", r"\1://", name)  # MuJoCo takes two slashes for one
+            path = finder.find(name).path
+            if path is not None:
+                mesh.name = _mesh_name(mesh)
+                mesh.file = str(path)
+        else:
+            path = _asset_path(mesh, spec, sources.base)
+        files[_mesh_name(mesh)] = str(path) if path is not None and path.is_file() else name
+    return files
+
+
+def _asset_path(asset, spec, base: Path | None) -> Path:
+    compiler = getattr(asset, "compiler", None) or spec.compiler
+    folder = getattr(compiler, "meshdir", None) or getattr(spec, "meshdir", "") or ""
+    name = asset.file.replace("\\", "/")
+    if getattr(spec, "strippath", False):
+        name = Path(name).name
+    return ((base or Path()) / folder / name).absolute()
+
+
+def _check_files(spec, sources: Sources) -> None:
+    """Refuse pipes, devices and enormous files among those that MuJoCo will open; what is missing is its to say."""
+    bases = list(dict.fromkeys(folder for document in sources.documents for folder in sources.folders(document)))
+    for kind, assets in (("mesh", spec.meshes), ("hfield", spec.hfields), ("skin", spec.skins)):
+        for asset in assets:
+            if asset.file:
+                node = sources.find(kind, asset.name) or sources.main.root
+                for base in bases:
+                    check_file(_asset_path(asset, spec, base), node)
+
+
+def _harmless_fault(mujoco, mesh, spec, file: str | None) -> str | None:
+    """Why a mesh cannot be read, if no inertia and no shape of the model depends on it."""
+    if not mesh.file or any(_needs_mesh(mujoco, geom, spec) for geom in spec.geoms if geom.meshname == mesh.name):
+        return None
+    if file is None or not Path(file).is_file():
+        return f"no file {mesh.file}"
+    probe = mujoco.MjSpec()
+    copy = probe.add_mesh(name="mesh", file=file)
+    copy.scale, copy.inertia = mesh.scale, mesh.inertia
+    probe.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
+    try:
+        probe.compile()
+    except (ValueError, RuntimeError) as error:
+        return " ".join(str(error).split())
+    return None
+
+
+def _needs_mesh(mujoco, geom, spec) -> bool:
+    """Whether the mass or the shape of a geom comes from its mesh."""
+    if geom.type != mujoco.mjtGeom.mjGEOM_MESH:
+        return True
+    body = geom.parent
+    mode = int(spec.compiler.inertiafromgeom)  # 0 no, 1 yes, 2 where there is no <inertial>
+    low, high = spec.compiler.inertiagrouprange
+    explicit = bool(getattr(body, "explicitinertial", False))
+    if mode == 0 or (mode == 2 and explicit) or not low <= geom.group <= high:
+        return False
+    mass = geom.mass
+    return not (mass == 0.0 or (math.isnan(mass) and geom.density == 0.0))
+
+
+def _make_placeholder(mesh) -> None:
+    mesh.name = _mesh_name(mesh)
+    mesh.file = ""
+    mesh.uservert = _TETRAHEDRON

@@ -1,0 +1,146 @@
+"""Bodies that MuJoCo's compiler refuses for their inertia, and that the user asked to load anyway.
+
+Such a body gets a harmless inertia in the specification, so that the rest compiles, and its own afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from kinetree.errors import InertiaError, ModelError
+from kinetree.io.inertia_rules import settle
+from kinetree.io.mjcf.messages import understood
+from kinetree.io.mjcf.notes import Notes
+from kinetree.model.builder import rotation_of_quaternion
+
+_IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
+_TOO_LIGHT = re.compile(r"mass and inertia of moving bodies must be larger")
+_BODY = re.compile(r"id (\d+), line")
+_SMALL = 1e-9  # [kg, kg m^2] above MuJoCo's least, below what matters beside anything
+
+
+class InertiaRepairs:
+    """Mends a specification as far as the user's choices allow.
+
+    Parameters
+    ----------
+    spec : mujoco.MjSpec
+    inertia, massless : str
+        The options of `load_mjcf`.
+    notes : Notes
+    """
+
+    __slots__ = ("_spec", "_inertia", "_massless", "_notes", "_own")
+
+    def __init__(self, spec, inertia: str, massless: str, notes: Notes) -> None:
+        self._spec, self._inertia, self._massless, self._notes = spec, inertia, massless, notes
+        self._own: dict[int, tuple[float, np.ndarray, bool]] = {}  # mass, tensor, whether in the body's own axes
+
+    def mend(self, said: str) -> bool:
+        """Change the specification so that what the compiler said does not hold any more; False if it is not of mass.
+
+        Raises
+        ------
+        InertiaError, ModelError
+            If the user's choice does not mend it.
+        """
+        number = _BODY.search(said)
+        impossible, too_light = _IMPOSSIBLE.search(said), _TOO_LIGHT.search(said)
+        if not number or not (impossible or too_light):
+            return False
+        k = int(number[1])
+        bodies = self._spec.bodies  # in the order of the compiled model
+        if k >= len(bodies) or k in self._own:
+            return False
+        body = bodies[k]
+        name = body.name or f"body_{k}"
+        if not body.name and (line := understood(said).line):
+            self._notes.sources.remember("body", name, line)
+        where = self._notes.sources.where("body", name)
+        mass, I, full = _given(body)
+        if impossible:
+            I = self._settled(where, name, mass, I, said)
+            self._own[k] = mass, I, full
+            largest = float(np.abs(I).max()) or _SMALL
+            if full:
+                body.fullinertia = [largest, largest, largest, 0.0, 0.0, 0.0]
+            else:
+                body.inertia = [largest] * 3
+            return True
+        if not (np.isfinite(mass) and np.isfinite(I).all()):
+            if infinite := self._notes.sources.number_error("inf", "this number must be finite"):
+                raise infinite
+            return False
+        if mass < 0.0 or (self._inertia == "raise" and np.diag(I).min() < 0.0):
+            self._settled(where, name, mass, I, said)  # no choice mends a negative mass
+        if self._massless == "raise":
+            raise self._fail(
+                name,
+                f"body '{name}' moves with mass {mass:g} kg and a moment of inertia of {np.abs(np.diag(I)).min():g} "
+                "kg m^2, which MuJoCo refuses",
+                ModelError,
+                code="massless-leaf",
+                repair="give it mass, or choose massless='lock', which takes the body as it is and makes joints fixed "
+                "that move no inertia",
+                body=name,
+            )
+        self._own[k] = mass, I, full
+        self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
+        body.explicitinertial = True
+        body.mass = max(mass, _SMALL)
+        if full:
+            body.fullinertia = [_SMALL, _SMALL, _SMALL, 0.0, 0.0, 0.0]
+        else:
+            body.inertia = [max(float(x), _SMALL) for x in np.diag(I)]
+        return True
+
+    def _settled(self, where: str, name: str, mass: float, I: np.ndarray, said: str) -> np.ndarray:
+        try:
+            if self._inertia == "raise":
+                settle(mass, I, "raise", "")
+                rule = said.partition("\n")[0].removeprefix("Error: ")
+                raise self._fail(
+                    name,
+                    f"body '{name}': MuJoCo: {rule}",
+                    ModelError,
+                    code="impossible-inertia",
+                    repair="inertia='accept' takes it",
+                    body=name,
+                )
+            I, change = settle(mass, I, self._inertia, f"body '{name}'")
+        except InertiaError as error:
+            values = {value: getattr(error, value) for value in ("mass", "inertia", "rule", "code", "repair")}
+            message = f"body '{name}': {error.rule}"
+            raise self._fail(name, message, InertiaError, body=name, **values) from None
+        message = f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}"
+        self._notes.warning(where, message, "impossible-inertia")
+        return I
+
+    def _fail(self, name: str, message: str, error: type, **values: object) -> Exception:
+        """The error about a body, with the line of its ``<inertial>`` if it has one."""
+        sources = self._notes.sources
+        body = sources.find("body", name)
+        inertial = None if body is None else next((c for c in body.all_children() if c.tag == "inertial"), None)
+        if inertial is None:
+            return sources.fail("body", name, message, error, **values)
+        return inertial.fail(message, error, **values)
+
+    def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
+        """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""
+        found = {}
+        for k, (mass, I, full) in self._own.items():
+            R = np.eye(3) if full else rotation_of_quaternion(mj.body_iquat[k])
+            found[k] = mass, np.array(mj.body_ipos[k]), R @ I @ R.T
+        return found
+
+
+def _given(body) -> tuple[float, np.ndarray, bool]:
+    """Mass and tensor of an <inertial>, and whether the tensor is full, which means in the body's own axes."""
+    if not body.explicitinertial:
+        return 0.0, np.zeros((3, 3)), False
+    xx, yy, zz, xy, xz, yz = map(float, body.fullinertia)
+    if not np.isnan(xx):
+        return float(body.mass), np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), True
+    return float(body.mass), np.diag(np.array(body.inertia, dtype=float)), False

@@ -1,0 +1,244 @@
+"""What options, flags and drives of an MJCF model change in its passive physics, and what a model cannot hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.io.mjcf.layout import FREE, HINGE, SLIDE, Layout
+from kinetree.io.mjcf.notes import Notes
+
+_JOINT_TRANSMISSIONS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
+_TENDON_TRANSMISSION = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Physics:
+    """What acts along the joints, after all flags; arrays in MuJoCo's order.
+
+    Parameters
+    ----------
+    gravity : (3,) array
+        [m/s^2].
+    stiffness : (njnt,) array
+        [N m/rad or N/m].
+    damping, dry_friction, extra_armature : (nv,) array
+        Of joints and, by the square of the gear, of the drives on them [N m s/rad or N s/m; N m or N; kg m^2 or kg].
+    tendon_damping, tendon_armature : (ntendon,) array
+        The same along tendons [N s/m; kg].
+    springs, dampers, friction, limits, equalities, actuation, clamps_controls : bool
+        What the flags leave on.
+    """
+
+    gravity: np.ndarray
+    stiffness: np.ndarray
+    damping: np.ndarray
+    dry_friction: np.ndarray
+    extra_armature: np.ndarray
+    tendon_damping: np.ndarray
+    tendon_armature: np.ndarray
+    springs: bool
+    dampers: bool
+    friction: bool
+    limits: bool
+    equalities: bool
+    actuation: bool
+    clamps_controls: bool
+
+
+def physics_of(place: Layout, notes: Notes) -> Physics:
+    """Read flags and options; what the file switches off is reported."""
+    mj, where = place.mj, notes.sources.main.file
+    off = _disabled(mj)
+    constraint = "CONSTRAINT" not in off
+    springs = not off & {"SPRING", "PASSIVE"}
+    dampers = not off & {"DAMPER", "PASSIVE"}
+    friction = constraint and "FRICTIONLOSS" not in off
+    limits = constraint and "LIMIT" not in off
+    equalities = constraint and "EQUALITY" not in off
+    gravity = np.zeros(3) if "GRAVITY" in off else np.array(mj.opt.gravity)
+    for on, what in (
+        (springs, "springs of joints and tendons are"),
+        (dampers, "damping of joints and tendons is"),
+        (friction, "dry friction is"),
+        (limits, "limits of joints and tendons are"),
+        (equalities, "equality constraints are"),
+        ("GRAVITY" not in off, "gravity is"),
+        ("ACTUATION" not in off, "actuators are"),
+        ("CLAMPCTRL" not in off, "ranges of controls are"),
+    ):
+        if not on:
+            notes.info(where, f"{what} switched off by a flag of the file, and so in the model")
+    armature, damping = np.zeros(mj.nv), np.zeros(mj.nv)
+    along = {"armature": np.zeros(mj.ntendon), "damping": np.zeros(mj.ntendon)}
+    _reflected(place, armature, damping, along, notes)
+    return Physics(
+        gravity=gravity,
+        stiffness=_linear(mj.jnt_stiffness) * springs,
+        damping=(_linear(mj.dof_damping) + damping) * dampers,
+        dry_friction=np.array(mj.dof_frictionloss) * friction,
+        extra_armature=armature,
+        tendon_damping=(_linear(mj.tendon_damping) + along["damping"]) * dampers,
+        tendon_armature=np.array(getattr(mj, "tendon_armature", np.zeros(mj.ntendon))) + along["armature"],
+        springs=springs,
+        dampers=dampers,
+        friction=friction,
+        limits=limits,
+        equalities=equalities,
+        actuation="ACTUATION" not in off,
+        clamps_controls="CLAMPCTRL" not in off,
+    )
+
+
+def _linear(values) -> np.ndarray:
+    return np.array(values, dtype=float).reshape(len(values), -1)[:, 0] if len(values) else np.zeros(0)
+
+
+def _disabled(mj) -> set[str]:
+    """Names of the disable flags that are set, as the installed MuJoCo knows them."""
+    import mujoco
+
+    flags = int(mj.opt.disableflags)
+    names = [name for name in dir(mujoco.mjtDisableBit) if name.startswith("mjDSBL_")]
+    return {name.removeprefix("mjDSBL_") for name in names if flags & int(getattr(mujoco.mjtDisableBit, name))}
+
+
+def _reflected(place: Layout, armature, damping, along, notes: Notes) -> None:
+    """Armature and damping that drives (MuJoCo 3.7 and later) give to the joint or tendon they act on: gear^2 times.
+
+    Source: MuJoCo's XML reference, actuator/general armature and damping.
+    """
+    mj = place.mj
+    if not hasattr(mj, "actuator_armature"):
+        return
+    outputs = getattr(mj, "actuator_outadr", np.arange(len(mj.actuator_armature)))
+    for k, (J, d) in enumerate(zip(_linear(mj.actuator_armature), _linear(mj.actuator_damping), strict=True)):
+        if not (J or d):
+            continue
+        gear2 = float(mj.actuator_gear[outputs[k], 0]) ** 2
+        target, kind = int(mj.actuator_trnid[k, 0]), int(mj.actuator_trntype[k])
+        if kind == _TENDON_TRANSMISSION:
+            along["armature"][target] += gear2 * J
+            along["damping"][target] += gear2 * d
+        elif kind in _JOINT_TRANSMISSIONS and mj.jnt_type[target] in (SLIDE, HINGE):
+            dof = mj.jnt_dofadr[target]
+            armature[dof] += gear2 * J
+            damping[dof] += gear2 * d
+        else:
+            name = mj.actuator(k).name or f"actuator_{k}"
+            where = notes.sources.where("actuator", name)
+            notes.unsupported(where, f"armature or damping of actuator '{name}', which acts on no joint of one freedom")
+
+
+def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
+    """Note every kind of physics that is in the compiled model and that ours has no place for."""
+    import mujoco
+
+    mj, sources = place.mj, notes.sources
+    for j, name in enumerate(place.joints):
+        if name is None:
+            continue
+        where, dofs = sources.where("joint", name), place.dofs(j)
+        if mj.jnt_type[j] == FREE:
+            along = f"of free joint '{name}', which in MuJoCo acts along the world's axes"
+            for what, values in (
+                ("spring", physics.stiffness[j]),
+                ("armature", mj.dof_armature[dofs]),
+                ("dry friction", physics.dry_friction[dofs]),
+            ):
+                if np.any(values):
+                    notes.unsupported(where, f"{what} {along} (a default of joints? <freejoint/> takes none)")
+        if physics.actuation and len(mj.actuator_trntype) and mj.jnt_actfrclimited[j]:
+            low, high = map(float, mj.jnt_actfrcrange[j])
+            if not low <= 0.0 <= high:
+                message = f"actuatorfrcrange {low:g} to {high:g} of joint '{name}', where MuJoCo always pushes"
+                notes.unsupported(where, message)
+        for field, what in (
+            ("jnt_stiffnesspoly", "a spring of higher order"),
+            ("jnt_springyield", "a spring that yields"),
+        ):
+            if physics.springs and np.any(getattr(mj, field, np.zeros(mj.njnt))[j]):
+                notes.unsupported(where, f"joint '{name}' has {what}")
+        if physics.dampers and hasattr(mj, "dof_dampingpoly") and np.any(mj.dof_dampingpoly[dofs]):
+            notes.unsupported(where, f"joint '{name}' has damping of higher order")
+    _report_soft(place, physics, notes)
+    _check_tendons(mj, physics, notes)
+    _check_actuators(mj, physics, notes)
+    _check_bodies(mj, physics, notes)
+    if mj.nv and (mj.opt.density or mj.opt.viscosity):
+        fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
+        notes.unsupported(_where_attribute(sources, "option", ("density", "viscosity")), f"forces of a fluid ({fluid})")
+    nflex = getattr(mj, "nflex", 0)
+    if nflex:
+        notes.unsupported(_where_tag(sources, ("flex", "flexcomp", "composite")), f"{nflex} deformable bodies (flex)")
+    if mj.nplugin:
+        passive = _passive_plugins(mujoco, mj)
+        if passive:
+            notes.unsupported(_where_tag(sources, ("plugin",)), f"forces of plugins: {', '.join(passive)}")
+
+
+def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
+    """Dry friction and limits act by laws of our own, where MuJoCo solves for soft constraints."""
+    mj = place.mj
+    rough = [j for j, name in enumerate(place.joints) if name and np.any(physics.dry_friction[place.dofs(j)])]
+    bounded = [j for j, name in enumerate(place.joints)
+               if name and physics.limits and mj.jnt_limited[j] and mj.jnt_type[j] in (SLIDE, HINGE)]  # fmt: skip
+    early = [j for j in bounded if mj.jnt_margin[j] > 0.0]
+    margin = f"limits with a margin up to {max(mj.jnt_margin[early], default=0.0):g}"
+    for joints, what, law in (
+        (rough, "dry friction", "here Coulomb's law, rounded off near rest; in MuJoCo a soft constraint"),
+        (bounded, "limits", "here stops that a simulation adds, or none; in MuJoCo soft constraints"),
+        (early, margin, "MuJoCo's push from that distance before the ends of the range, not here"),
+    ):
+        if joints:
+            where = notes.sources.where("joint", place.joints[joints[0]])
+            count = "1 joint has" if len(joints) == 1 else f"{len(joints)} joints have"
+            notes.info(where, f"{count} {what}: {law}")
+
+
+def _check_tendons(mj, physics: Physics, notes: Notes) -> None:
+    for t in range(mj.ntendon):
+        name = mj.tendon(t).name or f"tendon_{t}"
+        where = notes.sources.where("tendon", name)
+        for field, what, on in (
+            ("tendon_stiffnesspoly", "a spring of higher order", physics.springs),
+            ("tendon_springyield", "a spring that yields", physics.springs),
+            ("tendon_dampingpoly", "damping of higher order", physics.dampers),
+        ):
+            if on and hasattr(mj, field) and np.any(getattr(mj, field)[t]):
+                notes.unsupported(where, f"tendon '{name}' has {what}")
+
+
+def _check_actuators(mj, physics: Physics, notes: Notes) -> None:
+    if physics.dampers and hasattr(mj, "actuator_dampingpoly"):
+        for k in np.flatnonzero(np.any(mj.actuator_dampingpoly, axis=1)):
+            name = mj.actuator(k).name or f"actuator_{k}"
+            notes.unsupported(notes.sources.where("actuator", name), f"actuator '{name}' has damping of higher order")
+
+
+def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
+    moving = [b for b in range(1, mj.nbody) if mj.body_weldid[b]]
+    compensated = [b for b in moving if mj.body_gravcomp[b]]
+    if compensated and np.any(physics.gravity):
+        name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
+        more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
+        value = f"gravcomp={mj.body_gravcomp[compensated[0]]:g}"
+        notes.unsupported(notes.sources.where("body", name), f"gravity compensation of body '{name}'{more} ({value})")
+
+
+def _passive_plugins(mujoco, mj) -> list[str]:
+    """Instances of plugins that bodies refer to, so that they act on the motion by themselves."""
+    used = {int(k) for k in mj.body_plugin if k >= 0}
+    return [mujoco.mj_id2name(mj, mujoco.mjtObj.mjOBJ_PLUGIN, k) or f"plugin {k}" for k in sorted(used)]
+
+
+def _where_attribute(sources, tag: str, attributes: tuple[str, ...]) -> str:
+    for node in sources.nodes():
+        if node.tag == tag and any(node.element.get(name) is not None for name in attributes):
+            return node.document.where(node.line)
+    return sources.main.file
+
+
+def _where_tag(sources, tags: tuple[str, ...]) -> str:
+    return next((node.document.where(node.line) for node in sources.nodes() if node.tag in tags), sources.main.file)

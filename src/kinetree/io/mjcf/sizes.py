@@ -1,0 +1,256 @@
+"""What an MJCF file makes of little: its copies, arrays and steps are counted before MuJoCo's compiler makes them.
+
+A count of ten digits would fill the memory or take days in code that nobody can interrupt. Nothing is made here: each
+element is visited once, and what it stands for is multiplied by the replicates around it and by the files that attach
+it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kinetree.files import LARGEST_MESH, read_ordinary, why_not_ordinary
+from kinetree.io.mjcf.sources import DEEPEST, Sources
+from kinetree.io.xml.reader import Document, Node
+
+MOST_COPIES = 100_000  # elements that are written nowhere: MuJoCo's time for these grows with their square
+MOST_NUMBERS = 2**24  # in arrays, as MuJoCo itself has it for delays
+MOST_STEPS = 10**7  # of the simulations that find length ranges
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+
+# By tag: pairs of an attribute, or several whose product counts, and the number where it is absent.
+_COPIES = {"flexcomp": (("count", 1.0), ("cellcount", 1.0)), "flex": (("cellcount", 1.0),), "size": (("nkey", 0.0),)}
+_ARRAYS = {
+    "hfield": ("nrow", "ncol"), "camera": ("resolution",), "user": ("dim",), "contact": ("num",), "numeric": ("size",),
+    **dict.fromkeys(("general", "plugin"), ("actdim",)),
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Made:
+    """What an element stands for: elements that are written, all that are made, numbers, actuators."""
+
+    written: float = 0.0
+    elements: float = 0.0
+    numbers: float = 0.0
+    actuators: float = 0.0
+
+    def add(self, other: _Made, times: float = 1.0, copied: bool = False) -> None:
+        self.written += 0.0 if copied else other.written
+        self.elements += times * other.elements
+        self.numbers += times * other.numbers
+        self.actuators += times * other.actuators
+
+
+def check_sizes(sources: Sources) -> None:
+    """Refuse what would make MuJoCo's compiler fill the memory, run for hours, wait for a pipe, or follow itself.
+
+    Raises
+    ------
+    MJCFError
+        With file and line: models that attach themselves, more than `MOST_COPIES` elements by replicates, attached
+        models and grids, arrays of more than `MOST_NUMBERS` numbers, or length ranges by more than `MOST_STEPS` steps.
+    """
+    counter = _Counter(sources)
+    made = counter.of(sources.main, ())
+    for node in counter.length_ranges:
+        _check_length_range(node, made.actuators, counter.step)
+
+
+def check_file(path, node: Node) -> None:
+    """Refuse a file that MuJoCo would open if it is a pipe, a device, or larger than meshes are.
+
+    Raises
+    ------
+    MJCFError
+    """
+    kind = why_not_ordinary(path)
+    if kind and kind != "a folder":  # MuJoCo says what it has against folders
+        raise node.fail(f"{node.path}: the file {path} is {kind}, no ordinary file", code="not-a-file", repair="")
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    if size > LARGEST_MESH:
+        limit = f"meshes above {LARGEST_MESH >> 20} MiB are not read"
+        raise node.fail(f"{node.path}: the file {path} has {size / 2**20:.0f} MiB; {limit}", code="too-large")
+    if node.tag == "hfield" and size and (points := _points_of_picture(path)) > MOST_NUMBERS:
+        message = f"{node.path}: the file {path} has {points} points; at most {MOST_NUMBERS} are read"
+        raise node.fail(message, code="too-large")
+
+
+def _points_of_picture(path) -> int:
+    """Width times height of a PNG file, 0 of others: a few packed bytes may unfold to gigabytes."""
+    try:
+        head = read_ordinary(path, 31)
+    except OSError:
+        return 0
+    if not head.startswith(b"\x89PNG"):
+        return 0
+    return int.from_bytes(head[16:20], "big") * int.from_bytes(head[20:24], "big")
+
+
+def _places(sources: Sources, node: Node, name: str) -> Iterator:
+    """Where MuJoCo may look for a file: in the folder of meshes that the file or the main one states."""
+    name = name.replace("\\", "/")
+    folders = {""}
+    for document in {sources.main, node.document}:
+        for compiler in document.root.element.iter("compiler"):
+            folders |= {compiler.get("meshdir", ""), compiler.get("assetdir", "")}
+            if len(folders) > 8:  # each further file is looked for in as many
+                break
+    for base in sources.folders(node.document):
+        for folder in folders:
+            yield base / folder / name
+            yield base / folder / name.rpartition("/")[2]
+
+
+class _Counter:
+    """Counts what the files of a model make, each file once."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+        self._known: dict[Document, tuple[_Made, int]] = {}
+        self._models: dict[tuple[Document, str], Document] = {}
+        self.length_ranges: list[Node] = []
+        self.step = 0.002  # of the model, or less [s]
+        self._defaults: dict[tuple[str, str], float] = {}
+        for node in sources.nodes():
+            if node.tag == "model" and node in sources.attached:
+                name = sources.top(node.document), node.element.get("name") or ""
+                self._models.setdefault(name, sources.attached[node])
+            if _in_default(node):
+                for names in (_ARRAYS.get(node.tag, ()), ("nsample",)):
+                    for name in names:
+                        key = node.tag, name
+                        self._defaults[key] = max(self._defaults.get(key, 1.0), _count(node, name, 1.0))
+
+    def of(self, document: Document, above: tuple[Document, ...]) -> _Made:
+        """What a file makes, with all that it includes and attaches."""
+        return self._visited(document, above)[0]
+
+    def _visited(self, document: Document, above: tuple[Document, ...]) -> tuple[_Made, int]:
+        if document in self._known:
+            return self._known[document]
+        found: dict[object, _Made] = {}
+        height = 0
+        root = document.root.element
+        for element in reversed([each for each in root.iter() if isinstance(each.tag, str)]):
+            node = document.node(element)
+            made = self._own(node)
+            within = found.pop(element, None)
+            if within is not None:
+                made.add(within, max(1.0, _count(node, "count", 1.0)) if node.tag == "replicate" else 1.0)
+            for part in self._parts(node):
+                if part is document or part in above:  # MuJoCo would call itself until the process dies
+                    raise node.fail(
+                        f"{node.path}: the file {part.file} is part of itself: it includes or attaches what leads here",
+                        code="include-cycle",
+                        repair="a model cannot hold itself",
+                    )
+                if len(above) >= DEEPEST:
+                    raise self._too_deep(node)
+                again = node.tag == "attach" or part in self._known
+                inner, its_height = self._visited(part, (*above, document))
+                height = max(height, its_height)
+                made.add(inner, copied=again)
+            if height >= DEEPEST:
+                raise self._too_deep(node)
+            self._check(node, made)
+            parent = element.getparent()
+            if parent is None:
+                self._known[document] = made, height + 1
+                return self._known[document]
+            found.setdefault(parent, _Made()).add(made)
+        raise AssertionError("a document has a root")
+
+    @staticmethod
+    def _too_deep(node: Node) -> Exception:
+        return node.fail(f"{node.path}: files are nested deeper than {DEEPEST}", code="nesting")
+
+    def _parts(self, node: Node) -> list[Document]:
+        """The files whose content replaces an element, or that are read because of it."""
+        sources = self._sources
+        if node.tag == "include":
+            return [sources.parts[node]] if node in sources.parts else []
+        if node.tag == "model":
+            return [sources.attached[node]] if node in sources.attached else []
+        if node.tag != "attach":
+            return []
+        attached = self._models.get((sources.top(node.document), node.element.get("model") or ""))
+        return [] if attached is None else [attached]
+
+    def _own(self, node: Node) -> _Made:
+        made = _Made(1.0, 1.0)
+        if _in_default(node):
+            return made
+        for name, absent in _COPIES.get(node.tag, ()):
+            made.elements += _count(node, name, absent)
+        stated = [_count(node, name, self._defaults.get((node.tag, name), 1.0)) for name in _ARRAYS.get(node.tag, ())]
+        samples = _count(node, "nsample", self._defaults.get((node.tag, "nsample"), 0.0))
+        made.numbers += math.prod(stated) + samples + _of_builtin(node)
+        parent = node.element.getparent()
+        made.actuators += parent is not None and parent.tag == "actuator"
+        return made
+
+    def _check(self, node: Node, made: _Made) -> None:
+        if node.tag == "lengthrange":
+            self.length_ranges.append(node)
+        if node.tag == "option" and (step := _count(node, "timestep", 0.0)):
+            self.step = min(self.step, step)
+        if node.tag == "flexcomp" and (name := node.element.get("file")):
+            for path in _places(self._sources, node, name):
+                check_file(path, node)
+        if made.elements - made.written > MOST_COPIES:
+            raise node.fail(
+                f"{node.path}: MuJoCo would make {made.elements:.3g} elements of the {made.written:.0f} written ones; "
+                f"at most {MOST_COPIES} copies are made",
+                code="too-large",
+                repair="is a count too large?",
+            )
+        if made.numbers > MOST_NUMBERS:
+            raise node.fail(
+                f"{node.path}: this takes arrays of {made.numbers:.3g} numbers; at most {MOST_NUMBERS} are made",
+                code="too-large",
+                repair="is a size too large?",
+            )
+
+
+def _check_length_range(node: Node, actuators: float, step: float) -> None:
+    total, own = _count(node, "inttotal", 10.0), _count(node, "timestep", 0.01)
+    steps = actuators * total / (own or step)
+    if steps > MOST_STEPS:
+        raise node.fail(
+            f"{node.path}: MuJoCo would simulate {steps:.3g} steps to find length ranges of actuators; at most "
+            f"{MOST_STEPS} are made",
+            code="too-large",
+            repair="is 'inttotal' too large, or 'timestep' too small? mode=\"none\" looks for no ranges",
+        )
+
+
+def _in_default(node: Node) -> bool:
+    parent = node.element.getparent()
+    return parent is not None and parent.tag == "default"
+
+
+def _of_builtin(node: Node) -> float:
+    """Corners of a mesh that MuJoCo makes, times what each of them costs in its convex hull."""
+    if node.tag != "mesh" or not node.element.get("builtin"):
+        return 0.0
+    first, second = ([max(1.0, number) for number in _numbers(node, "params")] + [1.0, 1.0])[:2]
+    return 16.0 * max(first * second, first * first)
+
+
+def _count(node: Node, name: str, absent: float) -> float:
+    """The product of the numbers of an attribute that are above 1; what is no number is MuJoCo's to refuse."""
+    if node.element.get(name) is None:
+        return absent
+    numbers = _numbers(node, name)
+    return math.prod(max(1.0, number) for number in numbers) if len(numbers) > 1 else sum(numbers)
+
+
+def _numbers(node: Node, name: str) -> list[float]:
+    # As far as they are numbers: MuJoCo may take "10abc" for 10.
+    words = (node.element.get(name) or "").split(maxsplit=8)[:8]
+    return [min(abs(float(found[0])), 1e30) for word in words if (found := _NUMBER.match(word))]

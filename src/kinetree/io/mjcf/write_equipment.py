@@ -1,0 +1,263 @@
+"""Loop joints, couplings, equalities, tendons, actuators and keyframes of a model in an MJCF file."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.io.mjcf.write_data import UNIFORM
+from kinetree.io.mjcf.write_shapes import pose
+from kinetree.io.number_text import decimal, decimals, quaternion_of, undone
+from kinetree.io.xml.text import add
+from kinetree.joints import Fixed, Spherical
+from kinetree.model.equipment import JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
+from kinetree.model.parts import pose_of_transform
+
+MOST_COEFFICIENTS = 5
+SAME_POINT = 1e-12  # [m]
+GROUP_OFF = "30"  # of actuators that are switched off
+# Laws that <general> states in full; what others need beside (inputs, states, plugins) is not kept.
+LAWS = {
+    "dynamics": {"none", "integrator", "filter", "filterexact", "muscle", "user"},
+    "gain": {"fixed", "affine", "muscle", "user"},
+    "bias": {"none", "affine", "muscle", "user"},
+}
+TARGETS = {"joint": "joint", "joint_in_parent": "jointinparent", "tendon": "tendon", "body": "body", "site": "site"}
+
+
+def write_equipment(file) -> None:
+    """Add the sections after the bodies.
+
+    Parameters
+    ----------
+    file : MjcfFile
+    """
+    _Equipment(file).write()
+
+
+class _Equipment:
+    """One run: what had to be left out takes with it what refers to it."""
+
+    def __init__(self, file) -> None:
+        self.file, self.model, self.losses, self.root = file, file.model, file.losses, file.root
+        self.tendons: set[str] = set()
+
+    def write(self) -> None:
+        model = self.model
+        tendons = self._section("tendon", model.tendons)
+        for tendon in model.tendons:
+            self._tendon(tendons, tendon)
+        equalities = self._section("equality", (*model.couplings, *model.loops, *model.constraints))
+        for coupling in model.couplings:  # first: the reader takes the first linear one for a joint as its coupling
+            self._coupling(equalities, coupling)
+        for loop in model.loops:
+            self._loop(equalities, loop)
+        for constraint in model.constraints:
+            self._constraint(equalities, constraint)
+        actuators = self._section("actuator", model.actuators)
+        for actuator in model.actuators:
+            self._actuator(actuators, actuator)
+        self.file.states.write_keys(self.root, self.file.parts)
+        for section in (tendons, equalities, actuators):
+            if section is not None and len(section) == 0:
+                self.root.remove(section)
+
+    def _section(self, tag: str, pieces):
+        return add(self.root, tag) if pieces else None
+
+    def _joint(self, name: str | None) -> str | None:
+        """A joint's name in the file, if it is one there."""
+        parts = self.file.parts_of.get(name, [])
+        return parts[0].name if len(parts) == 1 else None
+
+    # Equalities ----------------------------------------------------------------------------------------------------
+
+    def _q0(self, joint: str) -> float:
+        return float(self.file.states.q0[self.model.q_index(joint)][0])
+
+    def _length0(self, tendon) -> float:
+        return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
+
+    def _coupling(self, section, coupling) -> None:
+        names = [self.model.joint_names[i] for i in (coupling.joint, coupling.master)]
+        follower, master = map(self._joint, names)
+        if coupling.ratio == 0.0:
+            self.losses.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")
+        y0, x0 = (self._q0(name) for name in names)
+        # MuJoCo's polynomial is about the positions in which the file shows the joints.
+        offset = undone(coupling.offset, lambda c: c - y0 + coupling.ratio * x0, lambda c: y0 + c - coupling.ratio * x0)
+        polynomial = decimals((offset, coupling.ratio, 0.0, 0.0, 0.0))
+        add(section, "joint", joint1=follower, joint2=master, polycoef=polynomial)
+
+    def _loop(self, section, loop) -> None:
+        for what in ("damping", "dry_friction", "stiffness"):
+            if getattr(loop, what):
+                self.losses.lose(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
+        if np.isfinite(loop.lower) or np.isfinite(loop.upper):
+            self.losses.lose("limits of loop joints", repr(loop.name))
+        tag = {Spherical: "connect", Fixed: "weld"}.get(type(loop.joint))
+        if tag is None:
+            self.losses.lose("loop joints that are neither ball joints (connect) nor fixed (weld)", str(loop))
+            return
+        (R_P, p_P), (R_S, p_S) = map(pose_of_transform, (loop.X_P, loop.X_S))
+        common = {"name": loop.name} | _softness(loop)
+        on_bodies = {loop.predecessor, loop.successor} <= self.file.own_bodies
+        still = not p_P.any() and not p_S.any() and np.array_equal(R_P, np.eye(3)) and np.array_equal(R_S, np.eye(3))
+        if {loop.predecessor, loop.successor} <= self.file.sites.keys() and still:
+            add(section, tag, site1=loop.predecessor, site2=loop.successor, **common)
+        elif on_bodies and tag == "weld":
+            quaternion = quaternion_of(R_P @ R_S.T)
+            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": decimals(p_S.tolist())}
+            add(section, tag, **ends, relpose=decimals((*p_P.tolist(), *quaternion)), torquescale="1", **common)
+        elif on_bodies and self._meet(loop):
+            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": decimals(p_P.tolist())}
+            add(section, tag, **ends, **common)
+        else:
+            sites = [
+                self.file.extra_site(f"{loop.name}_{k}", frame, R, p)
+                for k, frame, R, p in ((1, loop.predecessor, R_P, p_P), (2, loop.successor, R_S, p_S))
+            ]
+            add(section, tag, site1=sites[0], site2=sites[1], **common)
+
+    def _meet(self, loop) -> bool:
+        """Whether the two points of a connect coincide where the file shows the robot, which MuJoCo assumes."""
+        points = []
+        for name, X in ((loop.predecessor, loop.X_P), (loop.successor, loop.X_S)):
+            R, p = self.file.states.pose_of(self.model.frame(name))
+            points.append(p + R @ pose_of_transform(X)[1])
+        return bool(np.abs(points[0] - points[1]).max() <= SAME_POINT * max(1.0, np.abs(points[0]).max()))
+
+    def _constraint(self, section, c) -> None:
+        if isinstance(c, RotationLimit):
+            if not c.active:
+                self.losses.note(str(c), "switched off: left out")
+            elif self._joint(c.joint) is None:
+                self.losses.lose("limits of rotation of joints that are no ball joints", str(c))
+            elif c.name:
+                self.losses.note(str(c), "written at its joint, without a name")
+            return
+        known = self._joint if c.of == "joint" else lambda name: name if name in self.tendons else None
+        follower, master = known(c.follower), known(c.master)
+        polynomial = self._coefficients(c)
+        if follower is None or (c.master and master is None) or polynomial is None:
+            self.losses.lose("equalities", str(c))
+            return
+        ends = {f"{c.of}1": follower} | ({f"{c.of}2": master} if master else {})
+        add(section, c.of, name=c.name, **ends, polycoef=decimals(polynomial), **_softness(c))
+
+    def _coefficients(self, c) -> list[float] | None:
+        """The coefficients about the file's references; None if there is no such polynomial."""
+        if len(c.coefficients) > MOST_COEFFICIENTS:
+            return None
+        x0, y0 = c.master_reference, c.follower_reference
+        if c.of == "joint":
+            x0, y0 = (x0 - self._q0(c.master) if c.master else x0), y0 - self._q0(c.follower)
+        else:
+            tendons = {t.name: t for t in self.model.tendons}
+            if not all(tendons[name].is_fixed for name in (c.follower, c.master) if name):
+                # Lengths where the file shows the robot: those of the model's file, if that showed it so too.
+                as_before = "initial" not in self.model.keyframes or self.file.states.is_shown
+                return _padded(c.coefficients) if as_before else None
+            x0 = x0 - self._length0(tendons[c.master]) if c.master else x0
+            y0 = y0 - self._length0(tendons[c.follower])
+        if x0 == 0.0 and y0 == 0.0:
+            return _padded(c.coefficients)
+        shifted = np.polynomial.Polynomial(c.coefficients or (0.0,))(np.polynomial.Polynomial((-x0, 1.0))).coef
+        shifted[0] += y0
+        return _padded(shifted.tolist())
+
+    # Tendons and actuators -----------------------------------------------------------------------------------------
+
+    def _tendon(self, section, tendon) -> None:
+        terms = [part for part in tendon.path if isinstance(part, JointTerm)]
+        if terms and (not tendon.is_fixed or any(self._joint(term.joint) is None for term in terms)):
+            self.losses.lose("tendons over joints that the file has under other names", str(tendon))
+            return
+        self.tendons.add(tendon.name)
+        data = {"name": tendon.name}
+        for what, name in UNIFORM.items():
+            if x := getattr(tendon, what):
+                data[name] = decimal(x)
+        data["springlength"] = decimals(tendon.rest_length)
+        if np.isfinite(tendon.lower) or np.isfinite(tendon.upper):
+            data |= {"limited": "true", "range": decimals((tendon.lower, tendon.upper))}
+        if np.all(np.isfinite(tendon.actuator_force_range)):
+            data |= {"actuatorfrclimited": "true", "actuatorfrcrange": decimals(tendon.actuator_force_range)}
+        element = add(section, "fixed" if terms else "spatial", **data)
+        for part in tendon.path:
+            if isinstance(part, JointTerm):
+                add(element, "joint", joint=self._joint(part.joint), coef=decimal(part.coefficient))
+            elif isinstance(part, ViaPoint):
+                add(element, "site", site=self.file.site(part.frame))
+            elif isinstance(part, Pulley):
+                add(element, "pulley", divisor=decimal(part.divisor))
+            elif isinstance(part, WrapShape):
+                side = {"sidesite": self.file.site(part.side)} if part.side else {}
+                add(element, "geom", geom=self._wrap(part), **side)
+
+    def _wrap(self, part: WrapShape) -> str:
+        """The geom around which a tendon wraps: the shape that is there, or one made for it."""
+        if part.frame in self.file.wrapped:
+            return part.frame
+        frame, name = self.model.frame(part.frame), f"{part.frame}_wrap"
+        host = self.file.place_of[frame.body].body if frame.body else 0
+        shift = self.file.place_of[frame.body].shift if frame.body else np.zeros(3)
+        size = (part.radius,) if part.kind == "sphere" else (part.radius, part.radius)
+        at = pose(frame.R_BF, frame.p_BF - shift)
+        look = {"type": part.kind, "size": decimals(size), "group": "4", "contype": "0", "conaffinity": "0"}
+        add(self.file.elements[host], "geom", name=name, **look, **at)
+        self.losses.note(f"geom {name!r}", f"made for a tendon that wraps around frame {part.frame!r}")
+        return name
+
+    def _actuator(self, section, a) -> None:
+        data = {"name": a.name}
+        if a.transmission in ("joint", "joint_in_parent"):
+            target = self._joint(a.target)
+        elif a.transmission == "tendon":
+            target = a.target if a.target in self.tendons else None
+        elif a.transmission == "body":
+            target = a.target if a.target in self.file.own_bodies else None
+        else:
+            target = self.file.site(a.target)
+        if target is None:
+            self.losses.lose("actuators whose target the file does not have", str(a))
+            return
+        if a.plugin or any(getattr(a, kind) not in laws for kind, laws in LAWS.items()):
+            self.losses.lose("actuators whose law is kept in part only", str(a))
+            return
+        if not a.active:
+            data["group"] = GROUP_OFF
+            self.root.find("option").set("actuatorgroupdisable", GROUP_OFF)
+        if a.transmission == "slider_crank":
+            data |= {"cranksite": target, "slidersite": self.file.site(a.reference)}
+            data |= {"cranklength": decimal(a.crank_length)}
+        else:
+            data[TARGETS[a.transmission]] = target
+            if a.reference is not None:
+                data["refsite"] = self.file.site(a.reference)
+        gear = tuple(a.gear)
+        while len(gear) > 1 and gear[-1] == 0.0:
+            gear = gear[:-1]
+        if gear != (1.0,):
+            data["gear"] = decimals(gear)
+        for what, limits in (("ctrl", a.control_range), ("force", a.force_range), ("act", a.activation_range)):
+            if np.any(np.isfinite(limits)):
+                data |= {f"{what}limited": "true", f"{what}range": decimals(limits)}
+        if any(a.length_range):
+            data["lengthrange"] = decimals(a.length_range)
+        for kind, law, parameters in (
+            ("dyn", a.dynamics, a.dynamics_parameters), ("gain", a.gain, a.gain_parameters),
+            ("bias", a.bias, a.bias_parameters),
+        ):  # fmt: skip
+            data |= {f"{kind}type": law, f"{kind}prm": decimals(parameters or (0.0,))}
+        add(section, "general", **data)
+
+
+def _softness(piece) -> dict[str, str]:
+    data = {} if piece.active else {"active": "false"}
+    if piece.softness is not None:
+        data |= {"solref": decimals(piece.softness.solref), "solimp": decimals(piece.softness.solimp)}
+    return data
+
+
+def _padded(coefficients) -> list[float]:
+    return [*coefficients, *([0.0] * (MOST_COEFFICIENTS - len(coefficients)))]

@@ -1,0 +1,135 @@
+"""Shapes of a model as geoms, meshes and materials of an MJCF file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+
+import numpy as np
+
+from kinetree.io.free_names import Names
+from kinetree.io.number_text import decimals, quaternion_of
+from kinetree.io.unsupported_features import Losses
+from kinetree.io.written_meshes import MeshNames
+from kinetree.io.xml.text import add
+from kinetree.model.parts import Geometry
+
+READ_BY_MUJOCO = (".stl", ".obj", ".msh")
+GRAY = (0.5, 0.5, 0.5, 1.0)  # what a geom without a color has
+# What tells the roles apart when the file is read: whether it touches, and a group that is not shown.
+ROLES = {
+    "visual": {"group": "1", "contype": "0", "conaffinity": "0"},
+    "collision": {"group": "3"},
+    "both": {},
+}
+
+
+class Shapes:
+    """Writes geoms, and collects the assets that they need."""
+
+    def __init__(self, asset, mesh_names: MeshNames, losses: Losses) -> None:
+        self.asset, self.mesh_names, self.losses = asset, mesh_names, losses
+        self._geoms, self._mesh_assets = Names(), Names()
+        self._meshes: dict[tuple, str] = {}
+        self._materials: dict[str, tuple[float, ...]] = {}
+
+    def geom(self, element, shape: Geometry, body: str, moving: bool, shift: np.ndarray, name: str = "") -> None:
+        """Add a geom to a body.
+
+        Parameters
+        ----------
+        element : lxml element
+            The body.
+        shape : Geometry
+        body : str
+            Its name, for messages.
+        moving : bool
+            Whether it can move; MuJoCo has planes on bodies that stand still only.
+        shift : (3,) array
+            Origin of the file's frame of the body in ours [m].
+        name : str
+            Instead of the shape's own.
+        """
+        name = name or shape.name
+        what = f"{shape.kind} {name!r} of body {body!r}" if name else f"{shape.kind} of body {body!r}"
+        if shape.kind == "plane" and moving:
+            self.losses.lose("planes on moving bodies", what)
+            return
+        data: dict[str, str] = {}
+        if name:
+            unique = self._geoms.new(name)
+            if unique != name:
+                self.losses.note(what, f"the name is taken: written as {unique!r}")
+            data["name"] = unique
+        if shape.kind == "mesh":
+            asset = self._mesh(shape, what)
+            if asset is None:
+                return
+            data |= {"type": "mesh", "mesh": asset}
+        else:
+            data |= {"type": shape.kind, "size": decimals(lengths(shape))}
+        data |= pose(shape.R_BG, np.asarray(shape.p_BG) - shift)
+        data |= self._look(shape)
+        add(element, "geom", **data, **ROLES[shape.role])
+
+    def _mesh(self, shape: Geometry, what: str) -> str | None:
+        file = self.mesh_names(shape)
+        if file is None:
+            return None
+        key = (file, tuple(shape.scale))
+        stem = PurePath(file.replace("\\", "/"))
+        if stem.suffix.lower() not in READ_BY_MUJOCO:
+            # With it MuJoCo would refuse the whole file; without it a picture is missing.
+            self.losses.note(what, f"left out: MuJoCo reads no {stem.suffix or 'such'} files ({file!r})", "warning")
+            return None
+        if key not in self._meshes:
+            name = self._mesh_assets.new(stem.stem or "mesh")
+            scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": decimals(key[1])}
+            add(self.asset, "mesh", name=name, file=file, **scale)
+            self._meshes[key] = name
+            if not os.path.isfile(shape.mesh):
+                message = f"there is no file {file!r}, so MuJoCo refuses it; meshes='drop' leaves meshes out"
+                self.losses.note(what, message, "warning")
+        return self._meshes[key]
+
+    def _look(self, shape: Geometry) -> dict[str, str]:
+        color = shape.color
+        look = {}
+        if shape.material:
+            look["material"] = shape.material
+            if shape.material not in self._materials:
+                self._materials[shape.material] = color or GRAY
+                add(self.asset, "material", name=shape.material, rgba=_rgba(color or GRAY))
+            if self._materials[shape.material] == color:
+                color = None
+        if color is not None and tuple(color) != GRAY:
+            look["rgba"] = _rgba(color)
+        return look
+
+
+def lengths(shape: Geometry) -> tuple[float, ...]:
+    """The sizes that MuJoCo wants: half lengths."""
+    if shape.kind == "plane":
+        return (0.0, 0.0, 1.0)  # endless, with a grid of one meter
+    if shape.kind == "box":
+        return tuple(0.5 * x for x in shape.size)
+    if shape.kind in ("cylinder", "capsule"):
+        return (shape.size[0], 0.5 * shape.size[1])
+    return shape.size
+
+
+def pose(R: np.ndarray, p) -> dict[str, str]:
+    """Attributes ``pos`` and ``quat``, where they are not the default."""
+    p = np.asarray(p, dtype=float)
+    attributes = {}
+    if p.any():
+        attributes["pos"] = decimals(p.tolist())
+    quaternion = quaternion_of(np.asarray(R))
+    if quaternion != (1.0, 0.0, 0.0, 0.0):
+        attributes["quat"] = decimals(quaternion)
+    return attributes
+
+
+def _rgba(color) -> str:
+    """MuJoCo keeps colors in single precision."""
+    return decimals(round(x, 7) for x in color)

@@ -1,0 +1,1 @@
+"""SDF files, read."""

@@ -1,0 +1,125 @@
+"""SDF links as bodies: mass properties in the frame of the link, and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import InertiaError, ModelError
+from kinetree.geometry import inertia_of_shapes
+from kinetree.io.inertia_rules import settle, violation
+from kinetree.io.sdf.frames import Placed, Scope
+from kinetree.io.sdf.notes import Notes
+from kinetree.io.sdf.records import LinkRecord
+from kinetree.io.sdf.scopes import Reader
+from kinetree.io.sdf.shapes import ShapeRecord, geometry_of
+from kinetree.model.parts import Geometry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mass:
+    """Mass [kg], center of mass [m] and tensor about it [kg m^2]."""
+
+    mass: float
+    com: np.ndarray
+    I: np.ndarray
+
+    def seen_from(self, place: Placed) -> Mass:
+        """The same mass in the frame in which this one is at a place."""
+        I = place.R @ self.I @ place.R.T
+        return Mass(self.mass, place.R @ self.com + place.p, 0.5 * (I + I.T))
+
+
+# Stands for mass properties that could not be read: enough to resist any joint.
+UNKNOWN_MASS = Mass(1.0, np.zeros(3), np.eye(3))
+
+
+def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool, reader: Reader, notes: Notes) -> Mass:
+    """Return the mass properties of a link in its own frame; see `inertia_rules.settle` for the choice.
+
+    Raises
+    ------
+    InertiaError
+        If no body can have them; ``file``, ``line`` and ``link`` are attributes.
+    """
+    record = link.inertial
+    if record is None:
+        if still:
+            return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+        message = f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says"
+        notes.warning(link.node, message, "missing-inertial")
+        return Mass(1.0, np.zeros(3), np.eye(3))
+    if record.density is not None:
+        return _mass_of_shapes(link, name, scope, reader, notes)
+    if not record.is_known:  # in a collecting document, which has said so
+        return UNKNOWN_MASS
+    rule = violation(record.mass, record.tensor) if still else None
+    if rule is not None:
+        notes.info(record.tensor_node, f"static link '{name}': {rule}; its mass is left out, since it does not move")
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    try:
+        I, change = settle(record.mass, record.tensor, choice, f"link '{name}'")
+    except InertiaError as error:
+        values = {"mass": error.mass, "inertia": error.inertia}
+        node = record.node.child("mass") if error.code == "negative-mass" else record.tensor_node
+        raise node.fail(
+            f"link '{name}': {error.rule}", InertiaError, code=error.code, repair=error.repair, link=name, **values
+        ) from None
+    if change is not None:
+        notes.warning(record.tensor_node, f"link '{name}': {change}", "impossible-inertia")
+    mass = Mass(record.mass, np.zeros(3), I).seen_from(Placed(record.pose.R, record.pose.p))
+    # Where a link stands tells whether it resists its joint.
+    return mass if link.pose.is_known and link.name not in scope.uncertain else UNKNOWN_MASS
+
+
+def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, reader: Reader, notes: Notes) -> Mass:
+    """What the collision shapes weigh by their densities, or by that of the link."""
+    here = scope.place @ scope.pose(link.name, link.node)
+    total, moment, second = 0.0, np.zeros(3), np.zeros((3, 3))
+    silent = Notes(drop=True)  # the shapes are reported when they become the body's
+    for shape in link.shapes:
+        density = link.inertial.density if shape.density is None else shape.density
+        try:
+            posed = _posed([shape], link, scope, here, reader, silent)
+            found = inertia_of_shapes(posed, density, what=f"link '{name}'")
+        except ModelError as error:
+            raise shape.node.fail(error.message, type(error), code="auto-inertia", link=name) from None
+        if found is not None:
+            total, moment = total + found.mass, moment + found.mass * found.com
+            second = second + found.inertia + found.mass * _about_origin(found.com)
+    if total == 0.0:
+        raise link.inertial.node.fail(
+            f"link '{name}' is to have the inertia of its collision shapes, and has none with a volume",
+            InertiaError,
+            code="auto-inertia",
+            repair="state <mass> and <inertia>",
+            link=name,
+        )
+    com = moment / total
+    notes.info(link.inertial.node, f"link '{name}': {total:.6g} kg by the volume of its collision shapes")
+    return Mass(total, com, second - total * _about_origin(com))
+
+
+def _about_origin(c: np.ndarray) -> np.ndarray:
+    """Rotational inertia of 1 kg at a point, about the origin."""
+    return (c @ c) * np.eye(3) - np.outer(c, c)
+
+
+def shapes_of(link: LinkRecord, scope: Scope, body_in_world: Placed, reader: Reader, notes: Notes) -> list[Geometry]:
+    """The shapes of a link, posed in the body that it became."""
+    return _posed(link.shapes, link, scope, body_in_world, reader, notes)
+
+
+def _posed(
+    shapes: Iterable[ShapeRecord], link: LinkRecord, scope: Scope, body: Placed, reader: Reader, notes: Notes
+) -> list[Geometry]:
+    seen = body.inverse()
+    found = []
+    for shape in shapes:
+        place = seen @ scope.in_world(shape.pose, link.name, shape.node)
+        geometry = geometry_of(shape, place.R, place.p, reader.finder(shape.node.document), notes)
+        if geometry is not None:
+            found.append(geometry)
+    return found

@@ -1,0 +1,182 @@
+"""The report of SDF files: what they say and the model does not hold, or holds differently, with file and line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.errors import UnsupportedError
+from kinetree.io.xml.reader import Document, Node
+from kinetree.model.parts import Report, ReportEntry
+
+# Why an element is not read, by its tag; anything else is no part of the format.
+_REASONS = {
+    "actor": "animated figures are not modeled",
+    "allow_auto_disable": "a setting of simulators",
+    "ambient": "", "emissive": "", "specular": "", "shininess": "", "lighting": "", "script": "", "shader": "",
+    "pbr": "", "render_order": "", "double_sided": "",
+    "auto_inertia_params": "settings of another program",
+    "atmosphere": "the air is not modeled",
+    "audio": "sound is not modeled",
+    "audio_sink": "sound is not modeled",
+    "audio_source": "sound is not modeled",
+    "author": "", "description": "",
+    "battery": "batteries are not modeled",
+    "cast_shadows": "", "laser_retro": "", "meta": "", "visibility_flags": "",
+    "cfm_damping": "", "gripper": "contact settings of a simulator",
+    "gui": "settings of a user interface",
+    "light": "lights are not shown",
+    "magnetic_field": "sensors are not modeled",
+    "max_contacts": "contact parameters of simulators",
+    "must_be_base_link": "a setting of simulators",
+    "particle_emitter": "particles are not modeled",
+    "physics": "settings of simulators",
+    "plugin": "plugins are programs of a simulator, and are not run",
+    "projector": "not modeled",
+    "road": "not modeled",
+    "scene": "not shown",
+    "self_collide": "contacts are not part of the model",
+    "sensor": "sensors are not modeled",
+    "spherical_coordinates": "the place on Earth is not modeled",
+    "state": "a saved state of a simulation",
+    "surface": "contact parameters of simulators",
+    "transceiver": "sensors are not modeled",
+    "wind": "the air is not modeled",
+}  # fmt: skip
+# Elements that hold physics, where a misspelled one would load another robot.
+_PHYSICAL = {"model", "link", "joint", "axis", "axis2", "limit", "dynamics", "inertial", "inertia", "mimic", "pose"}
+# Extensions that state physics.
+_EXTENSIONS = {
+    "{drake.mit.edu}joint", "{drake.mit.edu}linear_bushing_rpy", "{drake.mit.edu}ball_constraint",
+    "{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio", "{drake.mit.edu}mimic",
+    "{drake.mit.edu}controller_gains", "{drake.mit.edu}screw_thread_pitch",
+}  # fmt: skip
+_OF_ROTORS = ("{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry before it is text: its file and line, the element's path, and the rule's short name."""
+
+    document: Document
+    line: int
+    element: str
+    level: str
+    message: str
+    code: str
+
+
+class Notes:
+    """Collects the entries of a report while files become a model.
+
+    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
+    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
+
+    Parameters
+    ----------
+    drop : bool
+        Leave physics out that the model cannot hold, instead of refusing it.
+    """
+
+    __slots__ = ("drop", "documents", "entries", "_skipped")
+
+    def __init__(self, drop: bool) -> None:
+        self.drop = drop
+        self.documents: list[Document] = []
+        self.entries: list[Note] = []
+        self._skipped: set = set()
+
+    def add_document(self, document: Document) -> None:
+        """Let the report speak of a file."""
+        self.documents.append(document)
+        for line, message in document.remarks:
+            self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
+
+    def _add(self, node: Node, level: str, message: str, code: str) -> None:
+        self.entries.append(Note(node.document, node.line, node.path, level, message, code))
+
+    def info(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "info", message, code)
+
+    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "warning", message, code)
+
+    def unsupported(self, node: Node, message: str, code: str = "unsupported") -> None:
+        """Refuse physics that the model cannot hold, or report that it was left out.
+
+        Raises
+        ------
+        UnsupportedError
+            A collecting document keeps it.
+        """
+        if self.drop:
+            self._add(node, "dropped", message, code)
+            return
+        repair = "unsupported='drop' leaves it out"
+        node.reject(message, error=UnsupportedError, code=code, repair=repair)
+
+    def skip(self, node: Node, message: str | None = None) -> None:
+        """Say of a whole element that it was left out, instead of listing all that is in it."""
+        if message:
+            self.info(node, message, "ignored")
+        self._skipped.add(node.element)
+
+    def mark(self) -> int:
+        """A place to which `rewind` goes back."""
+        return len(self.entries)
+
+    def rewind(self, mark: int) -> None:
+        """Forget what was said since."""
+        del self.entries[mark:]
+
+    def ignored(self) -> None:
+        """Add each element and attribute that no reader asked for.
+
+        Raises
+        ------
+        UnsupportedError
+            If one states physics, by its name or as a misspelling of what the format has.
+        """
+        for document in self.documents:
+            for node, attribute in document.unread():
+                lineage = (node.element, *node.element.iterancestors())
+                if self._skipped.isdisjoint(lineage):
+                    self._ignored(node, attribute)
+
+    def _ignored(self, node: Node, attribute: str | None) -> None:
+        if attribute is not None:
+            meant = node.meant(attribute)
+            if meant and node.tag in _PHYSICAL | {"xyz"}:
+                message = f"{node.path}: attribute '{attribute}' is no part of the format; did you mean '{meant}'?"
+                self.unsupported(node, message, "misspelled")
+            elif not attribute.startswith("{"):
+                self.info(node, f"{node.path} ignored: attribute '{attribute}' is not read", "ignored")
+            return
+        parent = node.document.node(node.element.getparent())
+        known = node.tag in _REASONS
+        meant = None if known or parent.tag not in _PHYSICAL else parent.meant_child(node.tag)
+        if node.tag in _EXTENSIONS and _has_no_rotor(node):
+            self.info(node, f"{node.path} ignored: without the inertia of a rotor it has no effect", "ignored")
+        elif node.tag in _EXTENSIONS:
+            self.unsupported(node, f"{node.path} is an extension of the format that would change the physics")
+        elif meant:
+            self.unsupported(node, f"{node.path} is no part of the format; did you mean <{meant}>?", "misspelled")
+        else:
+            reason = _REASONS.get(node.tag, "no part of the SDF format")
+            self.info(node, f"{node.path} ignored{': ' * bool(reason)}{reason}", "ignored")
+
+    def report(self) -> Report:
+        """Return the entries file by file, in the order of their lines."""
+        order = {id(document): k for k, document in enumerate(self.documents)}
+        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
+        return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))
+
+
+def _has_no_rotor(node: Node) -> bool:
+    """Whether an extension is about a rotor of a joint that has no inertia there."""
+    if node.tag not in _OF_ROTORS:
+        return False
+    inertia = node.element.getparent().find(_OF_ROTORS[0])
+    try:
+        return inertia is None or float(inertia.text or "") == 0.0
+    except ValueError:
+        return False

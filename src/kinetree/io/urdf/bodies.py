@@ -1,0 +1,110 @@
+"""URDF links as bodies: inertias in the axes of the link, and shapes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import InertiaError, ModelError
+from kinetree.io.inertia_rules import settle
+from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.records import SHAPES, LinkRecord, ShapeRecord
+from kinetree.io.xml.reader import shown
+from kinetree.model.parts import Geometry
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mass:
+    """Mass [kg], center of mass [m] and tensor about it [kg m^2], in the frame of the link."""
+
+    mass: float
+    com: np.ndarray
+    I: np.ndarray
+
+
+def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
+    """Return the mass properties of a link, zero without ``<inertial>``; see `inertia_rules.settle` for the choice.
+
+    Raises
+    ------
+    InertiaError
+        If no body can have them; ``file``, ``line`` and ``link`` are attributes.
+    """
+    record = link.inertial
+    if record is None:
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    ixx, ixy, ixz, iyy, iyz, izz = record.tensor
+    I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has said so
+        return Mass(record.mass, np.array(record.origin.xyz), I)
+    node = record.node.child("inertia")
+    try:
+        I, change = settle(record.mass, I, choice, f"link '{link.name}'")
+    except InertiaError as error:
+        values = {"mass": error.mass, "inertia": error.inertia, "rule": error.rule}
+        message = f"link '{link.name}': {error.rule}"
+        raise node.fail(message, InertiaError, code=error.code, repair=error.repair, link=link.name, **values) from None
+    if change is not None:
+        notes.warning(node, f"link '{link.name}': {change}", "impossible-inertia")
+    if record.origin.turns:
+        R = record.origin.R
+        I = R @ I @ R.T
+        I = 0.5 * (I + I.T)
+    return Mass(record.mass, np.array(record.origin.xyz), I)
+
+
+def mass_of_shapes(link: LinkRecord, shapes: list[Geometry], role: str, density: float, notes: Notes) -> Mass:
+    """Return the mass properties of a link without ``<inertial>`` that is filled with matter, and report them.
+
+    Raises
+    ------
+    GeometryError
+        If one of its shapes of this role has no volume.
+    """
+    from kinetree.geometry import inertia_of_shapes
+
+    who = f"link '{link.name}'"
+    try:
+        found = inertia_of_shapes(shapes, density, role=role, what=who)
+    except ModelError as error:
+        values = {name: value for name, value in vars(error).items() if name not in ("message", "file")}
+        raise link.node.fail(error.message, type(error), **values) from error
+    if found is None:
+        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+    message = f"{who}: {found.mass:.6g} kg and inertia from its {role} shapes at {density:g} kg/m^3"
+    notes.warning(link.node, "; ".join((message, *found.notes)))
+    return Mass(found.mass, np.array(found.com), np.array(found.inertia))
+
+
+def shapes_of(link: LinkRecord, finder: MeshFinder, notes: Notes) -> list[Geometry]:
+    """Return the shapes of a link; meshes that are not found keep the name in the file and are reported."""
+    return [
+        _geometry(shape, finder, notes)
+        for shape in link.shapes
+        if shape.shape in SHAPES and (shape.shape == "mesh" or _has_size(shape, notes))
+    ]
+
+
+def _has_size(shape: ShapeRecord, notes: Notes) -> bool:
+    if min(shape.size) > 0.0:
+        return True
+    message = f"{shape.node.path} ignored: a {shape.shape} of size {shape.size}"
+    notes.info(shape.node, message, "empty-shape")
+    return False
+
+
+def _geometry(shape: ShapeRecord, finder: MeshFinder, notes: Notes) -> Geometry:
+    R, p = shape.origin.R, np.array(shape.origin.xyz)
+    common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
+    if shape.shape != "mesh":
+        return Geometry(shape.shape, shape.size, R, p, **common)
+    found = finder.find(shape.filename)
+    name = shown(shape.filename, 200)
+    if found.path is None:
+        notes.info(shape.node, f"mesh {name} not found: {found.reason}", "mesh-missing")
+    elif found.note:
+        notes.info(shape.node, f"mesh {name}: {found.note}", "mesh-found")
+    mesh = shape.filename if found.path is None else str(found.path)
+    return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.size, **common)

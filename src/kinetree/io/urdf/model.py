@@ -1,0 +1,145 @@
+"""A planned URDF robot to a Model: one body per link, frames where the joints are fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from kinetree.errors import KinetreeError
+from kinetree.io.free_names import Names, base_joint_name
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.plan import Plan
+from kinetree.io.urdf.records import JointRecord, LinkRecord, RobotRecord
+from kinetree.joints import Fixed, Free
+from kinetree.model import Model, ModelBuilder
+from kinetree.model.builder import WORLD
+from kinetree.model.parts import transform_of_pose
+
+
+def build(
+    plan: Plan, *, name: str | None, floating_base: bool, base_joint: str, merge_fixed: bool, drop: bool, accept: bool
+) -> Model:
+    """Build the model of a plan; ``accept``: take impossible inertias as they are. The others are as of `load_urdf`."""
+    robot, root, notes, masses = plan.robot, plan.root, plan.notes, plan.masses
+    path = robot.document.path
+    builder = ModelBuilder(
+        name or robot.name or (path.stem if path is not None else "robot"), accept_impossible_inertia=accept
+    )
+    builder.source = robot.document.file
+
+    def add(link: LinkRecord, **joint: object) -> None:
+        mass = masses[link.name]
+        geometry = plan.shapes[link.name]
+        builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **joint)
+
+    taken = [name for name, joint in robot.joints.items() if joint is not plan.freed]
+    names = _Names(Names(robot.links), Names(taken))
+
+    def free_joint(link: LinkRecord) -> dict[str, object]:
+        at = robot.joints[base_joint] if base_joint in taken else link
+        return {"joint": Free(), "joint_name": base_joint_name(
+            base_joint, names.joints, taken, at.node.fail, partial(notes.info, at.node))}  # fmt: skip
+
+    try:
+        # Numbers near the end of the floats overflow; the builder refuses what comes of it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if root == WORLD:
+                for shape in plan.shapes[root]:
+                    builder.add_geometry(WORLD, shape)
+            elif floating_base:
+                add(robot.links[root], **free_joint(robot.links[root]))
+            else:
+                add(robot.links[root], joint=Fixed(), joint_name=names.joints.new(f"{root}_to_world"))
+            for joint in plan.order:
+                link = robot.links[joint.child]
+                settings = dict(plan.settings[joint.name])
+                if joint is plan.freed:
+                    settings |= free_joint(link)
+                add(link, **_in_its_plane(builder, joint, link, settings, names, notes))
+            for follower, leader, ratio, offset in plan.couplings:
+                builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
+            if merge_fixed and not (floating_base and root != WORLD):
+                _welded_masses(robot, root, [j for j in plan.order if j is not plan.freed], plan.locked, masses, notes)
+            notes.ignored(drop)
+            # The report of the file replaces the builder's own: it says the same with lines.
+            builder.report = notes.report()
+            return builder.build(merge_fixed=merge_fixed)
+    except KinetreeError as error:
+        if getattr(error, "file", None) is not None:
+            raise
+        # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
+        joint = robot.joints.get(getattr(error, "joint", None))
+        node = joint.node if joint is not None else None
+        raise robot.document.fail(node, error.message, type(error), **_values(error)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names of bodies and joints, those of the file among them."""
+
+    bodies: Names
+    joints: Names
+
+
+def _in_its_plane(
+    builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, names: _Names, notes: Notes
+) -> dict:
+    """The settings of the link itself: behind a planar joint whose normal is not z it hangs on a body of its own.
+
+    Our planar joint moves in its own xy plane: a massless body with z along the normal carries the link.
+    """
+    normal = _plane_normal(joint)
+    if normal is None:
+        return settings
+    R = _turned_to(normal)
+    plane = names.bodies.new(f"{link.name}_plane")
+    settings["placement"] = transform_of_pose(joint.origin.R @ R, joint.origin.xyz)
+    builder.add_body(plane, **settings)
+    back = transform_of_pose(R.T, (0.0, 0.0, 0.0))
+    notes.info(joint.node, f"planar joint '{joint.name}': body '{plane}' has z along the normal of the plane")
+    return {"parent": plane, "joint": Fixed(), "joint_name": names.joints.new(f"{joint.name}_plane"), "placement": back}
+
+
+def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: Notes) -> None:
+    """Say which links with mass stand still, because fixed joints hold them to the world."""
+    welded = {root: None}  # a dict keeps the order
+    for joint in order:
+        if joint.parent in welded and (joint.type == "fixed" or joint.name in locked):
+            welded[joint.child] = None
+    heavy = [link for link in welded if masses[link].mass > 0.0]
+    if not heavy:
+        return
+    shown = ", ".join(f"'{link}' with {masses[link].mass:g} kg" for link in heavy[:4])
+    more = f" and {len(heavy) - 4} more" if len(heavy) > 4 else ""
+    verb, count = ("is", "does") if len(heavy) == 1 else ("are", "do")
+    notes.info(
+        robot.links[heavy[0]].node,
+        f"link{'s' if len(heavy) > 1 else ''} {shown}{more} {verb} welded to the world and {count} not count in "
+        "total_mass; floating_base=True lets the robot move",
+        "welded",
+    )
+
+
+def _values(error: KinetreeError) -> dict[str, object]:
+    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line")}
+
+
+def _plane_normal(joint: JointRecord) -> np.ndarray | None:
+    """Return the unit normal of a planar joint, unless it is z, which needs no care."""
+    if joint.type != "planar":
+        return None
+    normal = np.array(joint.axis) / np.linalg.norm(joint.axis)
+    return None if np.abs(normal - (0.0, 0.0, 1.0)).max() < 1e-13 else normal
+
+
+def _turned_to(normal: np.ndarray) -> np.ndarray:
+    """Return a rotation whose third column is the normal; the others are as near to x and y as that allows."""
+    x = np.array([1.0, 0.0, 0.0])
+    if abs(normal @ x) > 0.9:
+        # The plane stands across x: its first axis is y.
+        x = np.array([0.0, 1.0, 0.0])
+    x = x - (x @ normal) * normal
+    x = x / np.linalg.norm(x)
+    return np.column_stack([x, np.cross(normal, x), normal])

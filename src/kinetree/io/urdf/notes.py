@@ -1,0 +1,172 @@
+"""The report of a URDF file: what it says and the model does not hold, or holds differently, with its line."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kinetree.errors import UnsupportedError
+from kinetree.io.urdf.version import MOTION_LIMITS, spelled
+from kinetree.io.xml.reader import Document, Node
+from kinetree.model.parts import Report, ReportEntry
+
+# Why an element is not read, by its tag; anything else is no part of the format.
+_REASONS = {
+    "calibration": "encoder calibration, no physics",
+    "collision_checking": "settings of another program",
+    "contact": "contact parameters of another simulator",
+    "gazebo": "settings of the Gazebo simulator",
+    "mujoco": "settings of the MuJoCo compiler",
+    "ros2_control": "controller configuration",
+    "safety_controller": "soft limits of a controller, no physics",
+    "self_collision_checking": "settings of another program",
+    "sensor": "sensors are not modeled",
+    "texture": "textures are not shown",
+    "transmission": "actuators and gear ratios are not modeled",
+    "verbose": "settings of another program",
+}
+# Attributes that later versions of the format have; they are not read in earlier ones.
+_LATER = {
+    ("limit", name): f"exists since URDF {spelled(MOTION_LIMITS)}" for name in ("acceleration", "deceleration", "jerk")
+}
+# Extensions that state physics: a loader that skips them loads another robot.
+_PHYSICS = {"rotor_inertia", "gear_ratio", "armature", "spring_stiffness", "spring_reference", "stiffness",
+            "quat", "quaternion"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry before it is text: level, line, the element's path, what happened, and the rule's short name."""
+
+    level: str
+    line: int
+    element: str
+    message: str
+    code: str
+
+
+class Notes:
+    """Collects the entries of a report while a file becomes a model.
+
+    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
+    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
+    """
+
+    __slots__ = ("document", "entries")
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.entries = [Note("info", line, document.root.tag, text, "xml-version") for line, text in document.remarks]
+
+    def info(self, node: Node, message: str, code: str = "assumption") -> None:
+        self.entries.append(Note("info", node.line, node.path, message, code))
+
+    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
+        self.entries.append(Note("warning", node.line, node.path, message, code))
+
+    def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
+        self.entries.append(Note("dropped", node.line, node.path, message, code))
+
+    def ignored(self, drop: bool) -> None:
+        """Add each element and attribute that no reader asked for.
+
+        Raises
+        ------
+        UnsupportedError
+            If one states physics, by its name or as a misspelling of what the format has, and ``drop`` is False.
+        """
+        for node, attribute in self.document.unread():
+            owner = node if attribute is not None else self.document.node(node.element.getparent())
+            name = attribute if attribute is not None else node.tag
+            meant = _misspelled(owner, name, attribute is not None)
+            plain = name.split("}")[-1].split(":")[-1]
+            if _is_physical(owner, attribute) and (meant or plain in _PHYSICS):
+                idle = "" if meant else _idle(owner, node, attribute, plain)
+                if idle:
+                    self.info(node, f"{_what(node, attribute)} ignored: {idle}", "ignored")
+                else:
+                    self._physics(node, attribute, meant, drop)
+            elif attribute is None:
+                reason = _REASONS.get(node.tag, "no part of the URDF format")
+                self.info(node, f"{node.path} ignored: {reason}", "ignored")
+            else:
+                reason = _LATER.get((node.tag, attribute), "is no part of the URDF format")
+                message = f"{node.path} ignored: attribute '{attribute}' {reason}"
+                self.info(node, message, "ignored")
+
+    def _physics(self, node: Node, attribute: str | None, meant: str | None, drop: bool) -> None:
+        message = f"{_what(node, attribute)} would change the physics, and is no part of the URDF format"
+        if drop:
+            self.dropped(node, message, "misspelled" if meant else "unsupported")
+            return
+        repair = "unsupported='drop' leaves it out"
+        if "spring" in (attribute or node.tag):
+            repair += ", as other readers of URDF do"
+        if meant:
+            repair = f"did you mean {f'<{meant}>' if attribute is None else repr(meant)}? {repair}"
+        error = node.fail(message, UnsupportedError, code="misspelled" if meant else "unsupported", repair=repair)
+        self.document.reject(error)
+
+    def report(self) -> Report:
+        """Return the entries in the order of their lines."""
+        entries = sorted(self.entries, key=lambda entry: entry.line)
+        return Report(tuple(ReportEntry(e.level, self.document.where(e.line), e.message) for e in entries))
+
+
+def number_in(text: str | None) -> float:
+    """The number that a text is; NaN if it is none."""
+    try:
+        return float(text or "")
+    except ValueError:
+        return math.nan
+
+
+# What an extension of a joint has no effect without, and how that is called.
+_NEEDS = {
+    "spring_reference": (("spring_stiffness", "stiffness"), "a reference without a stiffness has no effect"),
+    "gear_ratio": (("rotor_inertia",), "a gear without the inertia of a rotor has no effect"),
+}
+
+
+def _idle(owner: Node, node: Node, attribute: str | None, name: str) -> str:
+    """Why physics that an extension of the format states changes nothing; empty if it may."""
+    stated = number_in(owner.element.get(attribute)) if attribute is not None else _stated(node.element)
+    if stated == 0.0 and name != "spring_reference":
+        return "zero has no effect"
+    others, reason = _NEEDS.get(name, ((), ""))
+    joint = next((e for e in (owner.element, *owner.element.iterancestors()) if e.tag == "joint"), owner.element)
+    return reason if others and not any(_states(joint, other) for other in others) else ""
+
+
+def _states(joint, name: str) -> bool:
+    """Whether a joint states anything but zero under this name, in an attribute or an element, with a prefix or not."""
+    for element in joint.iter():
+        for key, value in element.attrib.items():
+            if key.split("}")[-1] == name and number_in(value) != 0.0:
+                return True
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if tag.split("}")[-1].split(":")[-1] == name and _stated(element) != 0.0:
+            return True
+    return False
+
+
+def _stated(element) -> float:
+    """The number of an element, in its attribute ``value`` or its text."""
+    return number_in(element.get("value") or element.text)
+
+
+def _what(node: Node, attribute: str | None) -> str:
+    return node.path if attribute is None else f"{node.path}: attribute '{attribute}'"
+
+
+def _misspelled(owner: Node, name: str, is_attribute: bool) -> str | None:
+    meant = owner.meant(name) if is_attribute else owner.meant_child(name)
+    return None if meant in ("material", "visual", "collision", "name", "version") else meant
+
+
+def _is_physical(owner: Node, attribute: str | None) -> bool:
+    """Whether what an element holds states physics: links, joints and inertials do, shapes and colors do not."""
+    tags = [element.tag for element in owner.element.iterancestors()][::-1] + [owner.tag]
+    if len(tags) <= 2:
+        return attribute is None or (len(tags) == 2 and tags[1] == "joint")
+    return tags[1] == "joint" or (tags[1] == "link" and tags[2] == "inertial")

@@ -1,0 +1,133 @@
+"""``load_urdf``: a Model from a URDF file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from os import PathLike
+from pathlib import Path
+
+from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
+from kinetree.errors import ModelError, URDFError
+from kinetree.io.options import check_base_joint, check_options
+from kinetree.io.urdf import model as urdf_model
+from kinetree.io.urdf import plan as urdf_plan
+from kinetree.io.urdf.records import read_robot
+from kinetree.io.xml.reader import Document
+
+
+@checked(source=a_path, name=a_name, merge_fixed=a_truth_value, package_dirs=some_paths)
+def load_urdf(
+    source: str | PathLike,
+    *,
+    name: str | None = None,
+    floating_base: bool = False,
+    base_joint: str = "root_joint",
+    merge_fixed: bool = True,
+    package_dirs: str | PathLike | Iterable[str | PathLike] = (),
+    unsupported: str = "raise",
+    inertia: str = "raise",
+    massless: str = "raise",
+    inertia_from: str | None = None,
+    density: float | None = None,
+):
+    """Load a robot from a URDF file.
+
+    Parameters
+    ----------
+    source : str or path
+        The file, or the text of one (it begins with ``<``).
+    name : str, optional
+        Name of the model; default: the one in the file.
+    floating_base : bool
+        False: the root link is welded to the world. True: it moves freely, by a free joint named ``base_joint``; a
+        root link called 'world' stays the fixed frame, and the one fixed joint that holds the robot there becomes
+        free.
+    base_joint : str
+        Name of the free joint of a floating base.
+        Where the file has a joint of the default's name, fixed or not, it gets a number, and the report says so; any
+        other name that the file has is an error.
+    merge_fixed : bool
+        True: links behind fixed joints become frames of the body they are attached to, which gets their inertia.
+        False: they stay bodies, with joints of no freedom.
+    package_dirs : path or iterable of paths
+        Folders in which ``package://`` mesh names are looked up, before ``ROS_PACKAGE_PATH``.
+    unsupported : {"raise", "drop"}
+        What to do with physics in the file that the model cannot hold.
+    inertia : {"raise", "project", "diagonal", "accept"}
+        What to do with a tensor that no body can have: refuse it, take the nearest possible one, drop its products of
+        inertia, or take it as it is. The report lists each link that was changed.
+    massless : {"raise", "lock"}
+        What to do with a joint that moves nothing that resists it (no mass beyond it, or only on its axis), so that its
+        acceleration is undefined: refuse it, or make it fixed at zero.
+    inertia_from : {"collision", "visual"}, optional
+        Give links without ``<inertial>`` the mass and inertia that their shapes of this role have, filled with
+        ``density``; meshes need the extra ``kinetree[mesh]``. The report lists each link. Default: no mass.
+    density : float, optional
+        Of ``inertia_from`` only [kg/m^3]; default 1000.
+
+    Returns
+    -------
+    Model
+        Bodies in depth-first order, siblings in the order of the file's joints; ``model.report`` lists what was
+        ignored, assumed or changed.
+
+    Raises
+    ------
+    URDFError
+        If the file breaks the format; the message opens with file and line.
+    InertiaError
+        If a link has an impossible inertia.
+    ModelError
+        If a joint moves no inertia.
+    UnsupportedError
+        If the file holds physics that the model cannot.
+    GeometryError
+        If a link should get its inertia from a shape that has no volume.
+
+    Notes
+    -----
+    Orientations are fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A continuous joint has one position
+    variable, its angle. Mimic joints stay variables, tied by ``model.couplings``. Damping and friction of
+    ``<dynamics>`` become ``model.damping`` and ``model.dry_friction``. A planar joint moves in the plane normal to its
+    axis. A ``<limit>`` without lower and upper, or a missing one, means no limit, and the report says so.
+
+    *Source* the URDF specification (wiki.ros.org/urdf/XML).
+
+    Examples
+    --------
+    >>> from kinetree import data
+    >>> model = load_urdf(data.path("quadruped"), floating_base=True)
+    >>> model.nq, model.nv
+    (19, 18)
+    """
+    check_options(
+        "load_urdf",
+        floating_base=floating_base,
+        unsupported=unsupported,
+        inertia=inertia,
+        massless=massless,
+        inertia_from=inertia_from,
+    )
+    if density is not None and inertia_from is None:
+        raise ModelError("load_urdf: density fills shapes that inertia_from names; give inertia_from, or leave it out.")
+    check_base_joint("load_urdf", base_joint, floating_base, bool(floating_base))
+    document = Document(source if isinstance(source, str) else Path(source), URDFError)
+    robot = urdf_plan.plan(
+        read_robot(document),
+        floating_base=floating_base,
+        package_dirs=package_dirs,
+        drop=unsupported == "drop",
+        inertia=inertia,
+        massless=massless,
+        inertia_from=inertia_from,
+        density=1000.0 if density is None else density,
+    )
+    return urdf_model.build(
+        robot,
+        name=name,
+        floating_base=floating_base,
+        base_joint=base_joint,
+        merge_fixed=merge_fixed,
+        drop=unsupported == "drop",
+        accept=inertia == "accept",
+    )

@@ -1,0 +1,436 @@
+"""URDF elements to plain records: what the file says, with its lines, checked one element at a time.
+
+Nothing here knows of models or trees. Frames are the file's own: the inertial origin is still that of the file.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import InertiaError, UnsupportedError, closest
+from kinetree.io.foreign import expanded, foreign_root, refusal
+from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
+from kinetree.io.urdf.version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
+from kinetree.io.xml.reader import LONGEST_NAME, Document, Node, shown
+from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+
+UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
+
+# Velocity variables of each joint type.
+JOINT_TYPES = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "floating": 6, "planar": 3}
+
+_ENDS = ("parent", "child")
+SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
+_MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
+_SHORTEST = 1e-6  # of a direction or a quaternion that says anything
+
+
+@dataclass(frozen=True, slots=True)
+class Pose:
+    """``<origin>``: a translation, and roll, pitch, yaw or a quaternion.
+
+    ``rpy`` means R = Rz(yaw) Ry(pitch) Rx(roll), and is empty where the file gives ``quaternion`` (w, x, y, z) instead,
+    which may have another length than 1.
+    """
+
+    xyz: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    rpy: tuple[float, ...] = (0.0, 0.0, 0.0)
+    quaternion: tuple[float, ...] = ()
+
+    @property
+    def R(self) -> np.ndarray:
+        """(3, 3): coordinates in the frame at the origin to those in the frame that it stands in."""
+        return rotation_of_quaternion(self.quaternion) if self.quaternion else rotation_of_rpy(*self.rpy)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it states another orientation than none."""
+        return self.rpy != (0.0, 0.0, 0.0)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return all(map(math.isfinite, (*self.xyz, *self.rpy, *self.quaternion)))
+
+
+@dataclass(frozen=True, slots=True)
+class InertialRecord:
+    """``<inertial>``: mass, and (ixx, ixy, ixz, iyy, iyz, izz) about the center of mass in the axes of ``origin``."""
+
+    origin: Pose
+    mass: float
+    tensor: tuple[float, float, float, float, float, float]
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class ShapeRecord:
+    """A ``<visual>`` or ``<collision>`` element.
+
+    ``size`` holds the numbers of the shape: box (x, y, z), cylinder and capsule (radius, length), sphere (radius,),
+    mesh (scale x, y, z).
+    """
+
+    role: str
+    name: str | None
+    origin: Pose
+    shape: str
+    size: tuple[float, ...]
+    filename: str | None
+    color: tuple[float, float, float, float] | None
+    material: str | None
+    node: Node
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every number could be read; only a collecting document has others."""
+        return self.origin.is_known and all(map(math.isfinite, self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    name: str
+    inertial: InertialRecord | None
+    shapes: tuple[ShapeRecord, ...]
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class MimicRecord:
+    """``<mimic>``: q = multiplier * q[joint] + offset."""
+
+    joint: str
+    multiplier: float
+    offset: float
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class JointRecord:
+    """``<joint>``; ``limit`` is (lower, upper, effort, velocity), None where the file does not say.
+
+    ``motion_limits`` are those of acceleration, deceleration and jerk that the file states, by name.
+    """
+
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Pose
+    axis: tuple[float, float, float]
+    limit: tuple[float | None, float | None, float | None, float | None]
+    motion_limits: dict[str, float]
+    damping: float
+    friction: float
+    mimic: MimicRecord | None
+    node: Node
+
+    @property
+    def is_known(self) -> bool:
+        """Whether its type and place could be read; only a collecting document has others."""
+        return self.type != UNKNOWN and self.origin.is_known and all(map(math.isfinite, self.axis))
+
+
+@dataclass(frozen=True, slots=True)
+class RobotRecord:
+    """All that the file says; in a collecting document without what is broken.
+
+    ``complete`` is False if links or joints are missing here that the file names: what hangs on them is not at fault.
+    """
+
+    name: str | None
+    links: dict[str, LinkRecord]
+    joints: dict[str, JointRecord]
+    document: Document
+    complete: bool = True
+    version: Version = VERSIONS[0]
+
+
+def read_robot(document: Document) -> RobotRecord:
+    """Read every link and joint of a document; names are unique and references exist."""
+    root, attempt = document.root, document.attempt
+    _refuse_xacro(document)
+    if root.tag != "robot":
+        if foreign := foreign_root(root.tag):
+            raise root.fail(refusal(foreign[0]), UnsupportedError, code="wrong-root", repair=foreign[1])
+        other = {"sdf": " (SDF)", "mujoco": " (MJCF)"}.get(root.tag, "")
+        raise root.fail(
+            f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
+        )
+    version = version_of(root)
+    colors = _materials(root)
+    links: dict[str, LinkRecord] = {}
+    for node in root.children("link"):
+        link = attempt(_link, node, colors, version, whole=node)
+        if link is not None and attempt(_unique, "link", link.name, node, links, default=False):
+            links[link.name] = link
+    if not root.children("link"):
+        document.reject(root.fail("the robot has no <link>", code="no-links"))
+    joints: dict[str, JointRecord] = {}
+    for node in root.children("joint"):
+        joint = attempt(_joint, node, version, whole=node)
+        if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
+            joints[joint.name] = joint
+    all_links = len(links) == len(root.children("link"))
+    # A link that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
+    stated = {node.element.get("name") or "" for node in root.children("link")}
+    blamed = stated if all(name.strip() and name.isprintable() for name in stated) else None
+    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, blamed) for role in _ENDS])]
+    complete = all_links and len(joined) == len(root.children("joint"))
+    return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete, version)
+
+
+def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str] | None) -> bool:
+    """Whether the parent or child of a joint is a link; if not, that is an error unless an unread one may be meant.
+
+    ``stated`` are the names of all links, None if one of them cannot be read, so that any may be meant.
+    """
+    link = getattr(joint, role)
+    if link in links:
+        return True
+    if link and stated is not None and link not in stated:
+        hint = known(link, links, joint.node.document)
+        message = f"the {role} of joint '{joint.name}' is '{link}', and there is no such link{hint}"
+        joint.node.child(role).reject(message, code="unknown-link", name=link)
+    return False
+
+
+def _refuse_xacro(document: Document) -> None:
+    for element in document.root.element.iter():
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if "xacro" in tag or any("${" in value or "$(" in value for value in element.attrib.values()):
+            found = tag.split("}")[-1] if "xacro" in tag else f"<{tag}> with an expression ${{...}}"
+            raise document.node(element).fail(
+                f"this is a xacro macro file (found {found}); expand it first: {expanded(document.path)}", code="xacro"
+            )
+
+
+def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
+    if name in earlier:
+        raise node.fail(
+            f"{kind} name '{name}' is taken (first on line {earlier[name].node.line}); names of {kind}s are unique",
+            code="duplicate-name",
+            repair="rename one of them",
+            name=name,
+        )
+    return True
+
+
+def known(name: str, valid: Iterable[str], document: Document) -> str:
+    """Return how a message about an unknown name goes on: the closest valid one, and all of them."""
+    if not document.may_hint():
+        return ""
+    names = list(valid)
+    close = closest(name, names)
+    hint = f"; did you mean '{close[0]}'?" if close else "."
+    return f"{hint} Known: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}"
+
+
+def _materials(root: Node) -> dict[str, tuple[float, ...] | None]:
+    """Return the colors of the materials that the file defines at its top."""
+    colors = {}
+    for node in root.children("material"):
+        name = node.document.attempt(node.name)
+        colors[name] = node.document.attempt(_color, node)
+    return colors
+
+
+def _color(material: Node) -> tuple[float, ...] | None:
+    node = material.child("color")
+    return None if node is None else node.vector("rgba", 4, required=True)
+
+
+def _link(node: Node, colors: dict, version: Version) -> LinkRecord:
+    name, attempt = node.name(), node.document.attempt
+    inertial = node.child("inertial")
+    shapes = [
+        attempt(_shape, child, role, colors, version, whole=child)
+        for role in ("visual", "collision")
+        for child in node.children(role)
+    ]
+    record = None if inertial is None else attempt(_inertial, inertial, version)
+    return LinkRecord(name, record, tuple(shape for shape in shapes if shape is not None and shape.is_known), node)
+
+
+def _inertial(node: Node, version: Version) -> InertialRecord:
+    attempt = node.document.attempt
+    mass = attempt(_mass, node, default=math.nan)
+    tensor = attempt(_tensor, node, default=(math.nan,) * 6)
+    return InertialRecord(_origin(node, version), mass, tensor, node)
+
+
+def _mass(node: Node) -> float:
+    return node.child("mass", required=True).number("value", required=True)
+
+
+def _tensor(node: Node) -> tuple[float, ...]:
+    inertia = node.child("inertia", required=True)
+    tensor = {name: inertia.number(name, required=True) for name in ENTRIES}
+    below = {name: inertia.number(name) for name in MIRRORED.values() if inertia.has(name)}
+    if rule := asymmetry(tensor, below):
+        inertia.reject(f"{inertia.path}: {rule}", error=InertiaError, code="impossible-inertia", repair=ONE_TRIANGLE)
+    return tuple(tensor.values())
+
+
+def _origin(node: Node, version: Version) -> Pose:
+    origin = node.child("origin")
+    if origin is None:
+        return Pose()
+    xyz, rpy = origin.vector("xyz", 3, (0.0, 0.0, 0.0)), origin.vector("rpy", 3, (0.0, 0.0, 0.0))
+    quaternion = origin.vector("quat_xyzw", 4)
+    if quaternion is None:
+        return Pose(xyz, rpy)
+    if version < QUATERNIONS:
+        origin.reject(
+            f"{origin.path}: 'quat_xyzw' is read since URDF {spelled(QUATERNIONS)}, and this file is of version "
+            f"{spelled(version)}, in which other programs ignore it",
+            code="version",
+            repair=f'state <robot version="{spelled(QUATERNIONS)}">, or give the orientation as rpy',
+        )
+    if origin.has("rpy"):
+        message = f"{origin.path} gives the orientation twice, as 'rpy' and as 'quat_xyzw'"
+        origin.reject(message, code="bad-choice", repair="remove one of them")
+    x, y, z, w = quaternion
+    if math.hypot(w, x, y, z) < _SHORTEST:
+        message = f"{origin.path}: the quaternion {quaternion} (x, y, z, w) has no length"
+        return origin.reject(message, Pose(xyz), code="bad-quaternion", repair="no turn is 0 0 0 1")
+    return Pose(xyz, (), (w, x, y, z))
+
+
+def _shape(node: Node, role: str, colors: dict, version: Version) -> ShapeRecord:
+    geometry = node.child("geometry", required=True)
+    inside = geometry.all_children()
+    found = [(shape, child) for shape in SHAPES for child in geometry.children(shape)]
+    if len(inside) == 1 and not found:  # a shape of another program; whether it may be left out is decided later
+        geometry.children(inside[0].tag)
+        inside[0].read_attributes.update(inside[0].element.attrib)
+        origin = _origin(node, version)
+        return ShapeRecord(role, node.text("name"), origin, inside[0].tag, (), None, None, None, inside[0])
+    if len(found) != 1:
+        others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
+        raise geometry.fail(
+            f"{geometry.path} holds {others}, expected exactly one of {', '.join(SHAPES)}", code="bad-geometry"
+        )
+    shape, body = found[0]
+    filename = None
+    if shape == "box":
+        size = body.vector("size", 3, required=True)
+    elif shape == "sphere":
+        size = (body.number("radius", required=True),)
+    elif shape == "mesh":
+        filename = body.text("filename", required=True).strip()
+        size = body.vector("scale", 3, (1.0, 1.0, 1.0))
+    else:
+        size = (body.number("radius", required=True), body.number("length", required=True))
+    if shape != "mesh" and min(size) < 0.0:
+        raise body.fail(f"{body.path} has the size {size}; lengths are not negative", code="bad-geometry")
+    color = material = None
+    if (used := node.child("material")) is not None:
+        material = used.text("name")
+        color = _color(used) or colors.get(material)
+    return ShapeRecord(role, node.text("name"), _origin(node, version), shape, size, filename, color, material, node)
+
+
+def _joint(node: Node, version: Version) -> JointRecord:
+    name, attempt = node.name(), node.document.attempt
+    type_ = attempt(_type, node, name, default=UNKNOWN)
+    parent, child = (attempt(_end, node, role, default="") for role in _ENDS)
+    if parent and parent == child:
+        raise node.fail(f"joint '{name}' connects link '{parent}' to itself", code="self-joint", joint=name)
+    mimic = node.child("mimic")
+    return JointRecord(
+        name, type_, parent, child, _origin(node, version), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
+        _limit(node, name), _motion_limits(node, name, version), *_dynamics(node, name),
+        None if mimic is None else attempt(_mimic, mimic, name, whole=mimic), node,
+    )  # fmt: skip
+
+
+def _type(node: Node, joint: str) -> str:
+    type_ = node.text("type", required=True)
+    if type_ not in JOINT_TYPES:
+        likely = difflib.get_close_matches(type_[:LONGEST_NAME].strip().lower(), JOINT_TYPES, n=1)
+        raise node.fail(
+            f"joint '{joint}' has type {shown(type_)}. Known types: {', '.join(JOINT_TYPES)}.",
+            code="unknown-joint-type",
+            repair=f"did you mean '{likely[0]}'?" if likely else "",
+            joint=joint,
+            type=type_,
+        )
+    return type_
+
+
+def _end(node: Node, role: str) -> str:
+    return node.child(role, required=True).name("link")
+
+
+def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
+    axis = node.child("axis")
+    xyz = (1.0, 0.0, 0.0) if axis is None else axis.vector("xyz", 3, required=True)
+    # A fixed or floating joint has no axis; many exporters write 0 0 0 there.
+    if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < _SHORTEST:
+        raise axis.fail(
+            f"joint '{joint}' has the axis ({', '.join(f'{x:g}' for x in xyz)}), which points nowhere",
+            code="zero-axis",
+            repair="give the direction in which it turns or slides, or make the joint fixed",
+            joint=joint,
+        )
+    return xyz
+
+
+def _limit(node: Node, joint: str) -> tuple[float | None, float | None, float | None, float | None]:
+    limit = node.child("limit")
+    if limit is None:
+        return (None, None, None, None)
+    values = tuple(limit.number(name, infinite=True) for name in ("lower", "upper", "effort", "velocity"))
+    for name, value in (("effort", values[2]), ("velocity", values[3])):
+        _not_negative(limit, joint, name, value)
+    return values
+
+
+def _motion_limits(node: Node, joint: str, version: Version) -> dict[str, float]:
+    limit = node.child("limit")
+    if limit is None or version < MOTION_LIMITS:
+        return {}
+    found = {name: limit.number(name, infinite=True) for name in _MOTION_LIMITS}
+    stated = {name: value for name, value in found.items() if value is not None}
+    for name, value in stated.items():
+        _not_negative(limit, joint, name, value)
+    return stated
+
+
+def _not_negative(limit: Node, joint: str, name: str, value: float | None) -> None:
+    if value is not None and value < 0.0:
+        limit.reject(
+            f"joint '{joint}' has the {name} limit {value}, which is negative",
+            code="negative-limit",
+            repair="the limit holds in both directions; write its size",
+            joint=joint,
+        )
+
+
+def _dynamics(node: Node, joint: str) -> tuple[float, float]:
+    dynamics = node.child("dynamics")
+    if dynamics is None:
+        return (0.0, 0.0)
+    damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
+    for name, value in (("damping", damping), ("friction", friction)):
+        if value < 0.0:
+            dynamics.reject(
+                f"joint '{joint}' has the {name} {value}: a negative value would create energy",
+                code="negative-dissipation",
+                repair="is the sign wrong?",
+                joint=joint,
+            )
+    return (damping, friction)
+
+
+def _mimic(mimic: Node, joint: str) -> MimicRecord:
+    leader = mimic.name("joint")
+    if leader == joint:
+        raise mimic.fail(f"joint '{joint}' mimics itself", code="mimic-cycle", joint=joint)
+    return MimicRecord(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)

@@ -1,0 +1,303 @@
+"""``to_urdf``: the text of a URDF file from a Model.
+
+A body is a link; a frame is a link without mass on a fixed joint, which is read as a frame again. The world is the
+root link: under the name of the robot's own root if the model has one (a frame of the world that the joint
+``ROOT_to_world`` welded there), else as a link called 'world'.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.arguments import a_model, a_word, checked
+from kinetree.io.inertia_rules import violation
+from kinetree.io.number_text import central, decimal, decimals, rpy_of
+from kinetree.io.unsupported_features import Losses
+from kinetree.io.urdf.version import CAPSULES, spelled
+from kinetree.io.write_order import attachments, is_depth_first
+from kinetree.io.written_meshes import MeshNames
+from kinetree.io.xml.text import add, root, text_of
+from kinetree.joints import Fixed, Free, Planar, Prismatic, Reversed, Revolute
+from kinetree.model.model import GRAVITY
+from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
+from kinetree.spatial import Inertia
+
+TYPES = {Revolute: "revolute", Prismatic: "prismatic", Fixed: "fixed", Free: "floating", Planar: "planar"}
+# URDF has no infinity, and its usual parser refuses the word; this stands for it in both directions.
+NO_LIMIT = sys.float_info.max
+
+
+@checked(model=a_model, unsupported=a_word, meshes=a_word)
+def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
+    """The text of a URDF file that is read as this model.
+
+    Parameters
+    ----------
+    model : Model
+    unsupported : {"raise", "drop"}
+        What to do with what URDF cannot say: armatures, springs, stops, loops, equalities, tendons, actuators,
+        keyframes, a gravity of its own, ellipsoids and planes. Joints that it does not have are always refused.
+    meshes : {"keep", "drop"}
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    UnsupportedError
+
+    Notes
+    -----
+    Frames are massless links on fixed joints; a free base is a link 'world' with a floating joint, so that reading
+    needs no option. Missing limits are written as the largest float, because common parsers require them.
+    ``kt.save`` also gives a report.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kt.load(kt.to_urdf(kt.models.double_pendulum())).body_names
+    ('world', 'upper', 'lower')
+    """
+    return urdf_text(model, unsupported=unsupported, meshes=meshes)[0]
+
+
+def urdf_text(
+    model, *, unsupported: str = "raise", meshes: str = "keep", folder: Path | None = None
+) -> tuple[str, Report]:
+    """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
+    losses = Losses(model, "URDF", unsupported)
+    _settle_physics(model, losses)
+    robot = root("robot", name=model.name)
+    _Robot(model, robot, losses, MeshNames(meshes, folder, losses)).write()
+    return text_of(robot), losses.report()
+
+
+def _settle_physics(model, losses: Losses) -> None:
+    """What URDF has no words for."""
+    for i in model.outward():
+        joint = model.joints[i]
+        if _plain(joint)[0] is None:
+            raise losses.refuse(
+                f"joint {model.joint_names[i]!r} is {joint!r}; the format has revolute, continuous, prismatic, fixed, "
+                "floating and planar joints",
+                joint=model.joint_names[i],
+            )
+    if tuple(model.gravity) != GRAVITY:
+        losses.lose(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
+    for what in ("armature", "stiffness", "limit_stiffness", "limit_damping"):
+        for label, x in zip(model.velocity_labels, getattr(model, what), strict=True):
+            if x:
+                losses.lose(what.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
+    for what, none in (
+        ("damping", 0.0), ("dry_friction", 0.0), ("lower", -math.inf), ("upper", math.inf),
+        ("velocity_limit", math.inf), ("effort_limit", math.inf),
+    ):  # fmt: skip
+        for i in model.outward():
+            if model.joints[i].nv != 1 and np.any(getattr(model, what)[model.v_slice[i]] != none):
+                losses.lose(f"{what.replace('_', ' ')} of {TYPES[type(model.joints[i])]} joints", model.joint_names[i])
+    for i in model.outward():
+        q, v = model.q_slice[i], model.v_slice[i]
+        reference, neutral = model.spring_reference[q], model.joints[i].neutral()
+        if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
+            losses.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
+    for rotor in model.rotors:
+        losses.lose("geared rotors", repr(rotor.name))
+    for kind in ("loops", "constraints", "tendons", "actuators", "keyframes"):
+        for piece in getattr(model.equipment, kind):
+            losses.lose(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))
+
+
+def _plain(joint) -> tuple[str | None, tuple[float, float, float] | None]:
+    """Type and axis of a joint; a reversed joint of one freedom goes the other way along its axis."""
+    if type(joint) is Reversed and type(joint.joint) in (Revolute, Prismatic):
+        return TYPES[type(joint.joint)], tuple(-x for x in joint.joint.axis)
+    axis = {Planar: (0.0, 0.0, 1.0)}.get(type(joint), getattr(joint, "axis", None))
+    return TYPES.get(type(joint)), axis
+
+
+class _Robot:
+    """One run of the writer: adds links and joints to the element ``<robot>``."""
+
+    def __init__(self, model, robot, losses: Losses, mesh_names: MeshNames) -> None:
+        self.model, self.robot, self.losses, self.mesh_names = model, robot, losses, mesh_names
+        self.root = next((frame for frame in model.frames[1:] if _is_root(model, frame)), None)
+        self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
+        self.joint_names = {*model.joint_names[1:], *model.welded}
+        self.link_names = {frame.name for frame in model.frames}
+        self.masters = {c.joint: c for c in model.couplings}
+
+    def write(self) -> None:
+        """Links and joints, depth first; every joint stands before the link that it carries."""
+        model, losses = self.model, self.losses
+        carrier = self._world_inertia()
+        if self.root is not None:
+            self._link(self.root.name, model.I[0], model.geometry[0])
+        else:
+            self._link(model.body_names[0], Inertia.zero(), model.geometry[0])
+        carried = attachments(model)
+        waiting = carried[0][::-1]
+        while waiting:
+            item = waiting.pop()
+            if not isinstance(item, Frame):
+                self._body(item)
+                waiting += carried[item][::-1]
+            elif item is not self.root:
+                self._frame(item, carrier)
+        if not is_depth_first(model):
+            losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
+        if any(joint.nv == 0 for joint in model.joints[1:]):
+            losses.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
+
+    def _world_inertia(self) -> tuple[Frame, Inertia] | None:
+        """The link that carries the inertia of what is welded to the world, unless the root does."""
+        I = self.model.I[0]
+        if self.root is not None or not any((I.m, *I.h, *I.I)):
+            return None
+        welded = [f for f in self.model.frames[1:] if f.body == 0]
+        if not welded:
+            self.losses.note("body 'world'", "inertia fixed to the world left out: no link carries it; no effect")
+            return None
+        frame = next((f for f in welded if f.is_identity), welded[0])
+        return frame, frame.X_FB @ I
+
+    def _parent_link(self, body: int) -> str:
+        return self.root.name if body == 0 and self.root is not None else self.model.body_names[body]
+
+    def _body(self, i: int) -> None:
+        model, losses = self.model, self.losses
+        joint, name = model.joints[i], model.joint_names[i]
+        kind, axis = _plain(joint)
+        if type(joint) is Reversed:
+            losses.note(f"joint {name!r}", f"reversed: written as {kind} about the opposite axis")
+        v = model.v_slice[i]
+        limited = joint.nv == 1 and (np.isfinite(model.lower[v]) | np.isfinite(model.upper[v]))[0]
+        if kind == "revolute" and not limited:
+            kind = "continuous"
+        element = self._joint(name, kind, self._parent_link(model.parent[i]), model.body_names[i], model.X_T[i])
+        if axis is not None:
+            add(element, "axis", xyz=decimals(axis))
+        if joint.nv == 1:
+            self._drive(element, i, kind)
+        self._link(model.body_names[i], model.I[i], model.geometry[i])
+        own = model.frames[i]
+        if not own.is_identity:
+            spare = _free(f"{own.name}_frame", self.link_names)
+            losses.note(
+                f"body {own.name!r}",
+                f"the frame of this name is not at the joint, where the link is; written as link {spare!r}",
+                "warning",
+            )
+            self._fixed(Frame(spare, i, own.R_BF, own.p_BF), Inertia.zero())
+
+    def _drive(self, element, i: int, kind: str) -> None:
+        """``<limit>``, ``<dynamics>`` and ``<mimic>`` of a joint with one variable."""
+        model, v = self.model, self.model.v_slice[i]
+        lower, upper, effort, velocity, damping, friction = (
+            float(getattr(model, what)[v][0])
+            for what in ("lower", "upper", "effort_limit", "velocity_limit", "damping", "dry_friction")
+        )
+        if kind != "continuous":
+            ends = {"lower": max(lower, -NO_LIMIT), "upper": min(upper, NO_LIMIT)}
+        else:
+            ends = {}
+        if kind != "continuous" or math.isfinite(effort) or math.isfinite(velocity):
+            drive = {"effort": min(effort, NO_LIMIT), "velocity": min(velocity, NO_LIMIT)}
+            add(element, "limit", **{name: decimal(x) for name, x in {**ends, **drive}.items()})
+        dynamics = {name: decimal(x) for name, x in (("damping", damping), ("friction", friction)) if x}
+        if dynamics:
+            add(element, "dynamics", **dynamics)
+        if (c := self.masters.get(i)) is not None:
+            offset = {"offset": decimal(c.offset)} if c.offset else {}
+            add(element, "mimic", joint=model.joint_names[c.master], multiplier=decimal(c.ratio), **offset)
+
+    def _frame(self, frame: Frame, carrier) -> None:
+        self._fixed(frame, carrier[1] if carrier is not None and frame is carrier[0] else Inertia.zero())
+
+    def _fixed(self, frame: Frame, I: Inertia) -> None:
+        joint = self.joint_of_frame.get(frame.name) or _free(f"{frame.name}_fixed", self.joint_names)
+        self._joint(joint, "fixed", self._parent_link(frame.body), frame.name, frame.X_FB)
+        self._link(frame.name, I, ())
+
+    def _joint(self, name: str, kind: str, parent: str, child: str, X):
+        element = add(self.robot, "joint", name=name, type=kind)
+        _origin(element, *pose_of_transform(X))
+        add(element, "parent", link=parent)
+        add(element, "child", link=child)
+        return element
+
+    def _link(self, name: str, I: Inertia, shapes) -> None:
+        link = add(self.robot, "link", name=name)
+        if any((I.m, *I.h, *I.I)):
+            mass, com, I_com = central(I)
+            tensor = np.array(I_com.matrix.rows)
+            if broken := violation(mass, tensor):
+                self.losses.note(f"link {name!r}", f"{broken}; it is read with inertia='accept'", "warning")
+            inertial = add(link, "inertial")
+            _origin(inertial, np.eye(3), np.array(com))
+            add(inertial, "mass", value=decimal(mass))
+            names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+            values = (I_com.xx, I_com.xy, I_com.xz, I_com.yy, I_com.yz, I_com.zz)
+            add(inertial, "inertia", **{n: decimal(x) for n, x in zip(names, values, strict=True)})
+        for role in ("visual", "collision"):
+            for shape in shapes:
+                if shape.role in (role, "both"):
+                    self._shape(link, name, role, shape)
+
+    def _shape(self, link, body: str, role: str, shape: Geometry) -> None:
+        what = f"{shape.kind} {shape.name!r} of body {body!r}" if shape.name else f"{shape.kind} of body {body!r}"
+        if shape.role == "both" and role == "visual":
+            self.losses.note(what, "seen and touched: written twice, as visual and as collision")
+        if shape.kind in ("ellipsoid", "plane"):
+            if role == shape.role or role == "visual":
+                self.losses.lose(f"{shape.kind}s", what)
+            return
+        filename = self.mesh_names(shape)
+        if shape.kind == "mesh" and filename is None:
+            return
+        element = add(link, role, **({"name": shape.name} if shape.name else {}))
+        _origin(element, shape.R_BG, shape.p_BG)
+        geometry = add(element, "geometry")
+        if shape.kind == "mesh":
+            scale = {"scale": decimals(shape.scale)} if tuple(shape.scale) != (1.0, 1.0, 1.0) else {}
+            add(geometry, "mesh", filename=filename, **scale)
+        elif shape.kind == "box":
+            add(geometry, "box", size=decimals(shape.size))
+        else:
+            if shape.kind == "capsule":  # left out by readers that take the file for version 1.0
+                self.robot.set("version", spelled(CAPSULES))
+            add(geometry, shape.kind, **dict(zip(("radius", "length"), map(decimal, shape.size), strict=False)))
+        if shape.material or shape.color is not None:
+            material = add(element, "material", name=shape.material)
+            if shape.color is not None:
+                add(material, "color", rgba=decimals(shape.color))
+
+
+def _is_root(model, frame: Frame) -> bool:
+    """Whether a frame is the root link of a robot that is welded to the world."""
+    return frame.body == 0 and frame.is_identity and model.welded.get(f"{frame.name}_to_world") == frame.name
+
+
+def _origin(element, R: np.ndarray, p: np.ndarray) -> None:
+    pose = {}
+    if p.any():
+        pose["xyz"] = decimals(p.tolist())
+    rpy = rpy_of(R)
+    if any(rpy):
+        pose["rpy"] = decimals(rpy)
+    if pose:
+        add(element, "origin", **pose)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, with a number if it is taken; from now on it is."""
+    found, k = name, 1
+    while found in taken:
+        k += 1
+        found = f"{name}_{k}"
+    taken.add(found)
+    return found

@@ -1,0 +1,176 @@
+"""The drivers of `llvm_driver` as functions of this process: batches from Python, batches and rollouts by threads."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from kinetree.native import cache, llvm_builtin, threads
+from kinetree.native.engine import Code, Target, assemble
+from kinetree.native.llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
+from kinetree.native.llvm_vectorcall import front_ir
+from kinetree.once import once
+
+_P, _I = ctypes.c_void_p, ctypes.c_int32
+
+
+class _Drivers:
+    """The loaded code. There is one for the process: others hold its addresses."""
+
+    def __init__(self) -> None:
+        import llvmlite
+
+        target = Target.host()
+        text = driver_ir(target.triple, llvm_builtin.FIELDS, llvm_builtin.READABLE, llvm_builtin.WRITEABLE)
+        text += front_ir(llvm_builtin.FIELDS)
+        key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
+        data = cache.load(key)
+        try:
+            self.code = None if data is None else Code(data)
+            self._find()
+        except Exception:  # nothing there, or an entry that LLVM cannot read: compile
+            data = assemble(text, target)
+            cache.store(key, data)
+            self.code = Code(data)
+            self._find()
+
+    def _find(self) -> None:
+        self.rows = self.code.function("kinetree_rows")
+        self.front = self.code.function("kinetree_front")
+        self.share = self.code.callable("kinetree_share", _I, _P, _P)
+        self.rollout = self.code.callable("kinetree_rollout", _I, _P, _P, _P)
+
+
+_drivers = once(_Drivers)
+
+
+def front() -> tuple[int, Code]:
+    """Address of ``kinetree_front``, and what must live as long as it is used."""
+    drivers = _drivers()
+    return drivers.front, drivers.code
+
+
+def fits(inputs: Sequence, outputs: Sequence) -> bool:
+    """Whether the drivers take arrays of so many and such shapes."""
+    return len(inputs) + len(outputs) <= MAX_ARRAYS and all(len(shape) <= MAX_AXES for _, shape in (*inputs, *outputs))
+
+
+def make_rows(kernel, release: int, most: int):
+    """The builtin that evaluates batches of a kernel.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    release : int
+        From so many states on other Python threads may run meanwhile.
+    most : int
+        Larger batches are refused: they are for several threads.
+
+    Returns
+    -------
+    callable
+        ``rows(a0, ..., [out0, ...])``; ``NotImplemented`` for everything but plain C-contiguous arrays of the kernel's
+        type with equal leading axes, or none, and for batches that the checks refuse; for all before `connect` gave
+        it the kernel's code.
+    """
+    inputs, outputs = kernel.program.inputs, kernel.program.outputs
+    values = dict(llvm_builtin.interpreter_pointers(kernel.dtype))
+    values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
+    values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
+    values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
+    table = [values[name] for name in ROWS]
+    for _, shape in (*inputs, *outputs):
+        table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
+    drivers = _drivers()
+    owners = (kernel.dtype, kernel.params, kernel.forms, drivers.code)
+    return llvm_builtin.make_method(drivers.rows, table, owners, b"Evaluate a batch.")
+
+
+def connect(rows, form: str, address: int, heap_bytes: int) -> None:
+    """Give a form's code to a builtin made by `make_rows`.
+
+    Parameters
+    ----------
+    rows : callable
+    form : str
+        ``"batch"``, or ``"scalar"``, which does batches of one state.
+    address : int
+        Of ``kinetree_batch`` or ``kinetree_scalar``.
+    heap_bytes : int
+        Memory that it needs beside its stack.
+    """
+    rows.__self__[ROWS.index(f"{form}_heap")] = heap_bytes
+    rows.__self__[ROWS.index(form)] = address
+
+
+def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int, owners) -> int:
+    """Evaluate a batch in several threads.
+
+    Parameters
+    ----------
+    batch, params : int
+        Addresses of the kernel's ``kinetree_batch`` and of its params.
+    arrays, outs : sequence of (address, bytes per row, entries per row)
+    n, block : int
+        States, and how many of them are taken at a time.
+    heap_bytes : int
+        Memory that each thread gives to the kernel.
+    count : int
+        Threads.
+    owners : object
+        What must live as long as a thread works: the arrays, the params, the code.
+    """
+    values = {"next": 0, "n": n, "block": block, "batch": batch, "params": params}
+    values |= {"inputs": len(arrays), "outputs": len(outs)}
+    head = [values[name] for name in SHARE]
+    job = np.array([*head, *(x for array in (*arrays, *outs) for x in array)], np.int64)
+    run = _drivers().share
+
+    def work(owners=owners) -> int:
+        heap = aligned(heap_bytes) if heap_bytes else None
+        return run(job.ctypes.data, heap.ctypes.data if heap_bytes else None)
+
+    return threads.together(work, count)
+
+
+def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, count: int, owners) -> int:
+    """Take n states through all steps of time.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        One step: its first inputs are the states, its outputs the next ones, its other inputs drive it.
+    batch : int
+        Address of its ``kinetree_batch``.
+    states : sequence of (bytes of a row, entries, start, bytes between starts, record, bytes between records)
+    drives : sequence of (address, bytes between states, entries between states, bytes between steps)
+    n, steps, every, count : int
+        States, steps of time, steps from one recorded state to the next, threads.
+    owners : object
+        As for `share`: the arrays.
+    """
+    block = kernel.lanes
+    values = {"next": 0, "n": n, "block": block, "batch": batch, "params": kernel.params_address}
+    values |= {"states": len(states), "drives": len(drives), "steps": steps, "every": every}
+    head = [values[name] for name in ROLLOUT]
+    job = np.array([*head, *(x for entry in (*states, *drives) for x in entry)], np.int64)
+    run, heap_bytes = _drivers().rollout, kernel.heap_bytes
+    tile_bytes = 2 * block * sum(entry[0] for entry in states)
+
+    def work(owners=(owners, kernel)) -> int:
+        memory = aligned(tile_bytes)
+        heap = aligned(heap_bytes) if heap_bytes else None
+        return run(job.ctypes.data, memory.ctypes.data, heap.ctypes.data if heap_bytes else None)
+
+    return threads.together(work, count)
+
+
+def aligned(count: int) -> np.ndarray:
+    """Uninitialized bytes that begin on a cache line."""
+    memory = np.empty(count + 64, np.uint8)
+    start = -memory.__array_interface__["data"][0] % 64
+    return memory[start : start + count]

@@ -1,0 +1,305 @@
+"""The scalar form: one state at the lowest latency.
+
+Sines and cosines of the joint angles are computed first, several angles in the lanes of one vector; after that the code
+runs on single numbers and writes each result where the caller wants it. Outputs that are mostly structural zeros are
+cleared as a whole first.
+"""
+
+from __future__ import annotations
+
+import functools
+from itertools import groupby
+from math import copysign
+from operator import itemgetter
+
+from kinetree.native.llvm import HEAD, STACK, Block, Module, accumulate, frame_line
+from kinetree.native.llvm_math import Lanes
+
+MANY = 32
+"""Vectors of inputs or angles from which they are gone through in a loop."""
+
+
+class ScalarBlock(Block):
+    """Code over one state: inputs and results are the caller's arrays, ``%in0``, ``%out0`` and so on."""
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, module.scalar)
+
+    def _is_zero(self, value: int) -> bool:
+        operation = self.code[value]
+        return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
+
+    def input_address(self, array: int, entry: int) -> tuple[str, int]:
+        return f"%in{array}", entry * self.lanes.size
+
+    def result_addresses(self, value: int) -> list[tuple[str, int]]:
+        return [(f"%out{output}", entry * self.lanes.size) for output, entry in self.plan.stored[value]]
+
+    @functools.cached_property
+    def cleared(self) -> list[bool]:
+        """Whether an output is mostly zeros."""
+        return [
+            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= self.module.vector.count
+            for result in self.module.program.results
+        ]
+
+    def begin(self) -> None:
+        """What comes before the chunks: status, finiteness, sines and cosines, structural zeros."""
+        self.lines.append("  store i32 0, ptr %frame")
+        if self.module.checks:
+            self._test_inputs()
+        self._compute_trigonometry()
+        for output, cleared in enumerate(self.cleared):
+            if cleared:
+                size = self.module.output_sizes[output] * self.lanes.size
+                self.lines.append(f"  call fastcc void @clear(ptr %out{output}, i64 {size})")
+
+    def end(self) -> None:
+        """Results that no chunk computes: entries of the inputs, params, constants, sines and cosines of angles."""
+        for value in self.plan.stored:
+            if self.code[value][0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
+                continue
+            zero = self._is_zero(value)
+            text = self.operand(value)
+            for base, offset in self.result_addresses(value):
+                if not (zero and self.cleared[int(base.removeprefix("%out"))]):
+                    self.store(text, (base, offset))
+
+    def _test_inputs(self) -> None:
+        """x * 0 is NaN for NaN and infinity, and NaN stays in a sum."""
+        module, lanes = self.module, self.module.vector
+        total = lanes.number(0.0)
+        for array, size in enumerate(module.input_sizes):
+            if size > MANY * lanes.count:
+                last = (size - lanes.count) * self.lanes.size
+                kind = lanes.type
+                name = long_test(module)
+                total = self.do(f"call fastcc {kind} {name}(ptr %in{array}, i64 {last}, {kind} {total})")
+                continue
+            starts = list(range(0, size - lanes.count + 1, lanes.count))
+            if starts and size % lanes.count:
+                starts.append(size - lanes.count)
+            for start in starts or [0] * bool(size):
+                address = self.pointer(f"%in{array}", start * self.lanes.size)
+                entries, total_before, total = self.fresh(), total, self.fresh()
+                if size >= lanes.count:
+                    self.lines.append(f"  {entries} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
+                else:
+                    self.lines.append(module.masked_load(entries, address, size))
+                self.lines += accumulate(lanes, total, entries, total_before, self.fresh())
+        wide = Block(module, lanes)
+        wide.lines, wide.prefix = self.lines, "%w"
+        bad = self.do(f"fcmp uno {lanes.type} {total}, {total}")
+        wide.report(wide.any(bad), 0)
+
+    def _compute_trigonometry(self) -> None:
+        """Sines and cosines of the joint angles, several at a time in the lanes of vectors."""
+        plan_, lanes = self.plan, self.module.vector
+        if len(plan_.angles) == 1:
+            lanes = self.lanes
+        begin = 0
+        if len(plan_.angles) > MANY * lanes.count:
+            begin = self._call_long_trigonometry(lanes)
+        for first in range(begin, len(plan_.angles), lanes.count):
+            group = plan_.angles[first : first + lanes.count]
+            angles = self._gather(group, lanes)
+            function = self.module.sincos(lanes)
+            kind = lanes.type
+            pair = self.do(f"call fastcc {{ {kind}, {kind} }} {function}({kind} {angles})")
+            for k, slot in enumerate((first, plan_.stride + first)):
+                part = self.do(f"extractvalue {{ {kind}, {kind} }} {pair}, {k}")
+                address = self.pointer(*self.slot_address(slot))
+                self.lines.append(f"  store {kind} {part}, ptr {address}, align {self.lanes.size}")
+
+    def _call_long_trigonometry(self, lanes: Lanes) -> int:
+        """Loops over the angles as long as many of one input follow each other; returns how many are done."""
+        done, angles = 0, self.plan.angles
+        while len(angles) - done >= MANY * lanes.count:
+            array, run = next(groupby((self.code[value][1:] for value in angles[done:]), itemgetter(0)))
+            run = list(run)
+            count = len(run) // lanes.count * lanes.count
+            if count < MANY * lanes.count:
+                break
+            offsets = [entry * self.lanes.size for _, entry in run[:count]]
+            self.module.parts.append(long_trigonometry(self.module, lanes, done, offsets, self.plan.stride))
+            self.lines.append(f"  call fastcc void @state_angles{done}(ptr %in{array}, ptr %frame)")
+            done += count
+        return done
+
+    def _gather(self, group: tuple[int, ...], lanes: Lanes) -> str:
+        entries = [self.code[value][1:] for value in group]
+        if lanes.count == 1:
+            return self.operand(group[0])
+        array, start = entries[0]
+        if entries == [(array, start + k) for k in range(len(group))]:
+            address, whole = self.pointer(*self.input_address(array, start)), self.fresh()
+            if len(group) == lanes.count:
+                self.lines.append(f"  {whole} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
+            else:
+                self.lines.append(self.module.masked_load(whole, address, len(group)))
+            return whole
+        whole = lanes.number(0.0)
+        for lane, (array, entry) in enumerate(entries):
+            one = self.load(self.input_address(array, entry))
+            whole = self.do(f"insertelement {lanes.type} {whole}, {self.lanes.type} {one}, i32 {lane}")
+        return whole
+
+
+def long_test(module: Module) -> str:
+    """Add the loop over an input's vectors that adds up x * 0, and return its name."""
+    lanes = module.vector
+    kind, item = lanes.type, module.scalar.size
+    lines = "\n".join(accumulate(lanes, "%after", "%x", "%before", "%zero"))
+    module.include(
+        f"""define internal fastcc {kind} @finite(ptr noalias readonly %start, i64 %last, {kind} %sum) #0 {{
+entry:
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %before = phi {kind} [ %sum, %entry ], [ %after, %loop ]
+  %place = getelementptr inbounds i8, ptr %start, i64 %k
+  %x = load {kind}, ptr %place, align {item}
+{lines}
+  %regular = add i64 %k, {lanes.size}
+  %beyond = icmp sgt i64 %regular, %last
+  %next = select i1 %beyond, i64 %last, i64 %regular
+  %more = icmp slt i64 %k, %last
+  br i1 %more, label %loop, label %done
+done:
+  ret {kind} %after
+}}"""
+    )
+    return "@finite"
+
+
+def long_trigonometry(module: Module, lanes: Lanes, first: int, offsets: list[int], stride: int) -> str:
+    """IR of a loop over angles of one input, from number `first` on, as many at a time as a vector has lanes."""
+    kind, item, count = lanes.type, module.scalar.size, lanes.count
+    gather = []
+    whole = lanes.number(0.0)
+    for lane in range(count):
+        gather += (
+            f"  %where{lane} = getelementptr inbounds i8, ptr %row, i64 {4 * lane}",
+            f"  %short{lane} = load i32, ptr %where{lane}",
+            f"  %offset{lane} = zext i32 %short{lane} to i64",
+            f"  %from{lane} = getelementptr inbounds i8, ptr %input, i64 %offset{lane}",
+            f"  %one{lane} = load {module.element}, ptr %from{lane}",
+        )
+        if count > 1:
+            gather.append(f"  %all{lane} = insertelement {kind} {whole}, {module.element} %one{lane}, i32 {lane}")
+            whole = f"%all{lane}"
+        else:
+            whole = "%one0"
+    text = "\n".join(gather)
+    table = ", ".join(f"i32 {offset}" for offset in offsets)
+    return f"""@state_angle_places{first} = internal constant [{len(offsets)} x i32] [{table}]
+
+define internal fastcc void @state_angles{first}(ptr noalias readonly %input, ptr noalias %frame) #0 {{
+entry:
+  %sines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + first * item}
+  %cosines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + (stride + first) * item}
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %row = getelementptr inbounds i32, ptr @state_angle_places{first}, i64 %k
+{text}
+  %pair = call fastcc {{ {kind}, {kind} }} {module.sincos(lanes)}({kind} {whole})
+  %sine = extractvalue {{ {kind}, {kind} }} %pair, 0
+  %cosine = extractvalue {{ {kind}, {kind} }} %pair, 1
+  %s = getelementptr inbounds {module.element}, ptr %sines, i64 %k
+  %c = getelementptr inbounds {module.element}, ptr %cosines, i64 %k
+  store {kind} %sine, ptr %s, align {item}
+  store {kind} %cosine, ptr %c, align {item}
+  %next = add i64 %k, {count}
+  %more = icmp slt i64 %next, {len(offsets)}
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}}"""
+
+
+CLEAR = """define internal fastcc void @clear(ptr %start, i64 %bytes) #0 {
+entry:
+  %last = sub i64 %bytes, SIZE
+  br label %loop
+loop:
+  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %place = getelementptr inbounds i8, ptr %start, i64 %k
+  store TYPE zeroinitializer, ptr %place, align ITEM
+  %regular = add i64 %k, SIZE
+  %beyond = icmp sgt i64 %regular, %last
+  %next = select i1 %beyond, i64 %last, i64 %regular
+  %more = icmp slt i64 %k, %last
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}"""
+
+
+def state_arguments(module: Module, attributes: bool) -> str:
+    """The parameter list of ``@state``, with attributes for its definition."""
+    read, written = ("noalias readonly ", "noalias ") if attributes else ("", "")
+    arrays = [f"ptr {read}%in{k}" for k in range(len(module.input_sizes))]
+    arrays += [f"ptr {written}%out{k}" for k in range(len(module.output_sizes))]
+    return ", ".join([*arrays, f"ptr {read}%params"])
+
+
+def emit_state(module: Module) -> None:
+    """The scalar form: ``@state``, its chunks, and the entry that takes arrays of pointers."""
+    block = ScalarBlock(module)
+    plan_ = module.plan
+    definition, call = state_arguments(module, True), state_arguments(module, False)
+    block.begin()
+    if any(block.cleared):
+        words = {"TYPE": module.vector.type, "SIZE": str(module.vector.size), "ITEM": str(module.scalar.size)}
+        clear = CLEAR
+        for word, text in words.items():
+            clear = clear.replace(word, text)
+        module.parts.append(clear)
+    if module.outline is not None:
+        from kinetree.native.outline_llvm import emit_state_rows
+
+        block.lines.append(emit_state_rows(module, module.outline))
+        block.end()
+    elif len(plan_.chunks) == 1:
+        block.emit(plan_.chunks[0])
+        block.end()
+    else:
+        for number, chunk in enumerate(plan_.chunks):
+            body = ScalarBlock(module)
+            body.number(1)
+            body.emit(chunk)
+            if number == len(plan_.chunks) - 1:
+                body.end()
+            lines = "\n".join(body.lines)
+            module.parts.append(
+                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n"
+                f"{lines}\n  ret void\n}}"
+            )
+            block.lines.append(f"  call fastcc void @state{number}({call}, ptr %frame)")
+    lines = "\n".join(block.lines)
+    module.parts.append(
+        f"define internal fastcc i32 @state({definition}, ptr noalias %frame) #0 {{\n{lines}\n"
+        "  %status = load i32, ptr %frame\n  ret i32 %status\n}"
+    )
+    module.state_frame = frame = HEAD + (plan_.slot_count + module.scratch) * module.scalar.size
+    module.heap_bytes = frame if frame > STACK else 0
+    loads, names = load_pointers(module)
+    module.parts.append(
+        "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"
+        + "\n".join([frame_line(frame), *loads, f"  %status = call fastcc i32 @state({names}, ptr %frame)"])
+        + "\n  ret i32 %status\n}"
+    )
+
+
+def load_pointers(module: Module) -> tuple[list[str], str]:
+    """IR lines that read the arrays of pointers ``%inputs`` and ``%outputs``, and the arguments for ``@state``."""
+    lines = []
+    for kind, table, count in (
+        ("in", "%inputs", len(module.input_sizes)),
+        ("out", "%outputs", len(module.output_sizes)),
+    ):
+        for k in range(count):
+            lines.append(f"  %{kind}{k}at = getelementptr inbounds i8, ptr {table}, i64 {8 * k}")
+            lines.append(f"  %{kind}{k} = load ptr, ptr %{kind}{k}at")
+    return lines, state_arguments(module, False)

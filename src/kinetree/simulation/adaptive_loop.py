@@ -1,0 +1,143 @@
+"""The loop over adaptive solves: each from one instant at which something may jump to the next."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from kinetree.integrators import ADAPTIVE
+from kinetree.simulation.components import Step
+
+LATEST = 20  # steps
+
+
+class _OnTheWay:
+    """What a solve has reached so far: the samples, and the latest steps."""
+
+    __slots__ = ("_latest", "_samples")
+
+    def __init__(self) -> None:
+        self._samples, self._latest = [], deque(maxlen=LATEST)
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray, sampled: bool) -> None:
+        (self._samples if sampled else self._latest).append((t, q, v))
+
+    def rows(self, after: float) -> list[tuple[float, np.ndarray, np.ndarray]]:
+        """Those after a time [s], in order: the samples, and the steps since the last of them."""
+        found = []
+        for t, q, v in (*self._samples, *self._latest):
+            if t > (found[-1][0] if found else after):
+                found.append((t, q, v))
+        return found
+
+
+class AdaptiveMarch:
+    """Goes on by adaptive solves; a new one wherever what acts may jump, and with every call.
+
+    Parameters
+    ----------
+    system : System
+    cursor : Cursor
+        Where the run is; it is moved.
+    drive : Drive
+    elements : Elements
+    watch : Watch
+    guard : Guard or None
+        Limits that may not be passed.
+    record : Recorder
+    every : int
+        Record every so many multiples of dt.
+    solver : tuple
+        (method, rtol, atol).
+    counts : dict
+        Evaluations, steps and rejections are added there.
+    """
+
+    __slots__ = ("_at", "_counts", "_drive", "_elements", "_every", "_guard", "_record", "_solver", "_system", "_watch")
+
+    def __init__(self, system, cursor, drive, elements, watch, guard, record, every, solver, counts) -> None:
+        self._system, self._at, self._drive, self._elements = system, cursor, drive, elements
+        self._watch, self._guard, self._record, self._every = watch, guard, record, every
+        self._solver, self._counts = solver, counts
+
+    def advance(self, end: float, tick) -> bool:
+        """Go on to a time [s]; whether a landing ended the run before.
+
+        Raises
+        ------
+        SimulationError
+            The solver cannot go on; what was reached is recorded, as with every error.
+        LimitError
+            The motion left a limit that may not be passed.
+        """
+        at, drive, is_over = self._at, self._drive, False
+        while any(at.whole_steps(end)) and not is_over:
+            start = at.time
+            if not at.asked:
+                drive.segment(start, at.q, at.v)
+            stop = min(end, drive.next_time(start))
+            if self._elements.having("after_step"):
+                stop = min(stop, start + at.dt)
+            whole, rest = at.whole_steps(stop)
+            steps = np.arange(whole + (rest > 0.0))
+            sampled = steps[((at.count + steps) % self._every == 0) | ((steps == 0) & self._watch.landed)]
+            times = np.append(at.origin + (at.n + sampled) * at.dt, stop)
+            recorded = len(sampled) > 0 and sampled[0] == 0
+            times = times if recorded else np.append(start, times)  # the solver begins with the first
+            event = None if self._guard is None else self._guard.margin
+            reached = _OnTheWay()
+            try:
+                solution = self._solve(times, tick=tick, event=event, keep=reached)
+            except BaseException:
+                self._recover(reached, recorded)
+                raise
+            self._counts["evaluations"] += solution.evaluations
+            self._counts["steps"] += solution.steps or 0
+            self._counts["rejections"] += solution.rejections or 0
+            is_over = self._take(times, solution, 0 if recorded else 1)
+        return is_over
+
+    def _solve(self, times, **settings):
+        method, rtol, atol = self._solver
+        at, drive = self._at, self._drive
+        return ADAPTIVE[method](
+            self._system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol, **settings
+        )
+
+    def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
+        """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""
+        at, drive = self._at, self._drive
+        start = [(at.time, at.q, at.v)] if with_start else []
+        for t, q, v in [*start, *reached.rows(after=at.time)]:
+            try:
+                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+            except Exception:  # the user's own code, which may be what ended the solve
+                return
+
+    def _take(self, times, solution, keep: int) -> bool:
+        """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""
+        at, drive, Q, V = self._at, self._drive, solution.q, solution.v
+        for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=False)):
+            if self._guard is not None:
+                self._guard.check(t, q)
+            if keep <= m < len(times) - 1:
+                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+        if self._guard is not None and solution.event_time is not None:
+            raise self._guard.error(solution.event_time, solution.event_state[0])
+        done = None
+        if self._watch.needed:
+            done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
+        self._watch.landed = False
+        whole, rest = at.whole_steps(float(times[-1]))
+        at.count += whole + (rest > 0.0)
+        at.asked = False
+        if rest:
+            at.land(times[-1], Q[-1], V[-1])
+        else:
+            at.n, at.q, at.v = at.n + whole, Q[-1], V[-1]
+        landing = self._watch.after_step(done) if done is not None else None
+        if landing is None:
+            return False
+        at.land(landing.t, landing.q, landing.v)
+        return landing.stop

@@ -1,0 +1,74 @@
+"""What a run notes beside its samples, from which the ledger is made when someone asks for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from kinetree.integrators import FIXED_STEP
+from kinetree.integrators.user_code import lock
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Book:
+    """The side data of a run.
+
+    Attributes
+    ----------
+    method : object
+        Class of the fixed-step integrator; None for adaptive runs.
+    every : int
+        Steps from one sample to the next.
+    controlled : bool
+        Whether there was a controller, as against given joint forces.
+    held : bool
+        Whether joint forces were constant from one sample to the next.
+    pushed : bool
+        Whether external wrenches were.
+    wrenches : (T, nb, 6) array or None
+        External wrenches at the samples.
+    disturbance : (T, nv) array or None
+        The part of tau that nobody asked for.
+    jumps : tuple of Jump
+        Changes of state in an instant.
+    counts : dict
+        Steps, rejected steps, evaluations of the dynamics: as far as they are known.
+    elements : tuple
+        The elements of the run, which have channels of their own.
+    failed : str
+        Why the run could not go on; empty if it could.
+    interrupted : str
+        What ended the run before its time, if that was not the motion: Ctrl-C, an error in the user's code.
+    kept : dict
+        What was computed from these data, once.
+    """
+
+    method: object = None
+    every: int = 1
+    controlled: bool = False
+    held: bool = False
+    pushed: bool = False
+    wrenches: np.ndarray | None = None
+    disturbance: np.ndarray | None = None
+    jumps: tuple = ()
+    counts: dict = field(default_factory=dict)
+    elements: tuple = ()
+    failed: str = ""
+    interrupted: str = ""
+    kept: dict = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        lock(*(x for x in (self.wrenches, self.disturbance) if x is not None))
+
+    def __reduce__(self):
+        """Methods of the library by their names: some classes are made from tables, where pickle does not find them."""
+        name = getattr(self.method, "name", None)
+        method = name if FIXED_STEP.get(name) is self.method else self.method
+        own = {slot.name: getattr(self, slot.name) for slot in fields(self)}
+        return _again, (own | {"method": method, "kept": {}},)
+
+
+def _again(own: dict) -> Book:
+    method = own["method"]
+    return Book(**(own | {"method": FIXED_STEP[method] if isinstance(method, str) else method}))

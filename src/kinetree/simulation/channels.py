@@ -1,0 +1,315 @@
+"""Named channels of a run: every array with its name, unit, labels and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinetree.errors import DuplicateNameError, KinetreeError, NonFiniteError, ShapeError, unknown_name
+from kinetree.simulation.components import Elements
+
+ENERGIES = {
+    "kinetic_energy": "energy of motion",
+    "potential_energy": "energy of gravity",
+    "elastic_energy": "energy of joint springs and soft stops",
+    "energy": "total mechanical energy",
+}
+STATES = {
+    "q": "joint positions",
+    "v": "joint velocities",
+    "a": "joint accelerations",
+    "tau": "joint forces",
+}
+BASE = (*STATES, *ENERGIES)
+# Names that labeled axes have; a channel of such a name would hide them.
+AXES = ("time", "position", "velocity", "momentum_axis", "axis", "row", "column")
+MOMENTUM = tuple(f"{kind} {axis}" for kind in ("angular", "linear") for axis in "xyz")
+PLANAR_MOMENTUM = ("angular", "linear x", "linear y")
+# What entries of the ledger are called, and what files call their own arrays.
+LEDGER = ("remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
+LEDGER_KINDS = ("energy", "power", "work", "book", "events")
+EVEN = 1e-6  # of the distance of the samples: what a filter takes for even spacing
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Quantity:
+    """An array over the samples of a run, with its name, unit and labels.
+
+    Attributes
+    ----------
+    name : str
+    time : (T,) array
+        Sample times [s].
+    values : (T, ...) array
+        Numbers of the unit [units].
+    units : str or tuple of str
+        One for all entries, or one for each column.
+    labels : tuple of str
+        Names of the columns; empty for values of shape (T,) and for arrays of more axes.
+    description : str
+    dims : tuple of str
+        Names of the axes after time: "position", "velocity", ...
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.1)
+    >>> v = run.channels["v"]
+    >>> v, v.labels
+    (<v [rad/s], shape (101, 2): joint velocities>, ('shoulder', 'elbow'))
+    >>> v["elbow"].shape, v.derivative().unit
+    ((101,), 'rad/s^2')
+    """
+
+    name: str
+    time: np.ndarray
+    values: np.ndarray
+    units: str | tuple[str, ...] = "1"
+    labels: tuple[str, ...] = ()
+    description: str = ""
+    dims: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.name} [{self.unit}], shape {self.values.shape}: {self.description or 'no description'}>"
+
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+        return np.array(self.values, dtype=dtype) if copy or dtype is not None else self.values
+
+    def __getitem__(self, label: str) -> np.ndarray:
+        """The column of this label, shape (T,)."""
+        if label not in self.labels:
+            raise unknown_name("column", label, self.labels, f"channel {self.name!r}")
+        return self.values[:, self.labels.index(label)]
+
+    @property
+    def unit(self) -> str:
+        """The unit of all columns, or "mixed"."""
+        if isinstance(self.units, str):
+            return self.units
+        return self.units[0] if len(set(self.units)) == 1 else "mixed"
+
+    @property
+    def column_units(self) -> tuple[str, ...]:
+        """The unit of each column; of the one there is, for values of shape (T,)."""
+        if not isinstance(self.units, str):
+            return self.units
+        return (self.units,) * (self.values.shape[1] if self.values.ndim > 1 else 1)
+
+    def derivative(self) -> Quantity:
+        """The rate of change, by central differences.
+
+        Returns
+        -------
+        Quantity
+
+        Notes
+        -----
+        Source: `numpy.gradient`: second order in the distance of the samples, uneven distances too. The rate of q is
+        not v where joints have quaternions.
+        """
+        if len(self.time) < 3:
+            raise ShapeError(f"{self.name}: a derivative needs 3 samples, got {len(self.time)}.")
+        rate = np.gradient(self.values, self.time, axis=0, edge_order=2)
+        units = per_second(self.units) if isinstance(self.units, str) else tuple(per_second(u) for u in self.units)
+        return replace(
+            self, name=f"d({self.name})/dt", values=frozen(rate), units=units,
+            description=f"rate of change of {self.description or self.name}",
+        )  # fmt: skip
+
+    def filtered(self, cutoff: float, order: int = 4) -> Quantity:
+        """Without what is faster than a cutoff, and without delay.
+
+        Parameters
+        ----------
+        cutoff : float
+            Frequency where half of the power is left [Hz].
+        order : int
+            Of the filter, which runs forwards and backwards with half of it each: even.
+
+        Returns
+        -------
+        Quantity
+
+        Notes
+        -----
+        Source: Butterworth filter, `scipy.signal.sosfiltfilt`, with the cutoff corrected for the two passes (Winter,
+        Biomechanics and Motor Control of Human Movement, section 2.2.4.4).
+        """
+        from scipy.signal import butter, sosfiltfilt
+
+        distance = np.diff(self.time)
+        if len(distance) < 8 or np.ptp(distance) > EVEN * distance.mean():
+            raise KinetreeError(
+                f"{self.name}: a filter needs evenly spaced samples, 9 or more; resample the run first: "
+                "run.resample(dt=...)."
+            )
+        rate = 1.0 / float(distance.mean())
+        if order < 2 or order % 2:
+            raise KinetreeError(f"{self.name}: order={order} of a filter that runs both ways; expected 2, 4, 6, ...")
+        if not 0.0 < cutoff < 0.5 * rate:
+            raise KinetreeError(
+                f"{self.name}: cutoff={cutoff:g} Hz; expected between 0 and {0.5 * rate:g} Hz, half the samples' rate."
+            )
+        # Two passes square the gain, so each may take only a part; the bilinear transform bends frequencies by tan.
+        half = order // 2
+        wider = np.tan(np.pi * cutoff / rate) * (np.sqrt(2.0) - 1.0) ** (-0.5 / half)
+        corrected = np.arctan(wider) * rate / np.pi
+        if not np.all(np.isfinite(self.values)):
+            raise NonFiniteError(f"{self.name}: a filter would spread NaN or infinity over all samples.")
+        sections = butter(half, corrected, fs=rate, output="sos")
+        pad = min(len(self.time) - 1, 3 * (2 * len(sections) + 1))
+        return replace(
+            self, name=f"{self.name} below {cutoff:g} Hz",
+            values=frozen(sosfiltfilt(sections, self.values, axis=0, padlen=pad)),
+        )  # fmt: skip
+
+
+class Channels(Mapping):
+    """The channels of a run by name: states, energies, the entries of the ledger, what the user added.
+
+    ``channels["tool.position"]`` finds frames, too: position, rotation, angular_velocity and linear_velocity of each.
+
+    Parameters
+    ----------
+    run : Trajectory
+    """
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run) -> None:
+        self._run = run
+
+    def __getitem__(self, name: str) -> Quantity:
+        run = self._run
+        if name in BASE:
+            return _base(run, name)
+        for quantity in run.extra:
+            if quantity.name == name:
+                return quantity
+        if name in self._ledger():
+            return _of_ledger(run, name)
+        frame, _, part = str(name).rpartition(".")
+        if run.model is not None and frame in (one.name for one in run.model.frames):
+            parts = run.frame(frame).channels
+            if name in parts:
+                return parts[name]
+            raise unknown_name("part", part, [key.rpartition(".")[2] for key in parts], f"frame {frame!r}")
+        more = "" if run.model is not None or "ledger" in run.book.kept else " (loaded without its model: no ledger)"
+        raise unknown_name("channel", name, list(self), f"the run of {run.model_name!r}{more}")
+
+    def __iter__(self) -> Iterator[str]:
+        yield from BASE
+        yield from self._ledger()
+        yield from (quantity.name for quantity in self._run.extra)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            self[name]
+        except KeyError:
+            return False
+        return True
+
+    def __repr__(self) -> str:
+        width = max(len(name) for name in self)
+        lines = (f"{name:<{width}}  [{x.unit}] {x.values.shape}  {x.description}".rstrip() for name, x in self.items())
+        return "\n".join((f"Channels of the run of {self._run.model_name!r}", *lines))
+
+    def _ledger(self) -> Mapping[str, np.ndarray]:
+        run = self._run
+        return run.ledger.channels if run.model is not None or "ledger" in run.book.kept else {}
+
+
+def with_channel(run, name: str, values, unit: str, description: str = "", labels=None):
+    """The run with one more channel: see `Trajectory.with_channel`."""
+    if not isinstance(name, str) or not name or any(sign in name for sign in "/:[]\n"):
+        raise KinetreeError(f"with_channel: name={name!r}; expected text without any of / : [ ].", name=name)
+    if _is_taken(run, name):
+        raise DuplicateNameError(f"with_channel: the run of {run.model_name!r} has {name!r}; choose another name.")
+    try:
+        values = np.array(values, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"with_channel: the values of {name!r} are no array of numbers ({error}).") from error
+    count, labels = len(run), None if labels is None else tuple(str(label) for label in labels)
+    columns = f"(T,) or (T, {'k' if labels is None else len(labels)}) with T = {count} samples"
+    if values.ndim not in (1, 2) or len(values) != count:
+        raise ShapeError(f"with_channel: {name!r} has shape {values.shape}, expected {columns}.", name=name)
+    if values.ndim == 1 and labels is not None:
+        raise ShapeError(f"with_channel: {name!r} has one column, so it takes no labels.", name=name)
+    if values.ndim == 2:
+        labels = tuple(str(k) for k in range(values.shape[1])) if labels is None else labels
+        if len(labels) != values.shape[1] or len(set(labels)) != len(labels):
+            raise ShapeError(
+                f"with_channel: {name!r} has {values.shape[1]} columns and labels {labels}; expected one different "
+                "label for each.", name=name,
+            )  # fmt: skip
+    dims = () if values.ndim == 1 else (f"{name} column",)
+    quantity = Quantity(name, run.time, frozen(values), str(unit), labels or (), str(description), dims)
+    return replace(run, extra=(*run.extra, quantity))
+
+
+def _is_taken(run, name: str) -> bool:
+    head, dot, _ = name.rpartition(".")
+    frames = () if run.model is None else (frame.name for frame in run.model.frames)
+    known = (*BASE, *AXES, *LEDGER, *(x.name for x in run.extra))
+    if name in known or name.partition(".")[0] in (LEDGER_KINDS if dot else ()) or (dot and head in frames):
+        return True
+    return bool(Elements(run.book.elements).having("channels")) and name in run.ledger.others
+
+
+def frozen(values) -> np.ndarray:
+    """The array, made read-only."""
+    values = np.asarray(values)
+    values.setflags(write=False)
+    return values
+
+
+def per_second(unit: str) -> str:
+    """The unit of a rate: "rad" gives "rad/s", "rad/s" gives "rad/s^2"."""
+    head, slash, power = unit.rpartition("/s")
+    if not slash or (power and not power.startswith("^")):
+        return "1/s" if unit == "1" else f"{unit}/s"
+    return f"{head}/s^{int(power[1:] or 1) + 1}" if power else f"{head}/s^2"
+
+
+def _base(run, name: str) -> Quantity:
+    if name in ENERGIES:
+        return Quantity(name, run.time, frozen(getattr(run, name)), "J", (), ENERGIES[name])
+    c = run.coordinates
+    labels = c.position_labels if name == "q" else c.velocity_labels
+    units = {"q": c.position_units, "v": c.velocity_units, "a": c.acceleration_units, "tau": c.force_units}[name]
+    dims = ("position",) if name == "q" else ("velocity",)
+    return Quantity(name, run.time, getattr(run, name), units, labels, STATES[name], dims)
+
+
+def _of_ledger(run, name: str) -> Quantity:
+    ledger = run.ledger
+    values, (kind, _, source) = ledger.channels[name], name.partition(".")
+    labels, dims, units = (), (), None
+    if name in ("momentum", "momentum_error"):
+        planar = values.shape[1] == 3
+        labels, dims = PLANAR_MOMENTUM if planar else MOMENTUM, ("momentum_axis",)
+        units = tuple("kg m^2/s" if label.startswith("angular") else "kg m/s" for label in labels)
+    elif values.ndim == 2 and values.shape[1] == len(ledger.labels):
+        labels, dims = tuple(ledger.labels), ("velocity",)
+    elif values.ndim == 2:
+        labels, dims = tuple(str(k) for k in range(values.shape[1])), (f"{name} column",)
+    if units is None:
+        units = {"energy": "J", "power": "W", "work": "J", "remainder": "J", "coupling_error": "rad or m"}.get(kind)
+        units = units or ledger.units.get(name, "1")
+    words = {
+        "energy": f"energy of kind {source!r}",
+        "power": f"power of {source}, positive where energy enters",
+        "work": "energy given by changes of state in an instant" if source == "jumps" else
+        f"energy that entered by {source} since the start",
+        "remainder": "energy that no source explains",
+        "momentum": "of the bodies, about the world's origin",
+        "momentum_error": "momentum that neither weight nor wrenches explain",
+        "quaternion_error": "largest deviation of a quaternion's squared length from one",
+        "coupling_error": "largest deviation of a coupling",
+    }  # fmt: skip
+    return Quantity(name, run.time, values, units, labels, words.get(kind, "of an element"), dims)

@@ -1,0 +1,144 @@
+"""Which integrator a model gets that does not ask for one: by what its joints' own forces need of the step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.algorithms.couplings import coupling_columns
+from kinetree.integrators.system import System, clock
+
+RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary on the way
+POSITIONS = 15  # at random
+VISIBLE = 0.01  # of the amplitude of a spring, lost in a second
+
+
+@dataclass(frozen=True, slots=True)
+class Stiffness:
+    """How fast a model's joints move under their own forces alone.
+
+    Attributes
+    ----------
+    friction : str or None
+        A joint with dry friction, which is stiff near rest at any dt.
+    stops : bool
+        Whether there are stops. A joint runs into them in an instant, which costs every method its order; alone they
+        are left to the cheaper one.
+    rate, joint : float, str or None
+        The fastest rate [1/s] of springs, dampers and stops in contact, and the joint that moves most in it.
+    frequency, spring : float, str or None
+        The highest frequency of the springs [rad/s], and the joint that moves most in it; None without springs.
+
+    Notes
+    -----
+    Eigenvalues of ``[[0, 1], [-M^-1 K, -M^-1 D]]``, all stops in contact: springs and stops in K, dampers and stops in
+    D. The largest of the neutral position and of some that are drawn at random, since M may vary much.
+    """
+
+    friction: str | None
+    stops: bool
+    rate: float
+    joint: str | None
+    frequency: float
+    spring: str | None
+
+    @classmethod
+    def of(cls, model, stops: bool = True) -> Stiffness:
+        """Of a model with the stops that its run has, in contact or not."""
+        names = [model.joint_names[i] for i in model.outward() for _ in range(model.joints[i].nv)]
+        n = range(model.nv)
+        friction = next((names[k] for k in n if model.has_friction(k)), None)
+        springs = any(model.has_spring(k) for k in n)
+        damping, stops = any(model.has_damping(k) for k in n), stops and any(model.has_stop(k) for k in n)
+        if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
+            return cls(friction, stops, 0.0, None, 0.0, None)
+        inertias, G = _inertias(model)
+        if not len(inertias):
+            return cls(friction, stops, math.inf, names[0], 0.0, None)
+        stop = np.array([float(stops and model.has_stop(k)) for k in n])
+        K = np.diag([float(model.stiffness[k]) if model.has_spring(k) else 0.0 for k in n])
+        contact = np.diag(np.array(model.limit_stiffness, dtype=float) * stop)
+        D = np.diag(np.array(model.damping, dtype=float) + np.array(model.limit_damping, dtype=float) * stop)
+        rate, joint = _fastest(inertias, K + contact, D, G, names)
+        frequency, spring = _fastest(inertias, K, 0.0 * D, G, names) if springs else (0.0, None)
+        return cls(friction, stops, rate, joint, frequency, spring)
+
+    @property
+    def asks_dt(self) -> bool:
+        """Whether the choice is one of dt."""
+        return 0.0 < self.longest < math.inf
+
+    @property
+    def longest(self) -> float:
+        """The longest step that resolves all [s]: zero for dry friction and mere stops, infinite where nothing acts."""
+        if self.friction is not None or (self.stops and self.spring is None):
+            return 0.0
+        return RESOLVED / self.rate if self.rate > 0.0 else math.inf
+
+    def integrator(self, dt: float) -> str:
+        """The method for steps of dt [s]."""
+        return "rk4" if dt <= self.longest else "semi_implicit"
+
+    def range(self) -> list[str]:
+        """What is chosen for which dt."""
+        return [f"rk4 is chosen up to dt = {self.longest:.3g} s, semi_implicit for longer steps"]
+
+    def notes(self, dt: float, integrator: str, automatic: bool) -> list[str]:
+        """What was chosen and why, where there are springs; and what the method does to them."""
+        if self.spring is None:
+            return []
+        spring = f"the spring of joint {self.spring!r} ({self.frequency:.3g} rad/s)"
+        if integrator == "semi_implicit":
+            loss = 1.0 - (1.0 + (dt * self.frequency) ** 2) ** (-0.5 / dt)
+        elif integrator == "rk4":  # its amplification of x' = i w x is below 1 by (h w)^6 / 144, to leading order
+            loss = 1.0 - max(0.0, 1.0 - (dt * self.frequency) ** 6 / 144.0) ** (1.0 / dt)
+        else:
+            return []
+        chosen = f"{integrator} was chosen: {self._reason(dt, spring)}" if automatic else ""
+        if loss < VISIBLE:
+            return [chosen] if chosen else []
+        part = f"{100.0 * loss:.2g} %" if loss < 0.995 else "all"
+        damps = (
+            f"{integrator} damps free vibrations: {spring} loses {part} of its amplitude in a second at "
+            f"dt = {dt:g} s. A smaller dt loses less, integrator='implicit_midpoint' or 'variational' nothing"
+        )
+        return [f"{chosen}. {damps}" if chosen else damps]
+
+    def _reason(self, dt: float, spring: str) -> str:
+        if self.friction is not None:
+            return f"joint {self.friction!r} has dry friction, which is stiff near rest"
+        if dt <= self.longest:
+            return f"dt = {dt:g} s resolves {spring} and all other passive forces of the joints"
+        return f"dt = {dt:g} s does not resolve the passive forces of joint {self.joint!r} ({self.rate:.3g} 1/s)"
+
+
+def _inertias(model) -> tuple[np.ndarray, np.ndarray]:
+    """Inertias (n, m, m) of the independent velocities, and all velocities (nv, m) from these.
+
+    None where coordinates are singular: how stiff a spring is has no bound there.
+    """
+    columns = coupling_columns(model)
+    G = np.zeros((model.nv, len(columns)))
+    for n, column in enumerate(columns):
+        for k, ratio in column:
+            G[k, n] = float(ratio)
+    rng = np.random.default_rng(0)
+    positions = [model.neutral(), *(model.random_q(rng) for _ in range(POSITIONS))]
+    crba = System(model.without_limits()).function("crba", checks=False)
+    M = G.T @ np.array([crba(np.asarray(q, dtype=float), *clock(model, 0.0)) for q in positions]) @ G
+    usable = np.isfinite(M).all() and (not M.size or np.linalg.cond(M).max() < 1e12)
+    return M if usable else M[:0], G
+
+
+def _fastest(inertias, K, D, G, names) -> tuple[float, str]:
+    """The largest of all eigenvalues of ``M x'' + D x' + K x = 0`` [1/s], and the joint that moves most in it."""
+    K, D, n = G.T @ K @ G, G.T @ D @ G, G.shape[1]
+    A = np.zeros((len(inertias), 2 * n, 2 * n))
+    A[:, :n, n:] = np.eye(n)
+    A[:, n:, :n], A[:, n:, n:] = -np.linalg.solve(inertias, K), -np.linalg.solve(inertias, D)
+    values, vectors = np.linalg.eig(A)
+    which, m = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
+    velocities = np.abs(G @ vectors[which, n:, m])
+    return float(np.abs(values[which, m])), names[int(np.argmax(velocities))]

@@ -1,0 +1,125 @@
+"""Events as an element of a simulation: every step is looked at, and shortened to where something happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from kinetree.errors import SimulationError
+from kinetree.integrators.dense import hermite
+from kinetree.integrators.events import Event, EventLocator, Occurrence
+from kinetree.simulation.components import Element, Landing, Step
+
+
+class Events(Element):
+    """Watches for events, acts on them and keeps a list of them.
+
+    Parameters
+    ----------
+    events : sequence of Event
+
+    Attributes
+    ----------
+    occurrences : list of Occurrence
+        What has happened so far.
+    """
+
+    name = "events"
+
+    def __init__(self, events: Sequence[Event] | Event) -> None:
+        self._events = (events,) if isinstance(events, Event) else tuple(events)
+        self._locator, self._run = EventLocator(self._events), None
+        self.occurrences: list[Occurrence] = []
+
+    def reset(self, simulation) -> None:
+        """Before the first step."""
+        self._run, self._locator, self.occurrences = simulation, EventLocator(self._events), []
+        self._locator.begin(simulation.time, simulation.q, simulation.v)
+
+    def after_step(self, step: Step) -> Landing | None:
+        """Where the first events of the step happened, and the state from which the run goes on."""
+        motion = self._run.motion(step)
+        found = self._locator.look(step.t0, step.t1, (step.q1, step.v1), motion, self._shortened(step))
+        if found is None:
+            return None
+        q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0)
+        self.occurrences += occurrences
+        jumps = any(x.q_after is not x.q for x in occurrences)
+        label = ", ".join(x.name for x in occurrences)
+        return Landing(found.t, q, v, label, stop, found.v if jumps else None)
+
+    def get_state(self) -> tuple:
+        """What a snapshot has to hold."""
+        return self._locator.get_state(), list(self.occurrences)
+
+    def set_state(self, state: tuple) -> None:
+        """Take up what `get_state` gave."""
+        locator, self.occurrences = state[0], list(state[1])
+        self._locator.set_state(locator)
+
+    def _shortened(self, step: Step) -> Callable | None:
+        """The method's own step to a time within this one; none if the method remembers the steps before."""
+        return (lambda t: self._run.shortened(step, t)) if self._run.can_shorten else None
+
+
+class Motion:
+    """The motion within a step, made when it is first asked for.
+
+    Parameters
+    ----------
+    make : callable
+        ``make() -> Interpolant``.
+    """
+
+    __slots__ = ("_interpolant", "_make")
+
+    def __init__(self, make: Callable) -> None:
+        self._make, self._interpolant = make, None
+
+    def __call__(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        if self._interpolant is None:
+            self._interpolant = self._make()
+        return self._interpolant(t)
+
+
+def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) -> Motion:
+    """The motion within a step: the method's own continuous solution, or the cubic through both ends.
+
+    Parameters
+    ----------
+    system : System
+    step : Step
+    stepper : object or None
+        The fixed-step method.
+    tau : callable
+        ``tau(t, q, v)``: the joint forces within the step.
+    f_ext : callable
+    """
+
+    def make():
+        own = stepper.interpolant() if hasattr(stepper, "interpolant") else None
+        if own is not None and own.t0 == step.t0 and own.q0 is step.q0:
+            return own
+        dynamics = system.function("forward_dynamics", checks=False)
+        ends = [
+            (q, v, dynamics(q, v, tau(t, q, v), *f_ext(t)))
+            for t, q, v in ((step.t0, step.q0, step.v0), (step.t1, step.q1, step.v1))
+        ]
+        return hermite(system, step.t0, step.t1, *ends)
+
+    return Motion(make)
+
+
+def checked_events(events) -> tuple[Events, ...]:
+    """The element that watches for these events; none for none."""
+    if isinstance(events, Event):
+        return (Events(events),)
+    try:
+        events = tuple(events)
+    except TypeError:
+        raise SimulationError(
+            f"simulate: events is {events!r}, expected kinetree.Event(function, ...) or a sequence of them.",
+            found=events,
+        ) from None
+    return (Events(events),) if events else ()

@@ -1,0 +1,387 @@
+"""What acts on the mechanism during a simulation: a controller or given joint forces, and external wrenches."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
+from kinetree.integrators.system import clock
+from kinetree.integrators.user_code import copied, explain, lock
+from kinetree.native.arrays import wrenches_by_name
+from kinetree.simulation.controllers import get_state, keeps_time, next_time, parts, set_state
+
+
+class Drive:
+    """Joint forces and external wrenches as functions of time and state.
+
+    Parameters
+    ----------
+    model : Model
+    controller : callable or None
+        ``controller(t, q, v) -> tau``; see `kinetree.controllers` for what it may have besides.
+    tau : array_like, callable or None
+        Constant (nv,) joint forces [N m or N], or ``tau(t)``.
+    f_ext : array_like, mapping, callable or None
+        Wrenches on the bodies, (nb, 6) or by body name [N m, N], in world coordinates about the world's
+        origin, or ``f_ext(t)``, or ``f_ext(t, q, v)``.
+    disturbance : callable or None
+        ``disturbance(t) -> tau``, added to the joint forces.
+    elements : Elements
+
+    Attributes
+    ----------
+    controlled : bool
+        Whether there is a controller.
+    at_steps : bool
+        Whether `begin` has to be called at the beginning of every step: something depends on the state there.
+    f_ext : callable
+        ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
+        without external wrenches; before these the time, if joints depend on it.
+    has_wrenches, wrench_of_state : bool
+        Whether there are external wrenches, and whether they depend on the state.
+
+    Notes
+    -----
+    What is called gets the state in read-only arrays, and what it returns is copied and made read-only before anybody
+    else gets it.
+    """
+
+    __slots__ = (
+        "_controller",
+        "_disturbance",
+        "_elements",
+        "_f_ext",
+        "_given",
+        "_given_f_ext",
+        "_held",
+        "_jumping",
+        "_model",
+        "_pushed",
+        "_tau",
+        "_user_disturbance",
+        "at_steps",
+        "controlled",
+        "f_ext",
+        "has_wrenches",
+        "wrench_of_state",
+    )
+
+    def __init__(self, model, controller, tau, f_ext, disturbance=None, elements=None) -> None:
+        if controller is not None and tau is not None:
+            raise SimulationError(
+                "simulate: both controller and tau are given, so it is not clear which joint forces act. Give one; a "
+                "controller may return the sum of both."
+            )
+        for part in () if controller is None else parts(controller):
+            if not callable(part):
+                raise SimulationError(
+                    f"simulate: controller is {type(part).__name__}, expected a callable controller(t, q, v) -> tau; "
+                    "constant joint forces are given as tau=.",
+                    controller=part,
+                )
+        nv, nb = model.nv, model.nb
+        for part in () if controller is None else parts(controller):
+            _check_signature("controller", part, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
+        _check_signature("tau", tau, "tau(t)", f"({nv},)", (0.0,))
+        _check_signature("disturbance", disturbance, "disturbance(t)", f"({nv},)", (0.0,))
+        self.wrench_of_state = _takes_the_state(f_ext)
+        if not self.wrench_of_state:
+            _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
+        self._model, self._controller, self._elements = model, controller, elements
+        self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
+        self.controlled = controller is not None
+        # What jumps at instants of its own is held from the beginning of a step: its end belongs to the next one.
+        given = (tau, f_ext, disturbance)
+        self._jumping = tuple(_Held(source) for source in given if hasattr(source, "next_time"))
+        tau, f_ext, disturbance = (
+            next((held for held in self._jumping if held.source is source), source) for source in given
+        )
+        self._f_ext = f_ext
+        changes_forces = elements is not None and bool(elements.having("joint_forces"))
+        self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._jumping)
+        self._held, self._pushed = copied(np.zeros(nv)), None
+        self._tau = self._force_source(tau)
+        self._disturbance = None if disturbance is None else self._signal(disturbance)
+        self.has_wrenches = f_ext is not None
+        wrenches = self._wrench_source(f_ext)
+        self.f_ext = (lambda t: clock(model, t) + wrenches(t)) if model.time_dependent else wrenches
+
+    def held_function(self) -> Callable[[float], np.ndarray]:
+        """`held` as the shortest function that does it."""
+        if self._disturbance is not None:
+            return self.held
+        return (lambda t: self._held) if self.at_steps else self._tau
+
+    def begin_function(self) -> Callable[[float, np.ndarray, np.ndarray], None] | None:
+        """`begin` as the shortest function that does it; None if there is nothing to do."""
+        if not self.at_steps:
+            return None
+        changes_forces = self._elements is not None and self._elements.having("joint_forces")
+        if not self.controlled or keeps_time(self._controller) or self._jumping or self.wrench_of_state:
+            return self.begin
+        if changes_forces:
+            return self.begin
+        asked, checked, controller = self._asked, self._checked, self._controller
+
+        def begin(t, q, v):
+            lock(q, v)
+            self._held = checked(asked(controller, t, q, v), "controller", controller, t)
+
+        return begin
+
+    def compile_time_wrenches(self) -> tuple[np.ndarray, ...]:
+        """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
+        if not self.wrench_of_state:
+            return self.f_ext(0.0)
+        return (*clock(self._model, 0.0), np.zeros((self._model.nb, 6)))
+
+    def reset(self) -> None:
+        """Before a run: controllers and signals that have a state start afresh."""
+        self._held, self._pushed = copied(np.zeros(self._model.nv)), None
+        for source in (self._controller, self._given, self._given_f_ext, self._user_disturbance):
+            if hasattr(source, "reset"):
+                source.reset()
+
+    def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """The beginning of a fixed step: decide what is held over it."""
+        self.segment(t, q, v)
+        self.command(t, q, v)
+
+    def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Joint forces at a state [N m or N]; those of a controller are then ``held``."""
+        if self.at_steps:
+            lock(q, v)
+        if self.wrench_of_state:
+            self._pushed = (self._wrench(self._asked(self._f_ext, t, q, v, what="f_ext"), t),)
+        if self.controlled:
+            held = self._checked(self._asked(self._controller, t, q, v), "controller", self._controller, t)
+        elif self.at_steps:
+            held = self._tau(t)
+        else:
+            return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
+        if self._elements is not None:
+            for element in self._elements.having("joint_forces"):
+                asked = self._asked(element.joint_forces, t, q, v, held, what="element", who=element)
+                held = self._checked(asked, "element", element, t)
+        self._held = held
+        return self.held(t)
+
+    def segment(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """The beginning of an adaptive solve: samples are taken here, and not within it."""
+        for held in self._jumping:
+            held.begin(t)
+        if keeps_time(self._controller):
+            lock(q, v)
+            self._asked(self._controller.begin, t, q, v, who=self._controller)
+
+    def held(self, t: float) -> np.ndarray:
+        """Joint forces during a fixed step: the last ones that depend on the state, or the given ones at time t."""
+        tau = self._held if self.controlled or self.at_steps else self._tau(t)
+        return tau if self._disturbance is None else tau + self._disturbance(t)
+
+    def next_time(self, t: float) -> float:
+        """The first time after t at which what acts may jump [s]."""
+        found = math.inf if self._controller is None else next_time(self._controller, t)
+        for source in (self._given, self._given_f_ext, self._user_disturbance):
+            found = min(found, next_time(source, t))
+        return found if self._elements is None else min(found, self._elements.next_time(t))
+
+    @property
+    def has_instants(self) -> bool:
+        """Whether `next_time` may ever be finite."""
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
+        return any(hasattr(s, "next_time") for s in sources) or bool(
+            self._elements is not None and self._elements.having("next_time")
+        )
+
+    def disturbances(self, times: np.ndarray) -> np.ndarray | None:
+        """The disturbance at several times, shape (T, nv)."""
+        if self._disturbance is None:
+            return None
+        return np.array([np.array(self._user_disturbance(float(t)), dtype=float) for t in times])
+
+    @property
+    def pushed(self) -> np.ndarray | None:
+        """The wrenches that were last found from the state, shape (nb, 6); None if they do not depend on it."""
+        return self._pushed[0] if self._pushed is not None else None
+
+    def wrenches(self, times: np.ndarray) -> np.ndarray | None:
+        """External wrenches at several times, shape (T, nb, 6), if they do not depend on the state."""
+        if not self.has_wrenches:
+            return None
+        if self._jumping and callable(self._given_f_ext):
+            return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
+        return np.array([self.f_ext(float(t))[-1] for t in times])
+
+    def get_state(self) -> dict:
+        """What a snapshot has to hold."""
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
+        return {
+            "held": self._held,
+            "pushed": self._pushed,
+            "jumping": [held.value for held in self._jumping],
+            "sources": [get_state(source) for source in sources],
+        }
+
+    def set_state(self, state: dict) -> None:
+        """Take up what `get_state` gave."""
+        self._held, self._pushed = state["held"], state["pushed"]
+        for held, value in zip(self._jumping, state["jumping"], strict=True):
+            held.value = value
+        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
+        for source, own in zip(sources, state["sources"], strict=True):
+            set_state(source, own)
+
+    def _asked(self, source, t, *arrays, what: str = "controller", who=None):
+        try:
+            return source(t, *arrays)
+        except Exception as error:
+            explain(error, f"{what} {self._name(source if who is None else who)} at t = {t:.9g} s")
+            raise
+
+    def _signal(self, disturbance) -> Callable[[float], np.ndarray]:
+        return lambda t: self._checked(self._asked(disturbance, t, what="disturbance"), "disturbance", disturbance, t)
+
+    def _force_source(self, tau) -> Callable[[float], np.ndarray]:
+        if callable(tau):
+            return lambda t: self._checked(self._asked(tau, t, what="tau"), "tau", tau, t)
+        constant = np.zeros(self._model.nv) if tau is None else self._checked(tau, "tau", None, None)
+        return lambda t: constant
+
+    def _wrench_source(self, f_ext) -> Callable[[float], tuple[np.ndarray, ...]]:
+        if f_ext is None:
+            return lambda t: ()
+        if self.wrench_of_state:
+            return lambda t: self._pushed
+        if callable(f_ext):
+            return lambda t: (self._wrench(self._asked(f_ext, t, what="f_ext"), t),)
+        constant = (self._wrench(f_ext, None),)
+        return lambda t: constant
+
+    def _wrench(self, value, t: float | None) -> np.ndarray:
+        model, at = self._model, "" if t is None else f" at t = {t:.9g} s"
+        if isinstance(value, Mapping):
+            value = wrenches_by_name("simulate", model, "f_ext", value)
+        try:
+            wrenches = np.array(value, dtype=float, order="C")
+        except (TypeError, ValueError):
+            raise ShapeError(
+                f"simulate: f_ext{at} is {value!r}, expected an array of shape ({model.nb}, 6) or a mapping of body "
+                "names to wrenches.",
+                found=value,
+                time=t,
+            ) from None
+        if wrenches.shape != (model.nb, 6):
+            raise ShapeError(
+                f"simulate: f_ext{at} has shape {wrenches.shape}, expected ({model.nb}, 6): one row [moment; force] "
+                "for each body, the world is row 0.",
+                found=wrenches.shape,
+                time=t,
+            )
+        if not np.isfinite(wrenches).all():
+            i, k = (int(n) for n in np.argwhere(~np.isfinite(wrenches))[0])
+            raise NonFiniteError(
+                f"simulate: f_ext[{i}, {k}]{at} is {wrenches[i, k]} (body {model.body_names[i]!r}); wrenches must be "
+                "finite.",
+                time=t,
+                body=model.body_names[i],
+            )
+        wrenches.setflags(False)
+        return wrenches
+
+    def _checked(self, value, what: str, source, t: float | None) -> np.ndarray:
+        nv = self._model.nv
+        where = f"{what}{'' if source is None else ' ' + self._name(source)}"
+        at = "" if t is None else f" at t = {t:.9g} s"
+        try:
+            tau = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            tau = None
+        if tau is None or tau.shape != (nv,):
+            found = f"{value!r}" if tau is None or value is None else f"an array of shape {tau.shape}"
+            verb = "is" if source is None else "returned"
+            hint = " Does it lack a return statement?" if value is None else ""
+            raise SimulationError(
+                f"simulate: {where} {verb} {found}{at}, expected joint forces of shape ({nv},).{hint}",
+                time=t,
+                controller=source,
+                found=value,
+            )
+        if not all(map(math.isfinite, tau.tolist())):  # faster than NumPy's for as few entries as these
+            k = int(np.flatnonzero(~np.isfinite(tau))[0])
+            joint = next(
+                self._model.joint_names[i]
+                for i in self._model.outward()
+                if self._model.v_slice[i].start <= k < self._model.v_slice[i].stop
+            )
+            verb = "gives" if source is None else "returned"
+            raise NonFiniteForceError(
+                f"simulate: {where} {verb} tau[{k}] = {tau[k]} for joint {joint!r}{at}; joint forces must be finite.",
+                time=t,
+                controller=source,
+                entry=k,
+                joint=joint,
+            )
+        tau.setflags(False)
+        return tau
+
+    @staticmethod
+    def _name(source) -> str:
+        return repr(getattr(source, "__qualname__", type(source).__name__))
+
+
+class _Held:
+    """A signal that jumps, as it was at the beginning of the step."""
+
+    __slots__ = ("source", "value")
+
+    def __init__(self, source) -> None:
+        self.source, self.value = source, None
+
+    def begin(self, t: float) -> None:
+        """Take the value of the step that begins now."""
+        self.value = copy.deepcopy(self.source(t))
+
+    def __call__(self, t: float):
+        if self.value is None:
+            self.begin(t)
+        return self.value
+
+
+def _takes_the_state(f_ext) -> bool:
+    """Whether f_ext is ``f_ext(t, q, v)``: it can be called with three arguments and not with one."""
+    return callable(f_ext) and not _binds(f_ext, (0.0,)) and _binds(f_ext, (0.0, None, None))
+
+
+def _binds(source, arguments: tuple) -> bool:
+    try:
+        inspect.signature(source).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # no readable signature
+        return len(arguments) == 1
+    return True
+
+
+def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple, other: str = "") -> None:
+    """Refuse a callable that cannot be called with these arguments; one without a readable signature passes."""
+    if not callable(source):
+        return
+    try:
+        signature = inspect.signature(source)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError as error:
+        raise SimulationError(
+            f"simulate: {what} {Drive._name(source)} takes {signature} ({error}), expected {expected} -> {shape}"
+            f"{other}.",
+            controller=source,
+            signature=str(signature),
+        ) from None

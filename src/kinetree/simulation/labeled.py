@@ -1,0 +1,139 @@
+"""Runs as labeled arrays: xarray datasets, NetCDF files of them, pandas tables."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.errors import MissingDependencyError
+from kinetree.files import replacing
+from kinetree.simulation.channels import BASE, Quantity
+from kinetree.simulation.run_archives import INSTALL, SLASH
+from kinetree.simulation.storage import content
+
+
+def to_xarray(run, frames=(), ledger: bool = True):
+    """The run as a dataset: see `Trajectory.to_xarray`.
+
+    Parameters
+    ----------
+    run : Trajectory
+    frames : sequence of str
+    ledger : bool
+
+    Returns
+    -------
+    xarray.Dataset
+    """
+    xarray = _package("xarray", "labeled trajectories (to_xarray, .nc and .h5 files)")
+    c = run.coordinates
+    coords = {
+        "time": ("time", run.time, {"units": "s", "long_name": "simulated time"}),
+        "position": ("position", list(c.position_labels), {"long_name": "entry of q"}),
+        "velocity": ("velocity", list(c.velocity_labels), {"long_name": "entry of v, a, tau"}),
+        "position_joint": ("position", list(c.position_joints)),
+        "velocity_joint": ("velocity", list(c.velocity_joints)),
+        "position_unit": ("position", list(c.position_units)),
+        "velocity_unit": ("velocity", list(c.velocity_units)),
+        "acceleration_unit": ("velocity", list(c.acceleration_units)),
+        "force_unit": ("velocity", list(c.force_units)),
+    }
+    data = {}
+    for quantity in _quantities(run, frames, ledger):
+        data[quantity.name] = (("time", *quantity.dims), quantity.values, _attributes(quantity))
+        for dim in quantity.dims:
+            labels = {"axis": list("xyz"), "row": list("xyz"), "column": list("xyz")}.get(dim, list(quantity.labels))
+            if dim not in coords and labels:
+                coords[dim] = (dim, labels)
+    attributes = {
+        "model": run.model_name, "integrator": run.integrator, "dt": run.dt, "notes": "\n".join(run.notes),
+    }  # fmt: skip
+    return xarray.Dataset(data, coords, attributes)
+
+
+def to_pandas(run, frames=()):
+    """The run as a table: see `Trajectory.to_pandas`.
+
+    Parameters
+    ----------
+    run : Trajectory
+    frames : sequence of str
+
+    Returns
+    -------
+    pandas.DataFrame
+    """
+    pandas = _package("pandas", "tables (to_pandas)")
+    columns, units = {}, {}
+    for x in _quantities(run, frames, ledger=False):
+        if x.values.ndim == 1:
+            entries = [("", x.values)]
+        elif x.values.ndim == 2:
+            entries = list(zip(x.labels, x.values.T, strict=True))
+        else:  # a rotation, row by row
+            names = [f"{row}{column}" for row in "xyz" for column in "xyz"]
+            entries = list(zip(names, x.values.reshape(len(run), -1).T, strict=True))
+        column_units = x.column_units if len(x.column_units) == len(entries) else x.column_units[:1] * len(entries)
+        for (label, values), unit in zip(entries, column_units, strict=True):
+            columns[x.name, label], units[x.name, label] = values, unit
+    keys = pandas.MultiIndex.from_tuples(list(columns), names=("channel", "entry"))
+    table = pandas.DataFrame(
+        np.column_stack(list(columns.values())), index=pandas.Index(run.time, name="time [s]"), columns=keys
+    )
+    table.attrs["units"] = units
+    return table
+
+
+def need_netcdf() -> None:
+    """Refuse to write NetCDF files where the packages for it are missing."""
+    _package("xarray", "NetCDF files")
+    _package("h5netcdf", "NetCDF files")
+
+
+def save_netcdf(run, path: Path, ledger: bool) -> None:
+    """Write the dataset, with all that a file of a run holds besides."""
+    need_netcdf()
+    meta, session, arrays = content(run, ledger)
+    dataset = to_xarray(run, ledger=ledger)
+    for name, values in arrays.items():
+        if name not in dataset.variables:
+            first = "event" if name.startswith("events.") else "time"
+            second = {"q": "position", "v": "velocity"}.get(name.partition(".")[2][:1]) if first == "event" else None
+            own = [f"{name} {n}" for n in range(1, values.ndim)]
+            dataset[name] = ((first, *([second] if second else own)), values)
+    names = {name: name.replace("/", SLASH) for name in (*dataset.variables, *dataset.dims) if "/" in name}
+    dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta), session=json.dumps(session))
+    packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
+    with replacing(path) as file:
+        memory = io.BytesIO()  # HDF5 writes to and fro, and loses the system's error of a full disk
+        dataset.to_netcdf(memory, engine="h5netcdf", encoding=packed)
+        file.write(memory.getbuffer())
+
+
+def _quantities(run, frames, ledger: bool) -> list[Quantity]:
+    channels = run.channels
+    names = list(channels) if ledger else [*BASE, *(x.name for x in run.extra)]
+    frames = (frames,) if isinstance(frames, str) else frames
+    found = [channels[name] for name in names]
+    return found + [quantity for frame in frames for quantity in run.frame(frame).channels.values()]
+
+
+def _attributes(x: Quantity) -> dict[str, str]:
+    """Unit and meaning; where columns have different units, the coordinate that tells them."""
+    attributes = {"long_name": x.description} if x.description else {}
+    if x.unit != "mixed":
+        return {"units": x.unit} | attributes
+    names = {"q": "position_unit", "v": "velocity_unit", "a": "acceleration_unit", "tau": "force_unit"}
+    if x.name in names:
+        return {"units_of_columns": names[x.name]} | attributes
+    return {"units_of_columns": ", ".join(x.column_units)} | attributes
+
+
+def _package(name: str, what: str):
+    try:
+        return __import__(name)
+    except ImportError as error:
+        raise MissingDependencyError(f"{what} need {name}: pip install {name}, or {INSTALL}", package=name) from error

@@ -1,0 +1,192 @@
+"""What a simulation does at the joints' position limits: soft stops, no limits, or an error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.errors import LimitError
+from kinetree.integrators.system import System, clock
+
+STOP_TIME_CONSTANT = 0.02  # [s]
+DEEPEST = (0.02, 0.2)  # [rad or m] how far beyond a soft stop a start may be: as wide as the range, between these
+
+
+def bounded_coordinates(model) -> list[tuple[int, int, int]]:
+    """Coordinates with position limits as (joint i, entry of q, entry of v)."""
+    found = []
+    for i in model.outward():
+        q_slice, v_slice = model.q_slice[i], model.v_slice[i]
+        for m, k in enumerate(range(v_slice.start, v_slice.stop)):
+            if model.has_limit(k):
+                found.append((i, q_slice.start + m, k))
+    return found
+
+
+def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> None:
+    """Raise if a coordinate of q is outside its limits.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Joint positions [rad or m].
+    what : str
+        Opens the message: "q0", "the motion".
+    time : float, optional
+        Time of the state [s].
+
+    Raises
+    ------
+    LimitError
+        Names the joint, its value and its limits.
+    """
+    for i, j, k in bounded_coordinates(model):
+        if not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
+            raise _limit_error(model, i, k, float(q[j]), what, time)
+
+
+def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
+    """Let coordinates of a start be beyond limits that soft stops hold, as a run leaves them, and say so.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Joint positions [rad or m].
+    what : str
+        Opens the message.
+
+    Returns
+    -------
+    list of str
+        None or one: a note.
+
+    Raises
+    ------
+    LimitError
+        A coordinate is farther outside than motions press it into the stops that are added: by more than 0.2 rad or m,
+        or by more than its whole range. Where the model gives the stop itself, any position is as good.
+    """
+    beyond = []
+    for i, j, k in bounded_coordinates(model):
+        lower, upper = float(model.lower[k]), float(model.upper[k])
+        excess = max(lower - q[j], q[j] - upper)
+        if not excess <= 0.0:
+            deepest = float(np.clip(upper - lower, *DEEPEST))  # at 0.2 it came at 27 rad/s or m/s
+            if not (excess <= deepest or model.has_stop(k)):
+                raise _limit_error(model, i, k, float(q[j]), what, None)
+            beyond.append(f"{model.joint_names[i]!r} by {excess:.3g}")
+    return [f"{what} is beyond the limits of {', '.join(beyond)}: soft stops push back"] if beyond else []
+
+
+def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None) -> LimitError:
+    name, lower, upper = model.joint_names[i], float(model.lower[k]), float(model.upper[k])
+    at = "" if time is None else f" at t = {time:.6g} s"
+    fix = (
+        "Start inside the limits, or use limits='ignore'."
+        if time is None
+        else "limits='soft' gives the joint a stop, limits='ignore' lets it pass."
+    )
+    for c in model.couplings:
+        if c.joint == i and time is None:
+            fix += f" Its position is {c.ratio:g} times that of joint {model.joint_names[c.master]!r}, its master."
+    return LimitError(
+        f"simulate: {what} leaves the limits of joint {name!r}{at}: {x + 0.0:.9g} against [{lower:.6g}, {upper:.6g}]. "
+        f"{fix}",
+        joint=name,
+        time=time,
+        value=x,
+        lower=lower,
+        upper=upper,
+    )
+
+
+def with_soft_stops(model, q0: np.ndarray):
+    """The model with a stop at every limit that has none, and a note on them.
+
+    Parameters
+    ----------
+    model : Model
+    q0 : (nq,) array
+        Position at which the stops are scaled [rad or m].
+
+    Returns
+    -------
+    model : Model
+    notes : list of str
+        None or one: the rule, the joints and the range of stiffness; the numbers are in the model.
+
+    Notes
+    -----
+    Rule: with M_kk the diagonal of the joint-space inertia matrix at q0 and w = 1 / (0.02 s), the stiffness is
+    k = M_kk w^2 and the damping d = 2 M_kk w: critically damped in the joint's own motion, so a joint that runs into
+    the stop comes to rest within a few hundredths of a second and does not bounce. A joint that hits it with velocity v
+    passes the limit by v (0.02 s) / e.
+    """
+    bare = [(i, k) for i, _, k in bounded_coordinates(model) if not model.has_stop(k)]
+    if not bare:
+        return model, []
+    w = 1.0 / STOP_TIME_CONSTANT
+    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *clock(model, 0.0)))
+    stiffness = np.array(model.limit_stiffness, dtype=float)
+    damping = np.array(model.limit_damping, dtype=float)
+    for _, k in bare:
+        stiffness[k], damping[k] = inertia[k] * w**2, 2.0 * inertia[k] * w
+    names = list(dict.fromkeys(model.joint_names[i] for i, _ in bare))
+    joints = f"{len(names)} joints" if len(names) > 3 else "joint" + "s" * (len(names) > 1) + " " + ", ".join(names)
+    note = (
+        f"soft stops added at the limits of {joints}: critically damped, time constant {STOP_TIME_CONSTANT:g} s, "
+        f"stiffness {_ranges(model, bare, stiffness)} (each in trajectory.model.limit_stiffness)"
+    )
+    return model.replace(limit_stiffness=stiffness, limit_damping=damping), [note]
+
+
+def _ranges(model, bare, stiffness: np.ndarray) -> str:
+    """The smallest and largest stiffness of each unit."""
+    by_unit: dict[str, list[float]] = {}
+    units = model.velocity_units
+    for _, k in bare:
+        unit = {"rad/s": "N m/rad", "m/s": "N/m"}.get(units[k], "J")
+        by_unit.setdefault(unit, []).append(float(stiffness[k]))
+    ranges = []
+    for unit, values in by_unit.items():
+        low, high = f"{min(values):.4g}", f"{max(values):.4g}"
+        ranges.append(f"{low} {unit}" if low == high else f"{low} to {high} {unit}")
+    return ", ".join(ranges)
+
+
+class Guard:
+    """Watches the limits along a motion.
+
+    Parameters
+    ----------
+    model : Model
+        The model with its limits.
+    """
+
+    __slots__ = ("_bounded", "_entries", "_lower", "_model", "_upper")
+
+    def __init__(self, model) -> None:
+        self._model = model
+        self._bounded = bounded_coordinates(model)
+        self._entries = np.array([j for _, j, _ in self._bounded], dtype=int)
+        self._lower = np.array([float(model.lower[k]) for _, _, k in self._bounded])
+        self._upper = np.array([float(model.upper[k]) for _, _, k in self._bounded])
+
+    def margin(self, q: np.ndarray) -> float:
+        """Distance of the closest coordinate to its limit [rad or m], negative outside."""
+        return float(np.min(self._margins(q), initial=np.inf))
+
+    def check(self, time: float, q: np.ndarray) -> None:
+        """Raise the error for a position outside a limit."""
+        if self.margin(q) < 0.0:
+            raise self.error(time, q)
+
+    def error(self, time: float, q: np.ndarray) -> LimitError:
+        """The error for the coordinate that is farthest outside, or closest to its limit."""
+        i, j, k = self._bounded[int(np.argmin(self._margins(q)))]
+        return _limit_error(self._model, i, k, float(q[j]), "the motion", time)
+
+    def _margins(self, q: np.ndarray) -> np.ndarray:
+        x = q[self._entries]
+        return np.minimum(x - self._lower, self._upper - x)

@@ -1,0 +1,94 @@
+"""Where a run comes from: the version, the robot and the seed that make it what it is, and the session that made it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from kinetree.once import once
+from kinetree.simulation.snapshot import fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Where and when a run was made: what differs between equal runs.
+
+    Attributes
+    ----------
+    date : str
+        When it began, in coordinated universal time, as in ISO 8601; empty if it is not known.
+    machine, system : str
+        The name of the computer; its operating system and processor.
+    python, numpy : str
+        Versions.
+    """
+
+    date: str = ""
+    machine: str = ""
+    system: str = ""
+    python: str = ""
+    numpy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a run comes from; what is not known is empty.
+
+    Attributes
+    ----------
+    version : str
+        Of kinetree.
+    digest : str
+        Of the model that was given, its shape and numbers: equal for the same model in any process.
+    simulated_digest : str
+        Of the model as simulated, with the stops, rotors and other things that the run added.
+    seed : int or None
+        Of the random start.
+    session : Session
+    """
+
+    version: str = ""
+    digest: str = ""
+    simulated_digest: str = ""
+    seed: int | None = None
+    session: Session = Session()
+
+
+def this_session() -> Session:
+    """The session of a run that begins now."""
+    about = platform.uname()
+    return Session(
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        machine=about.node,
+        system=f"{about.system} {about.release} {about.machine}",
+        python=".".join(map(str, sys.version_info[:3])),
+        numpy=np.__version__,
+    )
+
+
+def provenance(given, simulated, seed: int | None, session: Session) -> Provenance:
+    """Where a run comes from.
+
+    Parameters
+    ----------
+    given, simulated : Model
+        As the user gave it, and with what the run added.
+    seed : int or None
+    session : Session
+    """
+    seed = None if seed is None else int(seed)
+    return Provenance(_version(), fingerprint(given), fingerprint(simulated), seed, session)
+
+
+@once
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("kinetree")
+    except PackageNotFoundError:
+        return "from source"

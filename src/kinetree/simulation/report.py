@@ -1,0 +1,375 @@
+"""A run in words: what is off, how much, where it began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.algorithms.passive import limit_excess
+from kinetree.integrators.system import System, clock
+from kinetree.simulation.divergence import divergence
+from kinetree.simulation.half_steps import half_steps
+from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.resting import resting
+from kinetree.simulation.rounding import EPS, rounding
+
+UNEXPLAINED = 0.01  # of the energy that moved: less is not worth a word
+QUATERNION = 1e-9  # of a quaternion's squared length
+COUPLING = 1e-6  # [rad or m], what calls refuse
+MOMENTUM = 1e-3  # of the largest momentum
+COARSE = 1e-2  # what half steps may change, relative to the motion
+SATURATED = 0.05  # of the samples
+DOUBTED = 10.0  # times the difference of sums over all samples and over every second one
+STILL = 1e-6  # of the largest speed: a mechanism that moves no faster is at rest
+TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many samples: it bounces from step to step
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is off.
+
+    Attributes
+    ----------
+    kind : str
+        "divergence", "failure", "energy", "step", "stop", "saturation", "velocity", "quaternion", "coupling",
+        "momentum", "event".
+    text : str
+        A sentence: what, how much, where it began, what to do.
+    joint : str or None
+        The velocity coordinate where it shows most.
+    time : float or None
+        When it began [s].
+    serious : bool
+        Whether the result should not be trusted as it is.
+    """
+
+    kind: str
+    text: str
+    joint: str | None = None
+    time: float | None = None
+    serious: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What `Trajectory.report` found.
+
+    Attributes
+    ----------
+    opening : str
+    findings : tuple of Finding
+        The most serious first.
+    ledger : str
+        The table of the balance; empty if the run holds no energy.
+    notes : tuple of str
+        What is no fault, but good to know: joints that rest on their stops.
+    """
+
+    opening: str
+    findings: tuple[Finding, ...]
+    ledger: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing serious was found."""
+        return not any(finding.serious for finding in self.findings)
+
+    def __str__(self) -> str:
+        lines = [self.opening]
+        if not self.findings:
+            lines.append("Nothing is off: energy, momentum and constraints are accounted for.")
+        lines += [f"{'!' if finding.serious else '-'} {finding.text}" for finding in self.findings]
+        lines += self.notes
+        return "\n".join([*lines, self.ledger] if self.ledger else lines)
+
+
+def make_report(run) -> Report:
+    """Look through a trajectory.
+
+    Parameters
+    ----------
+    run : Trajectory
+
+    Returns
+    -------
+    Report
+    """
+    opening = f"{run.model_name}: {run.duration:.6g} s with {run.integrator}, dt = {run.dt:g} s, {len(run)} samples" + (
+        "; it ended early" if run.ended_early else ""
+    )
+    with np.errstate(all="ignore"):
+        found = divergence(run) if run.book.failed else []
+        found = [Finding(**one) for one in found]
+        if run.book.failed and not found:
+            found = [Finding("failure", f"The run ended early: {run.book.failed}", None, float(run.time[-1]))]
+        if run.book.interrupted:
+            text = f"The run is partial: {run.book.interrupted}."
+            found.append(Finding("interrupted", text, None, float(run.time[-1])))
+        ledger = run.ledger
+        noise = rounding(run, ledger.energies.values())
+        checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
+        for check in checks:
+            found += check(run, ledger, noise)
+    found.sort(key=lambda finding: not finding.serious)
+    return Report(opening, tuple(found), ledger.table(), tuple(resting(run, ledger, noise)))
+
+
+def _energy(run, ledger, noise):
+    """Energy that no source explains, beyond a share of what moved.
+
+    What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
+    over the samples may be off by is nobody's.
+    """
+    scale, remainder = ledger.scale, ledger.remainder - _lost_at_stops(ledger)
+    off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
+    if not off.max() > least:
+        return []
+    doubt, source = _doubt(run, ledger)
+    if not (off - doubt).max() > least:
+        apart = np.diff(run.time).max(initial=0.0)
+        return [
+            Finding(
+                "energy",
+                f"Whether energy is accounted for is undecided: the samples are {apart:.3g} s apart, too far to sum "
+                f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often.",
+                None,
+                float(run.time[int(np.argmax(off > least))]),
+                serious=False,
+            )
+        ]
+    n = int(np.argmax(off > least))
+    k = _least_explained(run, max(n - 1, 0))
+    worst = int(np.argmax(off))
+    gained = "gained" if remainder[worst] > 0.0 else "lost"
+    joint = run.coordinates.velocity_labels[k]
+    sparse = f" The samples are {run.book.every} steps apart, so the sums are coarse." if run.book.every > 1 else ""
+    fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
+    return [
+        Finding(
+            "energy",
+            f"Energy is not accounted for: {off[worst]:.3g} J {gained} without a source by t = {run.time[worst]:.6g} "
+            f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
+            f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}",
+            joint,
+            float(run.time[n]),
+        )
+    ]
+
+
+def _lost_at_stops(ledger) -> np.ndarray:
+    """What steps lost beyond their sources while stops took energy, as far as these did; since the start, (T,) [J]."""
+    if "stops" not in ledger.energies or "stops" not in ledger.works:
+        return np.zeros(len(ledger.time))
+    taken = np.minimum(np.diff(_total(ledger.works["stops"])), 0.0)
+    lost = np.clip(np.diff(ledger.remainder), taken, 0.0)
+    return np.concatenate(([0.0], np.cumsum(lost)))
+
+
+def _doubt(run, ledger) -> tuple[np.ndarray, str]:
+    """What works that are sums over samples may be off by since the start, (T,) [J], and the source of most of it.
+
+    Two measures: the difference of the sums over all samples and over every second one; and, where there are steps
+    between the samples, the work of what the velocities change beyond the accelerations at the samples, which a force
+    that comes and goes between them leaves behind.
+    """
+    time, found = ledger.time, {}
+    for name, power in ledger.powers.items():
+        work = _total(accumulated(time, power))
+        if len(time) < 3 or not np.array_equal(work, _total(ledger.works[name])):
+            continue  # known better than from sums
+        coarse = _total(accumulated(time[::2], power[::2]))
+        found[name] = np.interp(time, time[::2], np.maximum.accumulate(np.abs(coarse - work[::2])))
+    if not found:
+        return np.zeros(len(time)), ""
+    source = max(found, key=lambda name: np.abs(_total(ledger.powers[name])).max())
+    doubt = DOUBTED * sum(found.values())
+    if run.steps is None or run.book.every > 1:
+        speed, defect, inertia = _unexplained_velocities(run, slice(None))
+        doubt[1:] += np.cumsum((inertia * defect * speed).sum(axis=1))
+    return doubt, source
+
+
+def _total(work: np.ndarray) -> np.ndarray:
+    return work if work.ndim == 1 else work.sum(axis=1)
+
+
+def _least_explained(run, n: int) -> int:
+    """The velocity coordinate whose change from sample n to the next is least that of its accelerations, by energy."""
+    n = min(n, len(run) - 2)
+    if n < 0 or run.v.shape[1] < 2:
+        return 0
+    speed, defect, inertia = _unexplained_velocities(run, slice(max(n - 3, 0), min(n + 4, len(run))))
+    return int(np.argmax((inertia * defect * speed).max(axis=0)))
+
+
+def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """From each sample to the next: the speed, what the velocities change beyond their accelerations; the inertias."""
+    v, a, t = run.v[window], run.a[window], run.time[window]
+    defect = np.abs(np.diff(v, axis=0) - 0.5 * np.diff(t)[:, None] * (a[1:] + a[:-1]))
+    n = (window.start or 0) + len(t) // 2
+    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *clock(run.model, run.time[n])))
+    return np.maximum(np.abs(v[1:]), np.abs(v[:-1])), defect, inertia
+
+
+def _step(run, ledger, noise):
+    """What half steps would change."""
+    on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that settle on soft stops are not what matters
+    for k, excess, _ in limit_excess(run.model, list(run.q.T)):
+        on_stop[:, k] = excess != 0.0
+    compared = half_steps(run, noise.velocity, on_stop)
+    if compared is None or not compared.share > max(COARSE, compared.rounding):
+        return []
+    joint = run.coordinates.velocity_labels[compared.entry]
+    better = run.dt * min((COARSE / compared.share) ** (1.0 / max(compared.order, 1)), 0.5)
+    return [
+        Finding(
+            "step",
+            f"dt = {run.dt:g} s is large for this motion: half steps change the velocities by {compared.share:.2g} of "
+            f"the largest ones within {compared.stretch:.3g} s, most at joint {joint!r}, half of that by "
+            f"t = {compared.time:.6g} s. About {better:.1g} s would bring it to {COARSE:.0%}.",
+            joint,
+            compared.time,
+            serious=compared.share > 10.0 * COARSE,
+        )
+    ]
+
+
+def _stops(run, ledger, noise):
+    """Joints that chatter at a stop, by more than rounding."""
+    model, found = run.model, []
+    if "stops" not in ledger.energies:
+        return found
+    for i in model.outward():
+        own_q, own_v = model.q_slice[i], model.v_slice[i]
+        for m, k in enumerate(range(own_v.start, own_v.stop)):
+            if not model.has_limit(k):
+                continue
+            x = run.q[:, own_q.start + m]
+            excess = np.maximum(x - float(model.upper[k]), float(model.lower[k]) - x)
+            clear = np.flatnonzero(np.abs(excess) > noise.velocity[k] * run.duration)
+            beyond = excess[clear] > 0.0
+            entries = clear[1:][beyond[1:] & ~beyond[:-1]]
+            close = [n for n in range(len(entries) - TOGGLES) if entries[n + TOGGLES] - entries[n] <= WINDOW]
+            if close:
+                first = float(run.time[entries[close[0]]])
+                joint = run.coordinates.velocity_labels[k]
+                found.append(
+                    Finding(
+                        "stop",
+                        f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
+                        "times. A smaller dt, more limit_damping, or integrator='semi_implicit' settles it.",
+                        joint,
+                        first,
+                    )
+                )
+    return found
+
+
+def _saturation(run, ledger, noise):
+    """Joint forces that stand at the same largest value again and again, or beyond what the drive can give."""
+    found = []
+    limits = np.asarray(run.model.effort_limit, dtype=float)
+    # At rest a force that stays is no limit: only samples before the motion has ended count.
+    speed = np.maximum.accumulate(np.abs(run.v).max(axis=1, initial=0.0)[::-1])[::-1]
+    moves = speed > max(STILL * speed.max(initial=0.0), noise.velocity.max(initial=0.0))
+    for k, joint in enumerate(run.coordinates.velocity_labels):
+        size = np.abs(run.tau[:, k])
+        top = size.max(initial=0.0)
+        if top > limits[k] * (1.0 + 1e-9) + noise.force:
+            n = int(np.argmax(size > limits[k] * (1.0 + 1e-9) + noise.force))
+            found.append(
+                Finding(
+                    "saturation",
+                    f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
+                    f"t = {run.time[n]:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller.",
+                    joint,
+                    float(run.time[n]),
+                    serious=False,
+                )
+            )
+            continue
+        at_top = (size >= top * (1.0 - 1e-12)) & moves
+        if run.book.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
+            n = int(np.argmax(at_top))
+            found.append(
+                Finding(
+                    "saturation",
+                    f"The controller saturates at joint {joint!r}: {top:.4g} in {at_top.mean():.0%} of the samples, "
+                    f"first at t = {run.time[n]:.6g} s.",
+                    joint,
+                    float(run.time[n]),
+                    serious=False,
+                )
+            )
+    return found
+
+
+def _speed(run, ledger, noise):
+    """Joints faster than their drives."""
+    limits = np.asarray(run.model.velocity_limit, dtype=float)
+    over = np.abs(run.v) > limits * (1.0 + 1e-9) + noise.velocity
+    if not over.any():
+        return []
+    n, k = (int(x) for x in np.argwhere(over)[0])
+    joint = run.coordinates.velocity_labels[k]
+    fast = int(over.any(axis=0).sum())
+    who = f"{joint!r} and {fast - 1} other{'s' if fast > 2 else ''} move" if fast > 1 else f"{joint!r} moves"
+    text = (
+        f"Joint {who} faster than the model's velocity_limit ({limits[k]:g}), from "
+        f"t = {run.time[n]:.6g} s on. The dynamics do not use it."
+    )
+    return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
+
+
+def _manifold(run, ledger, noise):
+    """Quaternions off unit length, couplings that came apart."""
+    found = []
+    for kind, error, most, what in (
+        ("quaternion", ledger.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
+        (
+            "coupling",
+            ledger.coupling_error,
+            max(COUPLING, 16.0 * EPS * np.abs(run.q).max(initial=0.0)),
+            "a coupling is off by",
+        ),
+    ):
+        if error.max(initial=0.0) > most:
+            t = float(run.time[int(np.argmax(error > most))])
+            text = f"The state left its manifold: {what} {error.max():.3g}, more than {most:g} from t = {t:.6g} s on."
+            found.append(Finding(kind, text, None, t))
+    return found
+
+
+def _momentum(run, ledger, noise):
+    """Momentum of what floats, beyond what weight and wrenches gave."""
+    if ledger.momentum_error is None:
+        return []
+    found = []
+    for what, part, least in (
+        ("angular", slice(0, 3), noise.angular_momentum),
+        ("linear", slice(3, 6), noise.linear_momentum),
+    ):
+        error = np.linalg.norm(ledger.momentum_error[:, part], axis=1)
+        size = np.linalg.norm(ledger.momentum[:, part], axis=1).max()
+        moving = float(np.sqrt(2.0 * run.kinetic_energy.max() * max(float(run.model.total_mass), 1e-300)))
+        scale = max(size, moving if what == "linear" else 1e-3 * moving)
+        if error.max() > max(MOMENTUM * scale, least):
+            t = float(run.time[int(np.argmax(error > MOMENTUM * scale))])
+            text = (
+                f"The {what} momentum drifts by {error.max() / scale:.2g} of its size without a cause, more than "
+                f"{MOMENTUM:g} from t = {t:.6g} s on: the integrator's error. A smaller dt or a higher order helps."
+            )
+            found.append(Finding("momentum", text, None, t, serious=error.max() > 10.0 * MOMENTUM * scale))
+    return found
+
+
+def _events(run, ledger, noise):
+    """Instants that gave energy."""
+    gains = [jump for jump in ledger.events if jump.energy > max(UNEXPLAINED * ledger.scale, noise.energy)]
+    if not gains:
+        return []
+    first = gains[0]
+    text = f"The event {first.label!r} at t = {first.time:.6g} s gave {first.energy:.3g} J to the mechanism."
+    return [Finding("event", text, first.joint or None, first.time, serious=False)]

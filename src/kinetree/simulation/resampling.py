@@ -1,0 +1,289 @@
+"""Parts of runs, runs at other times, and several runs as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
+from kinetree.integrators.system import System, clock
+from kinetree.simulation.book import Book
+from kinetree.simulation.channels import frozen
+
+ROWS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
+SAME_TIME = 1e-9  # of a run's duration: times this close are one
+
+
+def take(run, rows: slice):
+    """Some samples of a run, with the same bits.
+
+    Parameters
+    ----------
+    run : Trajectory
+    rows : slice
+        With a positive step, and at least one sample in it.
+
+    Returns
+    -------
+    Trajectory
+        The joint forces of a run with fewer samples are no longer held in between.
+    """
+    if not isinstance(rows, slice):
+        raise TypeError(f"run[{rows!r}]: expected a slice of samples, such as run[:100]; run.q[{rows!r}] is one row.")
+    first, last, step = rows.indices(len(run))
+    if step < 0 or first >= last:
+        raise ShapeError(f"run[{rows.start}:{rows.stop}:{rows.step}]: no samples in rising order among {len(run)}.")
+    arrays = {name: getattr(run, name)[rows] for name in ROWS}
+    time, book = arrays["time"], run.book
+    end = (last - 1 - first) // step * step + first
+    whole = first == 0 and end == len(run) - 1
+    new = Book(
+        method=book.method if step == 1 else None,
+        every=book.every * step,
+        controlled=book.controlled,
+        held=book.held and step == 1,
+        pushed=book.pushed and step == 1,
+        wrenches=None if book.wrenches is None else book.wrenches[rows],
+        disturbance=None if book.disturbance is None else book.disturbance[rows],
+        jumps=tuple(jump for jump in book.jumps if time[0] < jump.time <= time[-1]),
+        counts=dict(book.counts) if whole else {},
+        elements=book.elements,
+        failed=book.failed if end == len(run) - 1 else "",
+        interrupted=book.interrupted if end == len(run) - 1 else "",
+    )
+    part = (time[-1] - time[0]) / run.duration if run.duration > 0.0 else 1.0
+    return replace(
+        run,
+        **arrays,
+        dt=run.dt if run.steps is not None else run.dt * step,
+        steps=run.steps if whole or run.steps is None else book.every * (end - first),
+        wall_time=run.wall_time * part,
+        events=tuple(event for event in run.events if time[0] <= event.time <= time[-1]),
+        book=new,
+        extra=tuple(replace(x, time=time, values=x.values[rows]) for x in run.extra),
+    )
+
+
+def between(run, start: float, end: float):
+    """The samples from one time to another, both included."""
+    slack = SAME_TIME * max(run.duration, 1e-300)
+    inside = np.flatnonzero((run.time >= start - slack) & (run.time <= end + slack))
+    if not len(inside):
+        raise NonFiniteError(
+            f"Trajectory.between: no sample from {start:g} to {end:g} s; the run is from {run.time[0]:g} to "
+            f"{run.time[-1]:g} s, with samples {run.duration / max(len(run) - 1, 1):.3g} s apart."
+        )
+    return take(run, slice(int(inside[0]), int(inside[-1]) + 1))
+
+
+def resample(run, dt: float | None = None, times=None):
+    """The run at other times: see `Trajectory.resample`.
+
+    Parameters
+    ----------
+    run : Trajectory
+    dt : float, optional
+        [s]
+    times : (K,) array, optional
+        [s]
+
+    Returns
+    -------
+    Trajectory
+    """
+    if (dt is None) == (times is None):
+        raise KinetreeError("Trajectory.resample: give either dt= or times=.")
+    times = _even_times(run, dt) if times is None else np.array(times, dtype=float)
+    if times.ndim != 1 or not len(times) or np.any(np.diff(times) <= 0.0):
+        raise ShapeError(f"Trajectory.resample: times has shape {times.shape}; expected (K,), increasing.")
+    if run.model is None:
+        raise KinetreeError("Trajectory.resample needs the model: load it with Trajectory.load(path, model=model).")
+    q, v = run.state(times)
+    model, book = run.model, run.book
+    before = np.clip(_rows_before(run, times), 0, len(run) - 1)
+    tau = run.tau[before] if book.held else _linear(run.time, run.tau, times)
+    wrenches = None if book.wrenches is None else _linear(run.time, book.wrenches, times)
+    disturbance = book.disturbance
+    if disturbance is not None:
+        disturbance = disturbance[before] if book.held else _linear(run.time, disturbance, times)
+    now, forces = clock(model, times), () if wrenches is None else (wrenches,)
+    function = System(model, bool(forces)).function
+    new = Book(
+        controlled=book.controlled, wrenches=wrenches, disturbance=disturbance, elements=book.elements,
+        jumps=tuple(jump for jump in book.jumps if times[0] < jump.time <= times[-1]), failed=book.failed,
+        interrupted=book.interrupted,
+    )  # fmt: skip
+    return replace(
+        run,
+        time=times,
+        q=q,
+        v=v,
+        a=function("forward_dynamics")(q, v, tau, *now, *forces),
+        tau=tau,
+        kinetic_energy=function("kinetic_energy")(q, v, *now),
+        potential_energy=function("potential_energy")(q, *now),
+        elastic_energy=function("elastic_energy")(q),
+        dt=float(dt) if dt is not None else float(np.median(np.diff(times))) if len(times) > 1 else run.dt,
+        steps=None,
+        wall_time=run.wall_time * ((times[-1] - times[0]) / run.duration if run.duration > 0.0 else 1.0),
+        events=tuple(event for event in run.events if times[0] <= event.time <= times[-1]),
+        book=new,
+        extra=tuple(
+            replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra
+        ),
+    )  # fmt: skip
+
+
+def concatenate(runs: Sequence, tolerance: float = 1e-6):
+    """One run out of several: see `Trajectory.concatenate`.
+
+    Parameters
+    ----------
+    runs : sequence of Trajectory
+    tolerance : float
+
+    Returns
+    -------
+    Trajectory
+    """
+    runs = tuple(runs)
+    if not runs:
+        raise ShapeError("Trajectory.concatenate: no runs.")
+    whole = runs[0]
+    for number, run in enumerate(runs[1:], 1):
+        whole = _joined(whole, run, tolerance, f"runs {number - 1} and {number}")
+    return whole
+
+
+def _joined(one, two, tolerance: float, which: str):
+    """Two runs as one; at the seam the sample of the second, whose forces act from there on."""
+    if one.coordinates != two.coordinates:
+        raise KinetreeError(
+            f"Trajectory.concatenate: {which} are of mechanisms with different coordinates, {one.model_name!r} and "
+            f"{two.model_name!r}."
+        )
+    shift = float(one.time[-1] - two.time[0])
+    model = one.model if one.model is not None else two.model
+    if model is not None and model.time_dependent and abs(shift) > SAME_TIME * max(one.duration, 1e-300):
+        raise KinetreeError(
+            f"Trajectory.concatenate: {which} do not meet in time ({shift:g} s apart), and joints of "
+            f"{one.model_name!r} depend on time; let the second begin when the first ends."
+        )
+    dq = position_difference(model, one.coordinates, one.q[-1:], two.q[:1])[0]
+    for gap, what in ((dq, "position"), (two.v[0] - one.v[-1], "velocity")):
+        k = int(np.argmax(np.abs(gap))) if len(gap) else 0
+        if len(gap) and not abs(gap[k]) <= tolerance:
+            raise KinetreeError(
+                f"Trajectory.concatenate: {which} do not meet: the {what} of {one.coordinates.velocity_labels[k]!r} "
+                f"jumps by {gap[k]:.3g}. Begin the second run with the last state of the first, or raise tolerance "
+                f"(now {tolerance:g}).",
+                joint=one.coordinates.velocity_joints[k],
+            )
+    arrays = {name: np.concatenate((getattr(one, name)[:-1], getattr(two, name))) for name in ROWS}
+    # What began at zero is moved; what was at its place keeps its bits.
+    time2 = two.time + shift if abs(shift) > SAME_TIME * max(one.duration, 1e-300) else two.time
+    arrays["time"] = time = np.concatenate((one.time[:-1], time2))
+    later = {x.name: x for x in two.extra}
+    extra = [
+        replace(x, time=time, values=frozen(np.concatenate((x.values[:-1], later[x.name].values))))
+        for x in one.extra
+        if x.name in later and x.values.shape[1:] == later[x.name].values.shape[1:] and x.units == later[x.name].units
+    ]
+    return replace(
+        one,
+        **arrays,
+        integrator=one.integrator if one.integrator == two.integrator else f"{one.integrator}, then {two.integrator}",
+        steps=one.steps + two.steps if None not in (one.steps, two.steps) else None,
+        wall_time=one.wall_time + two.wall_time,
+        notes=tuple(dict.fromkeys((*one.notes, *two.notes))),
+        events=(*one.events, *(replace(event, time=event.time + shift) for event in two.events)),
+        model=model,
+        book=_joined_book(one, two, shift),
+        extra=tuple(extra),
+    )
+
+
+def _joined_book(one, two, shift: float) -> Book:
+    a, b = one.book, two.book
+    rows = {}
+    for name in ("wrenches", "disturbance"):
+        first, second = getattr(a, name), getattr(b, name)
+        if first is not None or second is not None:
+            shape = (first if second is None else second).shape[1:]
+            first = np.zeros((len(one), *shape)) if first is None else first
+            second = np.zeros((len(two), *shape)) if second is None else second
+            rows[name] = np.concatenate((first[:-1], second))
+    same = a.method is b.method and a.every == b.every and one.dt == two.dt
+    return Book(
+        method=a.method if same else None,
+        every=a.every if same else max(a.every, b.every, 2),
+        controlled=a.controlled or b.controlled,
+        held=a.held and b.held,
+        jumps=(*a.jumps, *(replace(jump, time=jump.time + shift) for jump in b.jumps)),
+        counts={key: a.counts.get(key, 0) + b.counts.get(key, 0) for key in (*a.counts, *b.counts)},
+        elements=tuple(dict.fromkeys((*a.elements, *b.elements))),
+        failed=b.failed,
+        interrupted=b.interrupted,
+        **rows,
+    )
+
+
+def position_difference(model, coordinates, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
+    """The way from one position to another in velocity coordinates, on the manifold.
+
+    Parameters
+    ----------
+    model : Model or None
+        Without it, joints with as many positions as velocities are subtracted; others need it.
+    coordinates : Coordinates
+    q0, q1 : (K, nq) array
+        [rad or m; quaternions unit]
+
+    Returns
+    -------
+    (K, nv) array
+        [rad or m]
+    """
+    if model is not None:
+        return System(model).function("difference")(q0, q1)
+    if coordinates.position_joints != coordinates.velocity_joints:
+        joint = next(
+            name
+            for name in coordinates.joints
+            if coordinates.position_joints.count(name) != coordinates.velocity_joints.count(name)
+        )
+        raise KinetreeError(
+            f"differences of positions of joint {joint!r}, which has more coordinates than velocities, need the model: "
+            "load the run with Trajectory.load(path, model=model).",
+            joint=joint,
+        )
+    return q1 - q0
+
+
+def _even_times(run, dt) -> np.ndarray:
+    if not isinstance(dt, (int, float, np.number)) or not 0.0 < dt < np.inf:
+        raise KinetreeError(f"Trajectory.resample: dt={dt!r}; expected a positive time [s].")
+    steps = int(np.floor(run.duration / dt * (1.0 + SAME_TIME) + SAME_TIME))
+    times = run.time[0] + dt * np.arange(steps + 1)
+    if abs(times[-1] - run.time[-1]) <= 1e-6 * dt:
+        times[-1] = run.time[-1]
+        return times
+    return np.append(times, run.time[-1])
+
+
+def _rows_before(run, times: np.ndarray) -> np.ndarray:
+    """The sample at or before each time; times that rounding puts just before a sample belong to it."""
+    slack = SAME_TIME * max(run.duration, 1e-300)
+    return np.searchsorted(run.time, times + slack, side="right") - 1
+
+
+def _linear(time: np.ndarray, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Values at other times, linear between the samples."""
+    if len(time) == 1:
+        return np.repeat(values, len(times), axis=0)
+    n = np.clip(np.searchsorted(time, times, side="right") - 1, 0, len(time) - 2)
+    s = np.clip((times - time[n]) / (time[n + 1] - time[n]), 0.0, 1.0)
+    s = s.reshape(-1, *([1] * (values.ndim - 1)))
+    return (1.0 - s) * values[n] + s * values[n + 1]

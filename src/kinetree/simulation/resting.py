@@ -1,0 +1,39 @@
+"""Joints that lie on their stops at the end of a run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.simulation.limits import bounded_coordinates
+
+STILL = 1e-3  # rad/s or m/s
+NEGLIGIBLE = 1e-6  # of the largest force on a stop
+
+
+def resting(run, ledger, noise) -> list[str]:
+    """A sentence on the joints that rest on their stops at the end of a run; none if none does.
+
+    Parameters
+    ----------
+    run : Trajectory
+    ledger : Ledger
+    noise : Rounding
+
+    Returns
+    -------
+    list of str
+    """
+    c, force = run.coordinates, np.zeros(run.v.shape[1])
+    if "force.stops" in ledger.others:  # hard ones, which are no part of the model as simulated
+        force = ledger.others["force.stops"][-1].copy()
+    for _, j, k in bounded_coordinates(run.model):
+        x = float(run.q[-1, j])
+        if run.model.has_stop(k):
+            excess = min(x - float(run.model.lower[k]), 0.0) + max(x - float(run.model.upper[k]), 0.0)
+            force[k] = -float(run.model.limit_stiffness[k]) * excess
+    least = max(noise.force, NEGLIGIBLE * float(np.abs(force).max(initial=0.0)))
+    found = [
+        f"{c.velocity_labels[k]!r} ({'lower' if force[k] > 0.0 else 'upper'}, {abs(force[k]):.3g} {c.force_units[k]})"
+        for k in np.flatnonzero((np.abs(force) > least) & (np.abs(run.v[-1]) < STILL))
+    ]
+    return [f"At rest on their stops at the end, by what they bear: {', '.join(found)}."] if found else []

@@ -1,0 +1,212 @@
+"""The short form of a simulation: one call, one trajectory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kinetree.arguments import checked, progress_bar
+from kinetree.simulation.setup import positive_time
+from kinetree.simulation.simulation import Simulation
+from kinetree.simulation.trajectory import Trajectory
+
+
+@checked(progress=progress_bar)
+def simulate(
+    model,
+    q0=None,
+    v0=None,
+    *,
+    duration: float,
+    dt: float = 1e-3,
+    integrator: str = "auto",
+    controller=None,
+    tau=None,
+    f_ext=None,
+    record_every: int = 1,
+    sample_period: float | None = None,
+    limits: str = "soft",
+    rtol: float | None = None,
+    atol: float | None = None,
+    method: str | None = None,
+    progress: bool | None = None,
+    seed: int | None = None,
+    disturbance=None,
+    sample_time: float | None = None,
+    delay: float | None = None,
+    elements=(),
+    events=(),
+    checkpoint=None,
+    every: float | None = None,
+    friction: str = "smooth",
+    restitution=0.0,
+    locked=(),
+    prescribed=None,
+    motors=(),
+) -> Trajectory:
+    """Simulate the motion of a mechanism.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
+    q0 : (nq,) array_like or str, optional
+        Initial positions [rad or m; quaternions unit, (w, x, y, z)], or the name of one of ``model.keyframes``.
+        Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, moved inside the limits.
+    v0 : (nv,) array_like, optional
+        Initial velocities [rad/s or m/s]. Default: those of the keyframe, else zero.
+    duration : float
+        Simulated time [s].
+    dt : float
+        Step of the fixed-step methods, distance of the samples of "adaptive" [s]. The last step is shortened so that
+        the run ends at ``duration``.
+    integrator : str
+        A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
+        stable for any joint damping, stiffness and friction, the fastest, but damps vibrations. "rk4": order 4, for
+        smooth motions. "auto": "rk4" where dt resolves damping and springs, with the stops beside them, and no joint
+        has dry friction, else "semi_implicit"; with springs, a note tells the choice and what a vibration loses. All
+        others are listed in the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and
+        energy-keeping ones. See the notes.
+    controller : callable or sequence of callables, optional
+        ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
+        once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as
+        the solver likes, and must depend on its arguments only, unless it has a ``sample_time``. An object with
+        ``reset()`` is reset before the run. See `kinetree.controllers`.
+    tau : (nv,) array_like or callable, optional
+        Constant joint forces [N m or N], or ``tau(t)``. Default: zero.
+    f_ext : (nb, 6) array_like, mapping or callable, optional
+        External wrenches on the bodies [N m, N], in world coordinates about the world's origin; by body name,
+        or ``f_ext(t)``, or ``f_ext(t, q, v)``. What depends on the state is held over a fixed step.
+    record_every : int
+        Record every so many steps (the last state always).
+    sample_period : float, optional
+        Distance of the recorded samples [s], a multiple of dt; the other way to say ``record_every``.
+    limits : {"soft", "ignore", "raise", "hard"}
+        At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
+        with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
+        with an error; or hard stops, met by impacts and rested on without penetration ("semi_implicit" only). All but
+        "soft" apply to the model's own stops too.
+    rtol, atol : float, optional
+        Tolerances of "adaptive" only, for each entry of (q, v); default 1e-10.
+    method : str, optional
+        Method of "adaptive" only; default "dop853". "dop853", "dp54", "bs32": embedded pairs on the manifold of the
+        positions. Of SciPy, for stiff motions: "Radau", "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45",
+        "scipy:RK23"; of SUNDIALS: "CVODE", "CVODE_ADAMS", "IDA".
+    progress : bool, optional
+        Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
+    seed : int, optional
+        Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
+    disturbance : callable, optional
+        ``disturbance(t) -> tau``: joint forces that nobody asked for, added to the others; see `kinetree.signals`.
+    sample_time : float, optional
+        The controller is asked at multiples of this time only [s], and its answer is held in between.
+    delay : float, optional
+        What the controller says acts so much later [s]; without ``sample_time`` a multiple of dt.
+    elements : sequence
+        What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
+    events : sequence of Event, optional
+        What to watch for: zeros of functions of time and state, which may end the run or change its state. The
+        trajectory has them as ``run.events``; see `Event`.
+    checkpoint : path-like, optional
+        A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
+        bits; it is removed when the run is complete. The file is a pickle: use only your own.
+    every : float, optional
+        Simulated time between two writings of the checkpoint [s]; default 1. An adaptive solver starts anew there.
+    friction : {"smooth", "exact"}
+        Dry friction rounded off below 1e-3 rad/s or m/s, with which a loaded joint creeps; or exactly Coulomb's law:
+        joints below their breakaway load do not move at all ("semi_implicit" only).
+    restitution : float or mapping of joint name to float
+        Of hard stops: 0 for none, 1 for a rebound that loses nothing.
+    locked : sequence of str
+        Joints that stand still (fixed steps only). The ledger has the forces that this takes.
+    prescribed : mapping of joint name to function of time, optional
+        Joints that move as told (fixed steps only): numbers, `kinetree.joints.Polynomial`, `Sinusoid`, ..., or any
+        callable over scalars; for several coordinates as in `kinetree.joints.Prescribed`. The ledger has the forces.
+    motors : sequence of Motor, or "effort_limit"
+        Drives between the controller and the joints, see `Motor`; or one for each joint with an effort limit.
+
+    Returns
+    -------
+    Trajectory
+        Times, states, accelerations, forces and energies of the recorded samples; its notes tell what was chosen or
+        added, and what to be careful about.
+
+    Raises
+    ------
+    SimulationError
+        The motion is no longer finite, the solver cannot go on, or the controller's answer is unusable; names the time.
+        ``error.trajectory`` is the run up to there.
+    LimitError
+        The initial position, or with ``limits="raise"`` the motion, is outside a limit. With ``limits="soft"`` a start
+        may be as far outside as a run comes on its soft stops, 0.2 rad or m, or on those of the model; a note says so.
+    MemoryLimitError
+        The samples would not fit into memory; says how often to record.
+    ShapeError, NonFiniteError, QuaternionError, CouplingError
+        The initial state is not one of this model.
+
+    Notes
+    -----
+    How to choose an integrator:
+
+    - "semi_implicit" for robots as they are, with stiff joints, stops, friction and digital controllers: no joint
+      damping, spring or friction makes it unstable. It is of order 1: the error is proportional to dt, and what should
+      be conserved is so only to that order (a tumbling quadruped loses up to 0.5 % of its momentum in a second at
+      1 ms). Halve dt to see the error.
+    - "rk4" for smooth conservative motions: order 4, explicit. Stiff springs, stops and damping must be resolved by dt.
+    - "adaptive" for accuracy: reference solutions to the tolerances. "dop853" is for smooth motions; "LSODA" and
+      "Radau" are for stiff ones.
+
+    Dry friction reverses within 1e-3 rad/s or m/s about rest, which makes it stiff there. "rk4" with a step that does
+    not resolve it loses accuracy without blowing up (hundredths of a radian at 1 ms); an explicit adaptive method keeps
+    its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or "adaptive"
+    with ``method="LSODA"`` or "Radau"; the trajectory's notes say so when it applies.
+
+    The time begins at 0, also for joints that depend on it. `Simulation` is the same run as an object, step by step.
+
+    Source: Sueda et al., eq. 2.19-2.21; Munthe-Kaas (1999) for "rk4" on joints with quaternions.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.5, integrator="adaptive")
+    >>> len(run), bool(abs(run.energy[-1] - run.energy[0]) < 1e-9)
+    (501, True)
+    """
+    duration = positive_time("duration", duration)
+    run = Simulation(
+        model,
+        q0,
+        v0,
+        dt=dt,
+        integrator=integrator,
+        controller=controller,
+        tau=tau,
+        f_ext=f_ext,
+        disturbance=disturbance,
+        sample_time=sample_time,
+        delay=delay,
+        elements=elements,
+        events=events,
+        record_every=record_every,
+        sample_period=sample_period,
+        limits=limits,
+        rtol=rtol,
+        atol=atol,
+        method=method,
+        seed=seed,
+        checkpoint=checkpoint,
+        every=every,
+        friction=friction,
+        restitution=restitution,
+        locked=locked,
+        prescribed=prescribed,
+        motors=motors,
+    )
+    if checkpoint is not None and Path(checkpoint).exists():
+        run.restore(checkpoint)
+        run.notes += (f"continued from the checkpoint {Path(checkpoint).name!r} at t = {run.time:.9g} s",)
+    if run.time < duration and not run.is_over:
+        run.advance(duration - run.time, progress)
+    trajectory = run.trajectory(end=None if run.is_over else duration)
+    if checkpoint is not None:
+        Path(checkpoint).unlink(missing_ok=True)
+    return trajectory

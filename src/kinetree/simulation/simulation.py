@@ -1,0 +1,651 @@
+"""A simulation as an object: it goes on step by step, is saved, taken up again, and read at any time."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time as clock
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from kinetree.arguments import (
+    a_callable,
+    a_mapping,
+    a_method,
+    a_model,
+    a_number,
+    a_path,
+    a_seed,
+    a_truth_value,
+    a_word,
+    checked,
+    some_names,
+)
+from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
+from kinetree.integrators import ADAPTIVE, FIXED_STEP, System
+from kinetree.integrators.system import clock as model_time
+from kinetree.integrators.trials import RUNAWAY
+from kinetree.integrators.user_code import UserStep
+from kinetree.simulation.adaptive_loop import AdaptiveMarch
+from kinetree.simulation.book import Book
+from kinetree.simulation.choice import Stiffness
+from kinetree.simulation.components import Elements, Step
+from kinetree.simulation.controllers import check_continuous, check_delays, composed
+from kinetree.simulation.divergence import divergence
+from kinetree.simulation.events import Events, checked_events, interpolated
+from kinetree.simulation.initial import initial_state
+from kinetree.simulation.inputs import Drive
+from kinetree.simulation.interrupted import keep_run
+from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
+from kinetree.simulation.limits import Guard, with_soft_stops
+from kinetree.simulation.memory import check_room, sample_bytes
+from kinetree.simulation.motors import checked_motors
+from kinetree.simulation.progress import Progress
+from kinetree.simulation.provenance import provenance, this_session
+from kinetree.simulation.recorder import Recorder
+from kinetree.simulation.setup import (
+    contact_notes,
+    friction_notes,
+    one_of,
+    positive_time,
+    refuse_endless,
+    slow_steps,
+    solver_settings,
+    steps_between_samples,
+)
+from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
+from kinetree.simulation.step_loop import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched, no_tick, tidier
+from kinetree.simulation.trajectory import Trajectory
+
+GROWN = 1e3  # a state that is so many times larger than at the start runs away
+USABLE = 1e12  # [rad, m, per second] beyond that, an angle has no digit left that means anything
+
+
+class Simulation:
+    """A simulation that goes on as far as one likes.
+
+    Parameters
+    ----------
+    model : Model
+    q0, v0, dt, integrator, controller, tau, f_ext, record_every, sample_period, limits, rtol, atol, method, seed
+        As for `simulate`.
+    disturbance : callable, optional
+        ``disturbance(t) -> tau``, added to the joint forces; see `kinetree.signals`.
+    sample_time, delay : float, optional
+        Of the controller [s], see `kinetree.controllers`.
+    elements : sequence
+        What else takes part: see `kinetree.simulation.components`.
+    events : sequence of Event
+        As for `simulate`.
+    friction, restitution, locked, prescribed, motors
+        As for `simulate`.
+    checkpoint : path-like, optional
+        A file that gets a snapshot, with all samples so far, at every multiple of ``every`` and is replaced each time.
+    every : float, optional
+        Simulated time between two snapshots [s]; default 1.
+
+    Attributes
+    ----------
+    model : Model
+        The model as simulated, with the stops that were added.
+    notes : tuple of str
+        What was chosen or added.
+    system : System
+        The compiled functions of the model.
+
+    Notes
+    -----
+    A run in pieces has the bits of the run in one, with every fixed step; an adaptive solver starts anew with every
+    `advance` and at every checkpoint, so there the same pieces have the same bits.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> sim = kt.Simulation(kt.load("double_pendulum"), [1.0, 0.5], dt=1e-3)
+    >>> sim.advance(0.2)
+    >>> snapshot = sim.save()
+    >>> sim.advance(0.3)
+    >>> once = sim.q
+    >>> sim.restore(snapshot)
+    >>> sim.advance(0.3)
+    >>> bool((sim.q == once).all()), round(sim.time, 9)
+    (True, 0.5)
+    """
+
+    @checked(
+        model=a_model, integrator=a_method, disturbance=a_callable, limits=a_word,
+        method=a_word, friction=a_word, locked=some_names,
+        prescribed=a_mapping, seed=a_seed, checkpoint=a_path,
+    )  # fmt: skip
+    def __init__(
+        self,
+        model,
+        q0=None,
+        v0=None,
+        *,
+        dt: float = 1e-3,
+        integrator: str = "auto",
+        controller=None,
+        tau=None,
+        f_ext=None,
+        disturbance=None,
+        sample_time: float | None = None,
+        delay: float | None = None,
+        elements=(),
+        events=(),
+        record_every: int = 1,
+        sample_period: float | None = None,
+        limits: str = "soft",
+        rtol: float | None = None,
+        atol: float | None = None,
+        method: str | None = None,
+        seed: int | None = None,
+        checkpoint=None,
+        every: float | None = None,
+        friction: str = "smooth",
+        restitution=0.0,
+        locked=(),
+        prescribed=None,
+        motors=(),
+    ) -> None:
+        self._origin = model, seed, this_session()
+        dt = positive_time("dt", dt)
+        self._every = steps_between_samples(dt, record_every, sample_period)
+        if isinstance(integrator, str):
+            one_of("integrator", integrator, (*FIXED_STEP, "adaptive", "auto"))
+        one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
+        method, rtol, atol = solver_settings(integrator, method, rtol, atol)
+        one_of("method", method, ADAPTIVE)
+        constraints = requested(model, friction, limits, restitution, locked, prescribed)
+        self._constraints, own = constraints, () if constraints is None else (constraints,)
+        own += checked_motors(model, motors)
+        self._elements = Elements((*Elements(elements).all, *own, *checked_events(events)))
+        model = self._elements.prepare(model)
+        q, v, notes = initial_state(model, q0, v0, seed, limits)
+        if constraints is not None:
+            q, v, changed = constraints.start(model, q, v)
+            notes += changed
+        if limits == "soft":
+            active, stops = with_soft_stops(model, q)
+            notes += stops
+        else:
+            active = model.without_limits()
+        is_automatic = isinstance(integrator, str) and integrator == "auto" and constraints is None
+        if isinstance(integrator, str):
+            if integrator == "auto":
+                integrator = Stiffness.of(active).integrator(dt) if is_automatic else "semi_implicit"
+            make = FIXED_STEP.get(integrator)
+        else:
+            make, integrator = integrator, integrator.name
+        if constraints is not None:
+            refuse_methods(constraints, integrator)
+        if make is not None and any(active.has_spring(k) for k in range(active.nv)):
+            notes += Stiffness.of(active).notes(dt, integrator, is_automatic)
+        notes += friction_notes(active, integrator, method, dt)
+        self._steps_per_second, slow = slow_steps(active, method) if make is None else (0.0, [])
+        notes += slow
+        self.model, self._solver = active, (method, rtol, atol)
+        self.notes = (*notes, *contact_notes(model))
+        controller = composed(controller, sample_time, delay)
+        if controller is not None:
+            check_continuous(controller) if make is None else check_delays(controller, dt)
+        self._drive = Drive(active, controller, tau, f_ext, disturbance, self._elements)
+        self.system = System(active, self._drive.has_wrenches)
+        self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
+        is_foreign = make is not FIXED_STEP.get(integrator)
+        if is_foreign or any(element is not constraints for element in self._elements.having("wrap")):
+            self._stepper = None if make is None else UserStep(self._stepper)
+        if make is None and self._elements.having("wrap"):
+            raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
+        self._method = make
+        self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
+        self._guard = Guard(model) if limits == "raise" else None
+        self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
+        unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
+        self._is_plain = make is not None and not unseen  # by the plain loop
+        self._tidy = tidier(self.system)
+        self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
+        if checkpoint is not None:
+            self._save_every = positive_time("every", 1.0 if every is None else every)
+        elif every is not None:
+            raise SimulationError("simulate: every is the time between checkpoints; give checkpoint= a file, too.")
+        self._at = Cursor(q, v, dt)
+        self._record = Recorder(active.nq, active.nv, active.nb if self._drive.wrench_of_state else 0)
+        self.is_over = False
+        self.wall_time, self._since = 0.0, None
+        self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
+        self._adaptive = AdaptiveMarch(
+            self.system, self._at, self._drive, self._elements, self._watch, self._guard, self._record, self._every,
+            self._solver, self.counts,
+        )  # fmt: skip
+        self._compile_ahead()
+        self._drive.reset()
+        if hasattr(self._stepper, "reset"):
+            self._stepper.reset()
+        for element in self._elements.having("reset"):
+            element.reset(self)
+
+    def __repr__(self) -> str:
+        return f"Simulation of {self.model.name!r} at t = {self.time:.9g} s, {self.integrator}"
+
+    # Where it is ---------------------------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """Where the run is [s]."""
+        return self._at.time
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions, shape (nq,), a copy."""
+        return self._at.q.copy()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities, shape (nv,), a copy."""
+        return self._at.v.copy()
+
+    @property
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v), copies."""
+        return self.q, self.v
+
+    @property
+    def tau(self) -> np.ndarray:
+        """Joint forces that act now [N m or N], shape (nv,)."""
+        self._ask()
+        return np.array(self._drive.held(self.time))
+
+    @property
+    def dt(self) -> float:
+        """Step, or distance of the samples of an adaptive run [s]."""
+        return self._at.dt
+
+    # Going on ------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
+        if self._is_plain and self._checkpoint is None and not self.is_over:
+            self._since = clock.perf_counter()
+            try:
+                self._march_plain(1, no_tick)
+            except BaseException as error:
+                self._keep(error)
+                raise
+            self._stop_clock()
+        else:
+            self.advance(self._at.dt)
+
+    def advance(self, duration: float, progress: bool | None = False) -> None:
+        """Go on for a time.
+
+        Parameters
+        ----------
+        duration : float
+            [s]. Where it is no multiple of dt, the last step is shortened.
+        progress : bool, optional
+            Show a progress bar; None: if it takes longer than a second and stderr is a terminal.
+
+        Raises
+        ------
+        SimulationError
+            The motion is no longer finite, or a controller's answer is unusable; ``error.trajectory`` is the run up to
+            there.
+        LimitError
+            With ``limits="raise"``: the motion leaves a limit.
+        MemoryLimitError
+            The samples would not fit into memory.
+        KeyboardInterrupt, Exception
+            Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
+        """
+        end = self.time + positive_time("duration", duration)
+        refuse_endless(self._steps_per_second, duration, self._solver[0], self.notes)
+        self._check_room(end)
+        bar = Progress(end, progress)
+        self._since = clock.perf_counter()
+        try:
+            while not self.is_over and self._steps_left(end):
+                goal = end if self._checkpoint is None else min(end, self._next_save())
+                if self._stepper is None:
+                    self._solve(goal, bar)
+                else:
+                    self._march(goal, bar)
+                if self._checkpoint is not None and goal < end and not self.is_over:
+                    self.save().save(self._checkpoint)
+        except BaseException as error:
+            self._keep(error)
+            raise
+        finally:
+            bar.close()
+            self._stop_clock()
+
+    def _check_room(self, end: float) -> None:
+        """Refuse a run whose samples do not fit into memory, before it begins."""
+        at, drive, every = self._at, self._drive, self._every
+        check_room(
+            f"simulate: the samples of {end:g} s, one every {at.dt * every:g} s,",
+            (end - at.time) / (at.dt * every) + self._record.rows,
+            sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
+            lambda times: (
+                f"Record less often, sample_period={times * every * at.dt:.12g} or "
+                f"record_every={times * every}, or take a shorter duration or a longer dt."
+            ),
+        )
+
+    def _stop_clock(self) -> None:
+        if self._since is not None:
+            self.wall_time, self._since = self.wall_time + clock.perf_counter() - self._since, None
+
+    def _steps_left(self, end: float) -> bool:
+        return any(self._at.whole_steps(end))
+
+    def _next_save(self) -> float:
+        """The end of the first step that reaches the next multiple of ``every``, so that no step is shortened."""
+        at = self._at
+        number = math.floor(at.time / self._save_every + 1e-9 + SLIVER * at.dt / self._save_every) + 1
+        whole, rest = at.whole_steps(number * self._save_every)
+        return at.origin + (at.n + max(whole + (rest > 0.0), 1)) * at.dt
+
+    def _march(self, end: float, bar) -> None:
+        whole, rest = self._at.whole_steps(end)
+        if self._is_plain and whole:
+            self._march_plain(whole, bar.tick)
+        if rest or not self._is_plain:
+            try:
+                self.is_over = march_watched(
+                    self._at, end, self._stepper, self._drive, self._record, self._every, self._tidy, bar.tick,
+                    self._watch,
+                )  # fmt: skip
+            except (NotFiniteState, KinetreeError) as error:
+                self._explain(error)
+
+    def _march_plain(self, steps: int, tick) -> None:
+        try:
+            march(self._at, steps, self._stepper, self._drive, self._record, self._every, self._tidy, tick)
+        except (NotFiniteState, KinetreeError) as error:
+            self._explain(error)
+
+    def _explain(self, error) -> None:
+        """Raise the error that says why a run cannot go on."""
+        at = self._at
+        if isinstance(error, NotFiniteState):
+            raise self._blown_up() from None
+        # A runaway state makes controllers overflow: the state is to blame then.
+        largest = np.abs(np.concatenate((at.q, at.v))).max(initial=0.0)
+        if not largest < RUNAWAY:
+            raise self._blown_up() from error
+        raise self._with_trajectory(error, diverged=largest > USABLE) from error.__cause__
+
+    def _solve(self, end: float, bar) -> None:
+        try:
+            self.is_over = self._adaptive.advance(end, bar.tick)
+        except KinetreeError as error:
+            diverged = isinstance(error, SimulationError)
+            raise self._with_trajectory(error, diverged) from error.__cause__
+
+    def _ask(self) -> None:
+        """Ask the controller for this instant, unless it has been."""
+        at = self._at
+        if self._stepper is None:
+            if not at.asked:
+                self._drive.segment(at.time, at.q, at.v)
+            at.asked = True
+            self._drive.command(at.time, at.q, at.v)
+        elif not at.asked and self._drive.at_steps:
+            self._drive.begin(at.time, at.q, at.v)
+            at.asked = True
+
+    # Within the last step ------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> tuple:
+        """What has happened so far, impacts at hard stops included: one `Occurrence` after the other."""
+        watching = (element for element in self._elements.all if isinstance(element, (Events, JointConstraints)))
+        return tuple(sorted((x for element in watching for x in element.occurrences), key=lambda x: x.time))
+
+    def motion(self, step: Step):
+        """The motion within a step that was just made, ``motion(t) -> (q, v)``."""
+        return interpolated(self.system, step, self._stepper, self._forces(), self._drive.f_ext)
+
+    @property
+    def can_shorten(self) -> bool:
+        """Whether `shortened` works: a method that remembers the steps before cannot repeat one."""
+        return not (hasattr(self._stepper, "reset") or hasattr(self._stepper, "get_state"))
+
+    def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where the method itself comes to if a step that was just made ends at an earlier time [s]."""
+        drive, h = self._drive, t - step.t0
+        if self._stepper is not None:
+            return self._stepper.step(step.t0, h, step.q0, step.v0, drive.held_function(), drive.f_ext)
+        method, rtol, atol = self._solver
+        solution = ADAPTIVE[method](
+            self.system, step.q0, step.v0, np.array((step.t0, t)), drive.command, drive.f_ext, method=method, rtol=rtol,
+            atol=atol,
+        )  # fmt: skip
+        return solution.q[-1], solution.v[-1]
+
+    def _forces(self):
+        """The joint forces within a step, as a function of time and state."""
+        if self._stepper is None:
+            return self._drive.command
+        held = self._drive.held_function()
+        return lambda t, q, v: held(t)
+
+    # Saving --------------------------------------------------------------------------------------------------------
+
+    @checked(record=a_truth_value)
+    def save(self, record: bool = True) -> Snapshot:
+        """All that the run needs to go on from here to the same bits.
+
+        Parameters
+        ----------
+        record : bool
+            With the samples so far, so that `trajectory` is whole after `restore`.
+
+        Returns
+        -------
+        Snapshot
+            It can be pickled, and `Snapshot.save` writes it to a file.
+        """
+        at = self._at
+        return Snapshot(
+            time=at.time,
+            q=at.q.copy(),
+            v=at.v.copy(),
+            settings=self._settings(),
+            clock=(at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, dict(self.counts)),
+            drive=self._drive.get_state(),
+            stepper=self._stepper.get_state() if hasattr(self._stepper, "get_state") else None,
+            elements=self._elements.get_state(),
+            record=self._record.get_state() if record else None,
+            jumps=tuple(self._watch.jumps),
+        )
+
+    def __reduce__(self):
+        raise UnsupportedError(
+            "a Simulation holds compiled code and functions of the caller, so it cannot be pickled or copied. Pickle "
+            "sim.save(), which is all of its state, make the Simulation anew and restore that: sim.restore(snapshot)"
+        )
+
+    def restore(self, snapshot) -> None:
+        """Go to where a snapshot was taken.
+
+        Parameters
+        ----------
+        snapshot : Snapshot or path-like
+            Of this simulation, or of one made with the same model and settings, in any process.
+
+        Raises
+        ------
+        SimulationError
+            It is of another simulation; says what differs.
+        """
+        if not isinstance(snapshot, Snapshot):
+            snapshot = Snapshot.load(snapshot)
+        check_settings(snapshot.settings, self._settings())
+        at = self._at
+        at.q, at.v = snapshot.q.copy(), snapshot.v.copy()
+        at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, counts = snapshot.clock
+        self.counts.update(counts)
+        self._drive.set_state(snapshot.drive)
+        if hasattr(self._stepper, "set_state"):
+            self._stepper.set_state(snapshot.stepper)
+        self._elements.set_state(snapshot.elements)
+        self._watch.jumps = list(snapshot.jumps)
+        self._record.set_state(snapshot.record)
+
+    def _settings(self) -> dict:
+        return {
+            "model": self.model.name,
+            "numbers of the model": fingerprint(self.model),
+            "integrator": self.integrator,
+            "dt": self._at.dt,
+            "steps between samples": self._every,
+        } | ({} if self._constraints is None else {"joint laws": self._constraints.settings})
+
+    # Reading -------------------------------------------------------------------------------------------------------
+
+    @checked(end=a_number)
+    def trajectory(self, end: float | None = None) -> Trajectory:
+        """The run so far, up to now, as `simulate` returns it.
+
+        Parameters
+        ----------
+        end : float, optional
+            What to call the last instant [s], if that is not the time to the last bit.
+        """
+        try:
+            self._ask()
+            run = self._trajectory(last=True)
+        except BaseException as error:
+            self._keep(error)
+            raise
+        if end is None:
+            return run
+        time = run.time.copy()
+        time[-1] = end
+        return dataclasses.replace(run, time=time)
+
+    def _trajectory(self, last: bool, checks: bool = True, **ended: str) -> Trajectory:
+        at, drive, system = self._at, self._drive, self.system
+        rows = self._record.get_state()
+        T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
+        if last:
+            T, Q, V = np.append(T, at.time), np.vstack((Q, at.q)), np.vstack((V, at.v))
+            TAU = np.vstack((TAU, drive.held(at.time)))
+        wrenches, now = rows["wrenches"] if drive.wrench_of_state else drive.wrenches(T), model_time(self.model, T)
+        if last and drive.wrench_of_state:
+            wrenches = np.concatenate((wrenches, drive.pushed[None]))
+        forces = () if wrenches is None else (wrenches,)
+        acting = TAU
+        if self._constraints is not None:
+            acting = TAU + self._constraints.reactions(self.model, T, Q, V, TAU, wrenches)
+        dynamics = system.function("forward_dynamics", checks=checks)
+        return Trajectory(
+            time=T,
+            q=Q,
+            v=V,
+            a=dynamics(Q, V, acting, *now, *forces),
+            tau=TAU,
+            kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
+            potential_energy=system.function("potential_energy")(Q, *now),
+            elastic_energy=system.function("elastic_energy")(Q),
+            model_name=self.model.name,
+            coordinates=system.coordinates,
+            integrator=self.integrator,
+            dt=at.dt,
+            steps=at.count if self._stepper is not None else None,
+            wall_time=self.wall_time,
+            notes=self.notes,
+            events=self.events,
+            model=self.model,
+            book=self._book(T, wrenches, ended),
+            provenance=provenance(self._origin[0], self.model, *self._origin[1:]),
+        )
+
+    def _book(self, times, wrenches, ended: dict[str, str]) -> Book:
+        fixed, drive = self._stepper is not None, self._drive
+        counts = self.counts | ({"steps": self._at.count} if fixed else {})
+        return Book(
+            method=self._method,
+            every=self._every,
+            controlled=drive.controlled,
+            held=drive.at_steps and fixed and self._every == 1,
+            pushed=drive.wrench_of_state and fixed and self._every == 1,
+            wrenches=wrenches,
+            disturbance=drive.disturbances(times),
+            jumps=tuple(self._watch.jumps),
+            counts=counts,
+            elements=self._elements.all,
+            **ended,
+        )
+
+    def _energy(self, t, q, v) -> float:
+        now, function = model_time(self.model, t), self.system.function
+        kinetic, potential = function("kinetic_energy")(q, v, *now), function("potential_energy")(q, *now)
+        return float(kinetic + potential + function("elastic_energy")(q))
+
+    def _compile_ahead(self) -> None:
+        """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
+        at, system, rest = self._at, self.system, np.zeros(self.model.nv)
+        wrenches = self._drive.compile_time_wrenches()
+        system.function("normalize")(at.q)
+        if self._stepper is not None:
+            self._stepper.step(0.0, at.dt, at.q, at.v, lambda t: rest, lambda t: wrenches)
+        else:
+            method, rtol, atol = self._solver
+            ahead = np.array((0.0, 1e-9 * at.dt))
+            with suppress(SimulationError):
+                ADAPTIVE[method](
+                    system, at.q, at.v, ahead, lambda t, q, v: rest, lambda t: wrenches, method=method, rtol=rtol,
+                    atol=atol,
+                )  # fmt: skip
+
+    def _blown_up(self) -> SimulationError:
+        """The error for a state that is not finite, with what the samples before tell."""
+        at = self._at
+        coordinates = self.system.coordinates
+        bad, size = coordinates.first_bad(at.q, at.v), ""
+        if bad is None:
+            entry = int(np.argmax(np.abs(np.concatenate((at.q, at.v)))))
+            labels = coordinates.position_labels + coordinates.velocity_labels
+            bad = f"{'position' if entry < len(at.q) else 'velocity'} {labels[entry]!r}"
+            size = f" (beyond {RUNAWAY:g})"
+        steady = "integrator='semi_implicit' or 'adaptive'"
+        other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady
+        error = SimulationError(
+            f"simulate: the motion is no longer finite at t = {at.time:.6g} s{size}; the first bad coordinate is the "
+            f"{bad}. Use a smaller dt (now {at.dt:g} s), or {other}.",
+            time=at.time,
+            coordinate=bad,
+        )
+        return self._with_trajectory(error, diverged=True)
+
+    def _keep(self, error: BaseException) -> None:
+        """Give an error that is not about the motion the run up to there."""
+        self._stop_clock()
+        keep_run(error, self._at, self._record, self._trajectory)
+
+    def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
+        """The error, with the samples that are worth looking at, and what they tell of a divergence."""
+        self._stop_clock()
+        record = self._record
+        states = np.hstack((record.q[: record.rows], record.v[: record.rows]))
+        size = np.maximum.accumulate(np.nan_to_num(np.abs(states).max(axis=1, initial=0.0), nan=np.inf))
+        usable, last_resort = (int(np.searchsorted(size, most)) for most in (USABLE, RUNAWAY))
+        record.rows = max(usable, min(last_resort, 4), min(record.rows, 1))
+        with np.errstate(all="ignore"):
+            try:
+                error.trajectory = self._trajectory(last=False, failed=error.message) if record.rows else None
+            except SingularityError as singular:
+                if size[record.rows - 1] < GROWN * max(1.0, size[0]):  # this is why; else what became of the motion
+                    error = singular
+                error.trajectory = self._trajectory(last=False, checks=False, failed=error.message)
+            found = divergence(error.trajectory) if diverged and record.rows else []
+        for one in found:
+            error.message = f"{error.message} {one['text']}"
+            error.args = (error.message,)
+            error.joint, error.began = one["joint"], one["time"]
+        return error

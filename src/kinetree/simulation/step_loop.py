@@ -1,0 +1,225 @@
+"""The loops over fixed steps: a plain one, and one with events, sampling times, limits and landings."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.integrators.trials import is_sane
+from kinetree.simulation.components import Jump, Step
+
+CHECK_EVERY = 64  # steps between looks at the state where nobody else sees it: too rarely to cost any
+SLIVER = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
+
+
+class Cursor:
+    """Where a run is: the state, and the time as a count of steps from an origin.
+
+    Attributes
+    ----------
+    q, v : numpy.ndarray
+    origin : float
+        Time from which steps are counted [s].
+    n : int
+        Steps since then: the time is ``origin + n dt``, without the rounding of a sum.
+    count : int
+        Steps since the run began.
+    dt : float
+    asked : bool
+        Whether the controller has been asked for this instant.
+    """
+
+    __slots__ = ("asked", "count", "dt", "n", "origin", "q", "v")
+
+    def __init__(self, q: np.ndarray, v: np.ndarray, dt: float) -> None:
+        self.q, self.v, self.dt = q, v, dt
+        self.origin, self.n, self.count, self.asked = 0.0, 0, 0, False
+
+    @property
+    def time(self) -> float:
+        """[s]"""
+        return self.origin + self.n * self.dt
+
+    def land(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Be at a time off the grid, which is a new origin."""
+        self.origin, self.n, self.q, self.v = float(t), 0, q, v
+
+    def whole_steps(self, end: float) -> tuple[int, float]:
+        """How many steps fit before ``end``, and what is left [s]: zero if that is rounding."""
+        steps = (end - self.time) / self.dt
+        whole = round(steps)
+        if abs(steps - whole) <= SLIVER:
+            return max(whole, 0), 0.0
+        whole = math.floor(steps)
+        return whole, end - (self.origin + (self.n + whole) * self.dt)
+
+
+class NotFiniteState(Exception):
+    """The state is NaN or beyond all bounds; the loop's caller says why."""
+
+
+def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, tick) -> None:
+    """Whole steps, in which nothing happens but the controller.
+
+    This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
+    that is not finite: with one, every state is looked at. Without, every 64th, and the steps before a bad one are
+    made again to find the first; not of methods that remember steps, or whose sums in NumPy would warn.
+
+    Raises
+    ------
+    NotFiniteState
+        The cursor is at the first such state.
+    """
+    step, f_ext, dt, origin = stepper.step, drive.f_ext, cursor.dt, cursor.origin
+    begin, held = drive.begin_function(), drive.held_function()
+    if cursor.count % every == 0:
+        record.forget(cursor.time)
+    record.reserve(steps // every + 1)
+    T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
+    q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
+    last, good = n + steps, (q, v, n)
+    seen = begin is not None or hasattr(stepper, "get_state") or hasattr(stepper, "tableau")
+    look = 1 if seen else CHECK_EVERY
+    try:
+        while n < last:
+            t = origin + n * dt
+            if begin is not None:
+                if asked:
+                    asked = False
+                else:
+                    begin(t, q, v)
+            if count % every == 0:
+                T[row], Q[row], V[row], TAU[row] = t, q, v, held(t)
+                row += 1
+            q, v = step(t, dt, q, v, held, f_ext)
+            n += 1
+            count += 1
+            if count % look == 0 or n == last:
+                if not is_sane(q, v):
+                    if look > 1:
+                        found, (q, v, n) = n, good
+                        while n < found and is_sane(q, v):
+                            q, v = step(origin + n * dt, dt, q, v, held, f_ext)
+                            n += 1
+                        count -= found - n
+                    raise NotFiniteState
+                if count % CHECK_EVERY == 0 or n == last:
+                    if count % CHECK_EVERY == 0:
+                        q, v = tidy(q, v)
+                    tick(origin + n * dt)
+                good = q, v, n
+    finally:
+        record.rows = row
+        cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked = q, v, n, count, False
+
+
+def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int, tidy, tick, watch) -> bool:
+    """Steps that end where something happens; whether the run is over.
+
+    Parameters
+    ----------
+    end : float
+        Where to stop [s].
+    watch : Watch
+        What looks at every step.
+
+    Returns
+    -------
+    bool
+        True if a landing ended the run before ``end``.
+    """
+    dt = cursor.dt
+    held, f_ext = drive.held_function(), drive.f_ext
+    if cursor.count % every == 0:
+        record.forget(cursor.time)
+    while True:
+        t = cursor.time
+        if end - t <= SLIVER * dt:
+            return False
+        if drive.at_steps and not cursor.asked:
+            drive.begin(t, cursor.q, cursor.v)
+        if cursor.count % every == 0 or watch.landed:
+            record.append(t, cursor.q, cursor.v, held(t), drive.pushed)
+        watch.landed = False
+        stop = min(end, drive.next_time(t)) if drive.has_instants else end
+        whole, rest = cursor.whole_steps(stop)
+        h = dt if whole else rest
+        q, v = stepper.step(t, h, cursor.q, cursor.v, held, f_ext)
+        done = Step(t, cursor.q, cursor.v, t + h, q, v, held(t))
+        if not is_sane(q, v):
+            cursor.q, cursor.v, cursor.n = q, v, cursor.n + 1
+            raise NotFiniteState
+        cursor.asked = False
+        cursor.count += 1
+        if cursor.count % CHECK_EVERY == 0:
+            q, v = tidy(q, v)
+            tick(t + h)
+        landing = watch.after_step(done)
+        if landing is not None:
+            cursor.land(landing.t, landing.q, landing.v)
+            if landing.stop:
+                return True
+        elif whole:
+            cursor.n, cursor.q, cursor.v = cursor.n + 1, q, v
+            if whole == 1 and not rest and stop < end:  # an instant on the grid: count from it, or rounding adds up
+                cursor.land(stop, q, v)
+        else:
+            cursor.land(stop, q, v)
+
+
+class Watch:
+    """What looks at every step: the limits that may not be passed, and the elements.
+
+    Parameters
+    ----------
+    elements : Elements
+    guard : Guard or None
+    stepper : object
+        Told where the state jumps, if it has a memory.
+    energy : callable
+        ``energy(t, q, v)``: kinetic, of gravity and elastic, for the energy of jumps [J].
+    """
+
+    __slots__ = ("_elements", "_energy", "_guard", "_stepper", "jumps", "landed")
+
+    def __init__(self, elements, guard, stepper, energy) -> None:
+        self._elements, self._guard, self._stepper, self._energy = elements, guard, stepper, energy
+        self.jumps: list[Jump] = []
+        self.landed = False
+
+    @property
+    def needed(self) -> bool:
+        """Whether there is anything that looks at steps."""
+        return self._guard is not None or bool(self._elements.having("after_step"))
+
+    def after_step(self, step: Step):
+        """The landing that an element asks for, after the books are kept."""
+        if self._guard is not None:
+            self._guard.check(step.t1, step.q1)
+        landing = self._elements.after_step(step)
+        if landing is None:
+            return None
+        self.landed = True
+        energy = 0.0
+        if landing.before is not None:
+            before, after = (self._energy(landing.t, landing.q, v) for v in (landing.before, landing.v))
+            energy = after - before
+        self.jumps.append(Jump(landing.t, landing.label, energy, landing.joint))
+        self._elements.landed(landing.t)
+        if hasattr(self._stepper, "reset"):
+            self._stepper.reset()
+        return landing
+
+
+def no_tick(t: float) -> None:
+    """No progress bar."""
+
+
+def tidier(system):
+    """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
+    normalize = system.function("normalize")
+    if not system.model.couplings:
+        return lambda q, v: (normalize(q), v)
+    apply_couplings = system.function("apply_couplings")
+    return lambda q, v: apply_couplings(normalize(q), v)

@@ -1,0 +1,8 @@
+"""Algorithms in the other forms of the literature: for reading, teaching and verification.
+
+Importing this package registers all of them in ``algorithms.spec.ALGORITHMS``.
+"""
+
+from kinetree.textbook import aba_variants, aba_world, hybrid_recursive, mass_matrix, newton_euler, rnea_world
+
+__all__ = ["aba_variants", "aba_world", "hybrid_recursive", "mass_matrix", "newton_euler", "rnea_world"]

@@ -1,0 +1,94 @@
+"""The mass matrix by two roads other than composite bodies: Jacobians of the bodies, and columns by inverse dynamics.
+
+Book (eq. 6.4-6.11)   here
+``H``                 ``M``
+``J_k``               ``J[k]``: the columns of ``k_X_i S_i`` for the joints i that carry body k
+``ID_delta``          `differential_inverse_dynamics`
+"""
+
+from __future__ import annotations
+
+from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.force_terms import differential_inverse_dynamics, joint_axes
+from kinetree.algorithms.rotors import add_rotor_inertia
+from kinetree.algorithms.spec import algorithm
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+def mass_matrix_jacobians(model, q):
+    r"""Mass matrix as the sum of the bodies' inertias, each seen through its Jacobian.
+
+    .. math:: M = \sum_k J_k^T I_k J_k, \qquad H_{ij} = \sum_{k \in \nu(i) \cap \nu(j)} S_i^T I_k S_j
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Mass matrix [kg m^2, kg m or kg], the armature on its diagonal.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 6.5-6.11. The definition, at O(n d^2): for checks and for teaching.
+    Identity: equals `crba`.
+
+    See Also
+    --------
+    crba, mass_matrix_columns
+    """
+    X, S = joint_axes(model, q)
+    M = [[0.0] * model.nv for _ in range(model.nv)]
+    J = [{}] + [None] * (model.nb - 1)
+    for k in model.outward():
+        J[k] = {m: X[k] @ column for m, column in J[model.parent[k]].items()}
+        J[k].update(enumerate(S[k], model.v_slice[k].start))
+        columns = list(J[k].items())
+        for at, (m, J_m) in enumerate(columns):
+            F = model.I[k] @ J_m
+            for n, J_n in columns[: at + 1]:
+                M[m][n] = M[n][m] = M[m][n] + J_n.dot(F)
+    add_rotor_inertia(model, X, S, M)
+    for k in range(model.nv):
+        M[k][k] = M[k][k] + model.armature[k]
+    return M
+
+
+@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+def mass_matrix_columns(model, q):
+    r"""Mass matrix column by column: the joint forces that a unit acceleration of one coordinate needs.
+
+    .. math:: M e_k = \mathrm{ID}_\delta(q, e_k)
+
+    Parameters
+    ----------
+    model : Model
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Mass matrix [kg m^2, kg m or kg], the armature on its diagonal.
+
+    Notes
+    -----
+    Source: Featherstone (2008), eq. 6.3-6.4 and table 6.1; Walker and Orin (1982), methods 1 and 2. Symmetric to
+    rounding only, since each entry off the diagonal is computed twice. Cost: O(n^2).
+    Identity: equals `crba`.
+
+    See Also
+    --------
+    crba, mass_matrix_jacobians, inertial_forces
+    """
+    X, S = joint_axes(model, q)
+    M = [[0.0] * model.nv for _ in range(model.nv)]
+    for k in range(model.nv):
+        unit = [1.0 if m == k else 0.0 for m in range(model.nv)]
+        for m, entry in enumerate(differential_inverse_dynamics(model, X, S, model.I, unit)):
+            M[m][k] = entry
+        M[k][k] = M[k][k] + model.armature[k]
+    return M

@@ -1,0 +1,1 @@
+"""Recording of algorithms on symbols: expression graphs, their simplification, differentiation and programs."""

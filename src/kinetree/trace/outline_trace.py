@@ -1,0 +1,547 @@
+"""Large traces in pieces: every different piece is simplified and ordered once, its repetitions are copies.
+
+An algorithm visits the bodies one after the other, and what it does for two bodies of one kind differs in operands
+only. A `MarkedModel` notes where in the trace each visit begins; between the marks lie the *pieces*. Two pieces have
+one *shape* if they do the same operations on their own values and take values from outside in the same pattern. A
+piece is lowered as if it were a program of its own, whose inputs are the values from outside and whose results are the
+values that others use; that is done once for every shape. So a thousand links cost little more than their trace.
+
+What the passes over the whole graph find across pieces is lost: a product that is used in another piece is not fused
+into the sum there. For the chains of revolute joints these are less than 1 % of the operations.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import CompilationError
+from kinetree.joints.turned import TurnedRevolute
+from kinetree.model import ScalarModel
+from kinetree.spatial import PlanarRotation
+from kinetree.spatial.rotation import AxialRotation, GeneralRotation, Rotation
+from kinetree.trace.graph import BOOLEAN, Graph
+from kinetree.trace.lowering import assemble, split
+from kinetree.trace.program import Program
+from kinetree.trace.progress import stage
+from kinetree.trace.simplify import LEAVES, Survey, live, purity, simplify
+
+BODIES = 48
+"""Bodies from which a model is traced with marks."""
+
+LARGE = 16_000
+"""Nodes of a trace from which it is lowered in pieces."""
+
+PIECE = 1200
+"""Longest piece; where no mark stands for so long, pieces of this size are cut."""
+
+STEPS = 16
+"""Bodies on the way to the root that make a piece: the ways of all bodies are then made of the same few."""
+
+LARGEST = 12_000_000
+"""Nodes of a trace, which takes a minute per six million and 400 bytes for each; beyond, compiling is refused."""
+
+REPEATED = 1.5
+"""How much smaller the different pieces together must be than the trace, or it is lowered as a whole."""
+
+
+class Visits(Sequence):
+    """The bodies in an order of visiting; iterating notes where in the trace each visit begins and the last one ends.
+
+    Parameters
+    ----------
+    bodies : range
+    graph : Graph
+    marks : list of int
+        Gets the length of the graph at each visit.
+    what : str
+        What is traced, for the error.
+
+    Raises
+    ------
+    CompilationError
+        While iterating: the trace grows beyond `LARGEST`.
+    """
+
+    __slots__ = ("_bodies", "_graph", "_marks", "_what")
+
+    def __init__(self, bodies: range, graph: Graph, marks: list[int], what: str) -> None:
+        self._bodies, self._graph, self._marks, self._what = bodies, graph, marks, what
+
+    def __iter__(self):
+        count, begin = len(self._bodies), len(self._graph)
+        for k, i in enumerate(self._bodies):
+            here = len(self._graph)
+            self._marks.append(here)
+            if k and k % 16 == 0:
+                # The deepest bodies may come first. Where visits cost as much as a body is deep, half of the
+                # expectation is right; so one that is too large by half is refused at once.
+                expected = here + (here - begin) * (count - k) // k
+                if here > LARGEST or expected > 2 * LARGEST:
+                    self._refuse(max(here, expected // 2))
+            if k and k % 64 == 0:
+                stage(f"reading the algorithm, body {k} of {count}")
+            yield i
+        self._marks.append(len(self._graph))
+
+    def _refuse(self, nodes: int) -> None:
+        raise _too_large(
+            f"{self._what} would be a program of {nodes / 1e6:.0f} million operations or more, beyond the "
+            f"{LARGEST / 1e6:.0f} million up to which kinetree compiles.",
+            len(self._bodies),
+            operations=nodes,
+        )
+
+    def __len__(self) -> int:
+        return len(self._bodies)
+
+    def __getitem__(self, k):
+        return self._bodies[k]
+
+
+def refuse_results(what: str, entries: int, bodies: int) -> None:
+    """Raise CompilationError if there are more entries of results than a program can have."""
+    if entries > LARGEST // 4:
+        raise _too_large(
+            f"{what} has {entries / 1e6:.0f} million entries, beyond the {LARGEST / 4e6:.0f} million up to which "
+            "kinetree compiles.",
+            bodies,
+            entries=entries,
+        )
+
+
+def _too_large(what: str, bodies: int, **values: int) -> CompilationError:
+    return CompilationError(
+        f"{what} Matrices of {bodies} bodies grow with their square: take products with vectors instead (a column of M "
+        "is rnea of a unit acceleration, a whole batch of them in one call: docs/big_models.md), or evaluate without "
+        "compiling, within 'with kinetree.interpreted():'.",
+        bodies=bodies,
+        **values,
+    )
+
+
+class MarkedModel(ScalarModel):
+    """What an algorithm sees of a model with many bodies while it is traced.
+
+    It notes where the visits of bodies begin, and its rotations are symbols, which otherwise are constants: bodies that
+    are turned differently then differ in numbers only.
+
+    Parameters
+    ----------
+    model : Model
+    values : sequence of Expr or float
+        The model's numbers.
+    graph : Graph
+        The trace.
+    what : str
+        What is traced, for errors: "crba of model 'arm'".
+
+    Attributes
+    ----------
+    marks : Marks
+    plain : Model
+        The model, its rotations constant.
+    """
+
+    __slots__ = ("_graph", "_what", "marks", "plain")
+
+    def __init__(self, model, values: Sequence, graph: Graph, what: str) -> None:
+        marks = Marks([], len(values), [])
+        self._set(_graph=graph, _what=what, marks=marks, plain=model)
+        super().__init__(model, values)
+        symbols = _Symbols(graph, marks)
+        self._set(
+            X_T=(self.X_T[0], *(self.algebra.Transform.of(symbols.rotation(X.E), X.r) for X in self.X_T[1:])),
+            joints=tuple(map(symbols.joint, self.joints)),
+        )
+
+    def outward(self) -> Visits:
+        return Visits(super().outward(), self._graph, self.marks.places, self._what)
+
+    def inward(self) -> Visits:
+        return Visits(super().inward(), self._graph, self.marks.places, self._what)
+
+    def ancestors(self, i: int) -> Iterator[int]:
+        for k, j in enumerate(super().ancestors(i)):
+            if k % STEPS == 0:
+                self.marks.places.append(len(self._graph))
+            yield j
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What the trace of a `MarkedModel` says besides the graph.
+
+    Parameters
+    ----------
+    places : list of int
+        Lengths of the graph when a visit began or a pass ended, ascending.
+    numbers : int
+        How many numbers the model has; params from there on stand for constants.
+    constants : list of float
+        The constants that the params from `numbers` on stand for.
+    """
+
+    places: list[int]
+    numbers: int
+    constants: list[float]
+
+    def bake(self, graph: Graph, roots: Sequence[int]) -> tuple[Graph, list[int]]:
+        """The trace with the constants as constants."""
+        nodes = graph.nodes
+        edits = {
+            k: lambda new, _, x=self.constants[nodes[k][1] - self.numbers]: new.const(x)
+            for k in live(graph, roots)
+            if nodes[k][0] == "param" and nodes[k][1] >= self.numbers
+        }
+        survey = Survey(graph, roots).rebuild(edits)
+        return survey.graph, survey.roots
+
+
+class _Symbols:
+    """Makes a param of every entry of a rotation that is not 0, 1 or -1."""
+
+    def __init__(self, graph: Graph, marks: Marks) -> None:
+        self._graph, self._marks = graph, marks
+
+    def rotation(self, E: Rotation) -> Rotation:
+        """The rotation over symbols. Within one rotation equal entries stay equal, opposite ones opposite."""
+        known: dict[float, object] = {}
+        if isinstance(E, AxialRotation):
+            return AxialRotation(E.axis, self._symbol(E.c, known), self._symbol(E.s, known))
+        if isinstance(E, GeneralRotation):
+            return GeneralRotation(tuple(tuple(self._symbol(x, known) for x in row) for row in E.matrix.rows))
+        if isinstance(E, PlanarRotation):
+            return PlanarRotation(self._symbol(E.c, known), self._symbol(E.s, known))
+        return E
+
+    def joint(self, joint):
+        """The joint; the constant turn of a re-framed one over symbols."""
+        return joint.with_turn(self.rotation(joint.turn)) if isinstance(joint, TurnedRevolute) else joint
+
+    def _symbol(self, x, known: dict):
+        if not isinstance(x, float) or x in (0.0, 1.0, -1.0):
+            return x
+        if x not in known:
+            known[x] = self._graph.param(self._marks.numbers + len(self._marks.constants))
+            known[-x] = -known[x]
+            self._marks.constants.append(x)
+        return known[x]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of the trace in terms of its own: what `_describe` makes of it.
+
+    Parameters
+    ----------
+    shape : int
+        Number of its shape.
+    outside : list of int
+        The nodes that the piece takes.
+    exported : list of int
+        The nodes that others take, in the order in which the shape names them.
+    """
+
+    shape: int
+    outside: list[int]
+    exported: list[int]
+
+
+class Template:
+    """The lowered form of a shape: the piece's code for every state and for every model, over what it takes.
+
+    Leaves of the code are numbers of `leaves`, computed values follow after them.
+
+    Parameters
+    ----------
+    shape : tuple
+        Operations; arguments count the piece's own values from 0, the values from outside from -1 downward. Then what
+        kind each value from outside is of, and which values are used outside.
+    """
+
+    __slots__ = ("leaves", "code", "pure_leaves", "pure_code", "params", "exports")
+
+    def __init__(self, shape: tuple) -> None:
+        operations, kinds, exported = shape
+        graph = Graph()
+        outside = []
+        for k, kind in enumerate(kinds):
+            if kind == "state":
+                outside.append(graph.node(("input", 0, k)))
+            elif kind == "pure":
+                outside.append(graph.node(("param", k)))
+            else:
+                outside.append(graph.boolean(kind[1]) if kind[0] == "boolean" else graph.const(kind[1]))
+        own: list[int] = []
+        for op, *args in operations:
+            own.append(graph.node((op, *(own[a] if a >= 0 else outside[~a] for a in args))))
+        graph, roots = simplify(graph, [own[k] for k in exported])
+        code, fixed, frontier = split(graph, roots)
+        state, values = assemble(code, roots)
+        pure, params = assemble(fixed, frontier)
+        self.leaves, self.code, place = _relative(state)
+        # What an exported value is: ("leaf", node of the leaf) or ("value", number).
+        self.exports = [("leaf", state[v]) if state[v][0] in LEAVES else ("value", place[v]) for v in values]
+        self.pure_leaves, self.pure_code, place = _relative(pure)
+        self.params = [("leaf", pure[v]) if pure[v][0] in LEAVES else ("value", place[v]) for v in params]
+
+
+def _relative(code) -> tuple[list[tuple], list[tuple], dict[int, int]]:
+    """The leaves that operations use, the operations over places in "leaves, then results", and place by value."""
+    used = {a for op, *args in code if op not in LEAVES for a in args}
+    leaves = [k for k, node in enumerate(code) if node[0] in LEAVES and k in used]
+    place = {k: n for n, k in enumerate(leaves)}
+    operations = []
+    for k, (op, *args) in enumerate(code):
+        if op not in LEAVES:
+            place[k] = len(leaves) + len(operations)
+            operations.append((op, *(place[a] for a in args)))
+    return [code[k] for k in leaves], operations, place
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A whole trace, lowered: the code, the places of the roots, the prologue's code and the params among its values.
+
+    Parameters
+    ----------
+    code, prologue : list of tuple
+    cuts : list of int
+    roots, params : list of int
+        Value numbers in the code and in the prologue.
+    """
+
+    code: list[tuple]
+    prologue: list[tuple]
+    cuts: list[int]
+    roots: list[int]
+    params: list[int]
+
+    def program(self, inputs, spans, labels, end: int, numbers: int) -> Program:
+        """The Program, with names and shapes as in `lowering.lower`."""
+        prologue = None
+        if self.params:
+            prologue = Program(
+                inputs=(("numbers", (numbers,)),),
+                outputs=(("params", (len(self.params),)),),
+                code=tuple(self.prologue),
+                results=(tuple(self.params),),
+            )
+        return Program(
+            inputs=tuple((name, tuple(shape)) for name, shape in inputs),
+            outputs=tuple((name, shape) for name, shape, _, _ in spans),
+            code=tuple(self.code),
+            results=tuple(tuple(self.roots[start:stop]) for _, _, start, stop in spans),
+            checks=tuple(zip(labels, self.roots[end:], strict=True)),
+            prologue=prologue,
+            cuts=tuple(self.cuts),
+        )
+
+
+def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Pieces | None:
+    """Lower a large trace in pieces.
+
+    Parameters
+    ----------
+    graph : Graph
+    roots : sequence of int
+        Nodes of the results and checks.
+    marks : Marks
+
+    Returns
+    -------
+    Pieces or None
+        None if the trace is small or its pieces are too different: then it is to be lowered as a whole.
+    """
+    if len(graph) < LARGE:
+        return None
+    order = live(graph, roots)
+    if len(order) < LARGE:
+        return None
+    pure = purity(graph, order)
+    pieces, shapes = _describe(graph, _cut(graph, order, marks.places), pure, roots)
+    if sum(len(operations) for operations, _, _ in shapes) * REPEATED > len(order):
+        return None
+    return _Copies(graph, pure, marks).all(pieces, shapes, roots)
+
+
+def _cut(graph: Graph, order: Sequence[int], marks: Sequence[int]) -> list[list[int]]:
+    """The operations between marks; none much longer than `PIECE`."""
+    nodes = graph.nodes
+    operations = [k for k in order if nodes[k][0] not in LEAVES]
+    places = sorted({bisect_left(operations, mark) for mark in marks} | {0, len(operations)})
+    pieces = []
+    for start, stop in zip(places, places[1:], strict=False):
+        step = PIECE if stop - start > PIECE * 3 // 2 else stop - start
+        pieces += (operations[k : min(k + step, stop)] for k in range(start, stop, step))
+    return pieces
+
+
+def _describe(
+    graph: Graph, pieces: list[list[int]], pure: set[int], roots: Sequence[int]
+) -> tuple[list[Piece], list[tuple]]:
+    """The pieces, and the shapes they have. Truth values from outside are computed again: a piece takes floats."""
+    nodes, value = graph.nodes, graph.value
+    described = []
+    exported = set(roots)
+    for piece in pieces:
+        own: dict[int, int] = {}
+        outside: dict[int, int] = {}
+        kinds: list = []
+        operations: list[tuple] = []
+
+        def add(k: int, own=own, outside=outside, kinds=kinds, operations=operations) -> int:
+            op, *args = nodes[k]
+            coded = [op]
+            for a in args:
+                place = own.get(a)
+                if place is None:
+                    place = outside.get(a)
+                if place is None:
+                    kind = nodes[a][0]
+                    if kind in BOOLEAN and kind not in LEAVES:
+                        place = add(a)
+                    else:
+                        place = outside[a] = ~len(kinds)
+                        if kind == "const":
+                            kinds.append(("const", value[a]))
+                        elif kind == "true" or kind == "false":
+                            kinds.append(("boolean", kind == "true"))
+                        else:
+                            kinds.append("pure" if a in pure else "state")
+                coded.append(place)
+            own[k] = place = len(operations)
+            operations.append(tuple(coded))
+            return place
+
+        for k in piece:
+            if k not in own:
+                add(k)
+        exported.update(outside)
+        described.append((piece, tuple(operations), tuple(kinds), own, list(outside)))
+    result = []
+    shapes: dict[tuple, int] = {}
+    for piece, operations, kinds, own, outside in described:
+        mine = [k for k in piece if k in exported]
+        shape = operations, kinds, tuple([own[k] for k in mine])
+        result.append(Piece(shapes.setdefault(shape, len(shapes)), outside, mine))
+    return result, list(shapes)
+
+
+class _Copies:
+    """The code that grows while templates are copied into it."""
+
+    def __init__(self, graph: Graph, pure: set[int], marks: Marks) -> None:
+        self.nodes = graph.nodes
+        self.pure = pure
+        self.marks = marks
+        self.code: list[tuple] = []
+        self.prologue: list[tuple] = []
+        self.cuts: list[int] = []
+        self.params: list[int] = []
+        self._param: dict[int, int] = {}  # value of the prologue -> number of the param
+        self._leaves: dict[tuple, int] = {}
+        self._pure_leaves: dict[tuple, int] = {}
+        # A node's value in the code is a number, or a leaf (a tuple) that enters the code at its first use.
+        self._value: dict[int, int | tuple] = {}
+        self._pure_value: dict[int, int] = {}
+
+    def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Pieces:
+        """Copy all pieces, each from the template of its shape."""
+        templates = []
+        for k, shape in enumerate(shapes):
+            if k % 64 == 0:
+                stage(f"simplifying, form {k + 1} of {len(shapes)}")
+            templates.append(Template(shape))
+        for k, piece in enumerate(pieces):
+            if k % 256 == 0:
+                stage(f"joining the code, piece {k + 1} of {len(pieces)}")
+            if self.code and (not self.cuts or self.cuts[-1] < len(self.code)):
+                self.cuts.append(len(self.code))
+            self._copy(templates[piece.shape], piece)
+        if self.cuts and self.cuts[-1] == len(self.code):
+            self.cuts.pop()
+        places = [self._state(k) for k in roots]
+        return Pieces(self.code, self.prologue, self.cuts, places, self.params)
+
+    def _copy(self, template: Template, piece: Piece) -> None:
+        outside = piece.outside
+        code = self.prologue
+        known = [self._pure_leaf(leaf, outside) for leaf in template.pure_leaves]
+        for op, *args in template.pure_code:
+            known.append(len(code))
+            code.append((op, *[known[a] for a in args]))
+        frontier = [known[x] if kind == "value" else self._pure_leaf(x, outside) for kind, x in template.params]
+
+        code = self.code
+        known = [self._leaf(leaf, outside, frontier) for leaf in template.leaves]
+        for op, *args in template.code:
+            known.append(len(code))
+            code.append((op, *[known[a] for a in args]))
+        for k, (kind, x) in zip(piece.exported, template.exports, strict=True):
+            if kind == "value":
+                self._value[k] = known[x]
+            elif x[0] == "param":
+                self._value[k] = ("pure", frontier[x[1]])
+                self._pure_value[k] = frontier[x[1]]
+            elif x[0] == "const":
+                self._value[k] = x
+            else:
+                taken = outside[x[2]]
+                self._value[k] = self._value.get(taken, self.nodes[taken])
+
+    def _leaf(self, leaf: tuple, outside: list[int], frontier: list[int]) -> int:
+        """The value number of a template's leaf."""
+        if leaf[0] == "const":
+            return self._enter(leaf)
+        if leaf[0] == "param":
+            return self._enter(("pure", frontier[leaf[1]]))
+        return self._state(outside[leaf[2]])
+
+    def _state(self, k: int) -> int:
+        """The value number of a node of the trace."""
+        value = self._value.get(k)
+        if value is None:
+            node = self.nodes[k]
+            value = ("pure", self._pure(k)) if k in self.pure and node[0] != "const" else node
+        return value if isinstance(value, int) else self._enter(value)
+
+    def _enter(self, leaf: tuple) -> int:
+        """The value number of a leaf, which may have to be made."""
+        if leaf[0] == "pure":
+            j = self._param.get(leaf[1])
+            if j is None:
+                j = self._param[leaf[1]] = len(self.params)
+                self.params.append(leaf[1])
+            leaf = ("param", j)
+        number = self._leaves.get(leaf)
+        if number is None:
+            number = self._leaves[leaf] = len(self.code)
+            self.code.append(leaf)
+        return number
+
+    def _pure_leaf(self, leaf: tuple, outside: list[int]) -> int:
+        """The prologue's value number of a template's leaf."""
+        return self._pure(outside[leaf[1]]) if leaf[0] == "param" else self._enter_pure(leaf)
+
+    def _pure(self, k: int) -> int:
+        """The prologue's value number of a node that depends on model numbers alone."""
+        known = self._pure_value.get(k)
+        if known is not None:
+            return known
+        value, node = self._value.get(k), self.nodes[k]
+        if value is not None and value[0] == "const":  # simplified to a number
+            return self._enter_pure(value)
+        if node[0] == "param":
+            j, numbers = node[1], self.marks.numbers
+            node = ("input", 0, j) if j < numbers else ("const", self.marks.constants[j - numbers])
+        return self._enter_pure(node)
+
+    def _enter_pure(self, leaf: tuple) -> int:
+        number = self._pure_leaves.get(leaf)
+        if number is None:
+            number = self._pure_leaves[leaf] = len(self.prologue)
+            self.prologue.append(leaf)
+        return number

@@ -1,0 +1,137 @@
+"""One comparison: what is computed, by which road, against what, and what rounding allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.errors import InertiaError, UnsupportedError
+from kinetree.verification.report import Row
+
+
+class LeftOut(Exception):
+    """A check does not apply to this model; the message says why."""
+
+
+class Changed(Exception):
+    """The model is another one than its file describes; the message says in which respect."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two arrays that should agree.
+
+    Attributes
+    ----------
+    found, expected, tolerance : (n, ...) array
+        One entry for each state first; the tolerance broadcasts.
+    axes : tuple of str
+        What the other axes count: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
+        or "" for components.
+    note : str
+        What there is to know about the comparison, whatever comes of it.
+    """
+
+    found: np.ndarray
+    expected: np.ndarray
+    tolerance: np.ndarray
+    axes: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """A line of the table.
+
+    Attributes
+    ----------
+    quantity, road, against : str
+    compare : callable
+        ``compare(states) -> Compared``; raises `LeftOut` where it does not apply.
+    means : str
+        What a deviation means, if more is known than that the two disagree.
+    cause : int
+        Rank as a likely cause: what is tested with a lower rank is the ground on which the others stand.
+    inverts_bodies : bool
+        Whether the road inverts the inertias of single bodies, which rods and points do not have.
+    """
+
+    quantity: str
+    road: str
+    against: str
+    compare: Callable
+    means: str = ""
+    cause: int = 9
+    inverts_bodies: bool = False
+
+    def row(self, states) -> Row:
+        """Run the check."""
+        head = self.quantity, self.road, self.against
+        try:
+            with np.errstate(all="ignore"):
+                compared = self.compare(states)
+        except LeftOut as reason:
+            return Row(*head, "left out", note=str(reason))
+        except Changed as reason:
+            return Row(*head, "changed", note=str(reason))
+        except Exception as error:
+            text = " ".join(str(error).split())
+            if isinstance(error, UnsupportedError) or self.inverts_bodies and isinstance(error, InertiaError):
+                return Row(*head, "left out", note=text)  # the road itself says that it does not apply
+            # A road that cannot be gone at all is a finding, not the end of the others.
+            return Row(*head, "off", np.inf, 0.0, np.inf, note=f"it fails: {type(error).__name__}: {text}")
+        return self._judged(states.model, compared)
+
+    def _judged(self, model, compared: Compared) -> Row:
+        head = self.quantity, self.road, self.against
+        found, expected = np.asarray(compared.found), np.asarray(compared.expected)
+        if found.size == 0:
+            return Row(*head, "left out", note="the model has nothing of the kind")
+        found, expected = np.broadcast_arrays(found, expected)
+        with np.errstate(invalid="ignore"):
+            deviation = np.abs(found - expected).astype(float)
+        tolerance = np.broadcast_to(np.asarray(compared.tolerance, float), deviation.shape)
+        with np.errstate(all="ignore"):
+            ratio = np.where(deviation == 0.0, 0.0, deviation / tolerance)
+        ratio = np.where(np.isfinite(deviation) & np.isfinite(tolerance), ratio, np.inf)  # NaN is no agreement
+        worst = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
+        axes = (*compared.axes, *[""] * (ratio.ndim - 1 - len(compared.axes)))
+        also = ()
+        if ratio[worst] > 1.0:
+            places = np.argwhere((ratio > 1.0).any(axis=0)) if ratio.ndim > 1 else []
+            also = tuple(dict.fromkeys(place(model, axes, index) for index in places))
+        return Row(
+            *head,
+            "off" if ratio[worst] > 1.0 else "ok",
+            float(deviation[worst]),
+            float(tolerance[worst]),
+            float(ratio[worst]),
+            int(worst[0]),
+            place(model, axes, worst[1:]) if deviation[worst] else "",
+            also,
+            "; ".join(filter(None, (self.means if ratio[worst] > 1.0 else "", compared.note))),
+        )
+
+
+def place(model, axes, index) -> str:
+    """What an entry belongs to: "joint 'elbow'", "joints 'elbow' and 'wrist'", "body 'hand'"."""
+    joints, others = [], []
+    for axis, k in zip(axes, index, strict=True):
+        if axis in ("v", "q"):
+            k = k % (model.nv if axis == "v" else model.nq)  # accelerations, then forces, side by side
+            slices = model.v_slice if axis == "v" else model.q_slice
+            joints.append(model.joint_names[next(i for i in model.outward() if slices[i].start <= k < slices[i].stop)])
+        elif axis == "joint":
+            joints.append(model.joint_names[k] or "")
+        elif axis == "body":
+            others.append(f"body {model.body_names[k]!r}")
+        elif axis == "number":
+            others.append(model.numbers().names[k])
+        elif axis == "frame":
+            others.append(f"frame {model.frames[k].name!r}")
+    if joints:
+        distinct = list(dict.fromkeys(joints))
+        others.append(f"joint{'s' if len(distinct) > 1 else ''} {' and '.join(map(repr, distinct))}")
+    return ", ".join(others)

@@ -1,0 +1,375 @@
+"""The roads of the dynamics, as a table: a new road is one line.
+
+Every road is compared with the plain one (`plain`), which shares nothing with the algorithms but the joints, and is
+computed in extended precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.compiler.factorization import factorize
+from kinetree.compiler.interpret import interpreted
+from kinetree.verification.check import Check, Compared, LeftOut
+from kinetree.verification.plain import solve_symmetric
+from kinetree.verification.terms import EPS
+
+PLAIN = "plain matrices"
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What roads lead to: its name, its value by the plain road, the rounding that it may have, its axes."""
+
+    name: str
+    of: Callable
+    rounding: Callable
+    axes: tuple[str, ...]
+
+    def value(self, s):
+        """The quantity by the plain road, computed once for all roads."""
+        return s.once(("value", self.name), lambda: self.of(s))
+
+    def tolerance(self, s):
+        """Its rounding, entry by entry."""
+        return s.once(("tolerance", self.name), lambda: self.rounding(s))
+
+
+@dataclass(frozen=True)
+class Road:
+    """A way to a quantity; ``loss`` is a factor of the tolerance that the road itself costs (see `losses`)."""
+
+    quantity: str
+    name: str
+    compute: Callable
+    loss: str = ""
+    cause: int = 5
+
+
+def _both(first, second):
+    """Two results side by side, as one array over all velocity coordinates."""
+    return np.concatenate([first, second], axis=-1)
+
+
+# Quantities ----------------------------------------------------------------------------------------------------------
+
+
+def _half(s) -> list[str]:
+    """The joints of known force of a hybrid problem: every second one; coupled joints as their masters."""
+    model, chosen = s.model, set(range(1, s.model.nb, 2))
+    for c in model.couplings:
+        (chosen.add if c.master in chosen else chosen.discard)(c.joint)
+    return [model.joint_names[i] for i in sorted(chosen) if model.joints[i].nv]
+
+
+def _free(s, names) -> np.ndarray:
+    mask = np.zeros(s.model.nv, bool)
+    for name in names:
+        mask[s.model.v_index(name)] = True
+    return mask
+
+
+def _part(s, M):
+    """Rows and columns of half the joints; zeros elsewhere, as in `crba_restricted`."""
+    free = _free(s, _half(s))
+    return np.where(free[:, None] & free, M, 0.0)
+
+
+def _blocks(s):
+    """M and the bias out of the parts of the equation of motion of a floating base (eq. 9.13)."""
+    _falling(s)
+    I_0, F, H, p_0, C = s.once("eq. 9.13", lambda: s.call("floating_base_coefficients", s.q, s.v, s.f_ext))
+    return np.block([[I_0, F], [np.swapaxes(F, 1, 2), H]]), _both(p_0, C)
+
+
+def _hybrid(s, free):
+    """Accelerations and forces where the forces of some coordinates are known, by the permuted equation of motion."""
+    known = np.where(free, 0.0, s.a)
+    M, a = s.M, known.astype(s.M.dtype)
+    if free.any():
+        right = (s.tau - s.bias - (M @ known.astype(M.dtype)[..., None])[..., 0])[:, free]
+        a[:, free] = solve_symmetric(M[:, free][:, :, free], right[..., None])[..., 0]
+    tau = (M @ a[..., None])[..., 0] + s.bias
+    tau[:, free] = s.tau[:, free]
+    return np.concatenate([a, tau], axis=1)
+
+
+def _hybrid_tolerance(s, free):
+    answer = _hybrid(s, free)
+    a, tau = np.abs(answer[:, : s.model.nv]).astype(float), np.abs(answer[:, s.model.nv :]).astype(float)
+    wrong = s.tolerances.forces(a) + s.tolerances.u * tau + s.tolerances.solved(a)
+    da = np.zeros_like(a)
+    if free.any():
+        part = s.M[:, free][:, :, free]
+        eye = np.broadcast_to(np.eye(part.shape[1]), part.shape)
+        inverse = np.abs(solve_symmetric(part, eye)).astype(float)
+        da[:, free] = (inverse @ wrong[:, free, None])[..., 0]
+    # Accelerations that are off by rounding move the forces of all others.
+    return np.concatenate([da, wrong + (np.abs(s.M).astype(float) @ da[..., None])[..., 0]], axis=1)
+
+
+def _falling(s):
+    """Whether the base floats: the freedoms of its pose first."""
+    nb = s.model.nv_base
+    if not nb:
+        raise LeftOut("the base does not float")
+    free = np.zeros(s.model.nv, bool)
+    free[:nb] = True
+    return free
+
+
+def _base_free(s):
+    """Accelerations and forces with no force on the base, known accelerations of the joints."""
+    return _hybrid_without_base_force(s, _falling(s))
+
+
+class _NoBaseForce:
+    """The states with a base on which no joint force acts."""
+
+    def __init__(self, s, free) -> None:
+        self.model, self.M, self.bias, self.a, self.tolerances = s.model, s.M, s.bias, s.a, s.tolerances
+        self.tau = np.where(free, 0.0, s.tau)
+
+
+def _hybrid_without_base_force(s, free):
+    nb, answer = s.model.nv_base, _hybrid(_NoBaseForce(s, free), free)
+    return _both(answer[:, :nb], answer[:, s.model.nv + nb :])
+
+
+def _base_free_tolerance(s):
+    free, nb = _falling(s), s.model.nv_base
+    tolerance = _hybrid_tolerance(_NoBaseForce(s, free), free)
+    return _both(tolerance[:, :nb], tolerance[:, s.model.nv + nb :])
+
+
+def _all_free(s):
+    everything = np.ones(s.model.nv, bool)
+    return _hybrid(_NoBaseForce(s, _falling(s)), everything)[:, : s.model.nv]
+
+
+def _all_free_tolerance(s):
+    everything = np.ones(s.model.nv, bool)
+    return _hybrid_tolerance(_NoBaseForce(s, _falling(s)), everything)[:, : s.model.nv]
+
+
+QUANTITIES = {
+    quantity.name: quantity
+    for quantity in (
+        Quantity("joint forces", lambda s: s.forces, lambda s: s.tolerances.forces(s.a), ("v",)),
+        Quantity(
+            "joint forces, about the world", lambda s: s.forces, lambda s: s.tolerances.forces(s.a, world=True), ("v",)
+        ),
+        Quantity("bias forces", lambda s: s.bias, lambda s: s.tolerances.forces(0.0 * s.a), ("v",)),
+        Quantity("mass matrix", lambda s: s.M, lambda s: s.tolerances.matrix(), ("v", "v")),
+        Quantity(
+            "accelerations", lambda s: s.answer, lambda s: s.tolerances.accelerations(s.answer, s.tau), ("v",)
+        ),
+        Quantity(
+            "accelerations, about the world", lambda s: s.answer,
+            lambda s: s.tolerances.accelerations(s.answer, s.tau, world=True), ("v",),
+        ),
+        Quantity(
+            "mass matrix, half the joints", lambda s: _part(s, s.M), lambda s: _part(s, s.tolerances.matrix()),
+            ("v", "v"),
+        ),
+        Quantity("inverse of M", lambda s: s.M_inverse, lambda s: s.tolerances.inverse(), ("v", "v")),
+        Quantity("M^-1 x", lambda s: _solution(s), lambda s: s.tolerances.solution(_solution(s)), ("v",)),
+        Quantity(
+            "hybrid, half the joints", lambda s: _hybrid(s, _free(s, _half(s))),
+            lambda s: _hybrid_tolerance(s, _free(s, _half(s))), ("v",),
+        ),
+        Quantity("floating base, joint forces known", _all_free, _all_free_tolerance, ("v",)),
+        Quantity("floating base, joint motion known", _base_free, _base_free_tolerance, ("v",)),
+    )
+}  # fmt: skip
+
+
+def _solution(s):
+    """M^-1 x for x = tau."""
+    return solve_symmetric(s.M, s.tau[..., None])[..., 0]
+
+
+def _factorized(s):
+    if s.model.time_dependent or s.model.rotors:
+        return s.call("articulated_solve", *s.call("articulated_factorization", s.q), s.tau)
+    if s.compiled:
+        return factorize(s.model, s.q).solve(s.tau)
+    with interpreted():
+        return factorize(s.model, s.q).solve(s.tau)
+
+
+def _joints(s, names=None):
+    """The argument ``forward`` of hybrid dynamics."""
+    names = s.model.joint_names[1:] if names is None else names
+    return {"forward": tuple(s.model.joint(name) for name in names)}
+
+
+def _by_hybrid(name, pick, names=None):
+    """A hybrid road, of which one end, or both for half the joints, are taken."""
+
+    def compute(s):
+        a, tau = s.call(name, s.q, s.v, s.tau, s.a, s.f_ext, **_joints(s, _half(s) if names == "half" else names))
+        return _both(a, tau) if pick == "both" else a if pick == "a" else tau
+
+    return compute
+
+
+def _joints_alone(s, x):
+    return x[:, s.model.nv_base :]
+
+
+def _floating_forward(s):
+    _falling(s)
+    return _both(*s.call("floating_base_forward_dynamics", s.q, s.v, _joints_alone(s, s.tau), s.f_ext))
+
+
+def _floating_inverse(s):
+    _falling(s)
+    return _both(*s.call("floating_base_inverse_dynamics", s.q, s.v, _joints_alone(s, s.a), s.f_ext))
+
+
+# Roads ---------------------------------------------------------------------------------------------------------------
+
+ROADS = (
+    Road("joint forces", "rnea", lambda s: s.call("rnea", s.q, s.v, s.a, s.f_ext)),
+    Road("joint forces", "newton_euler", lambda s: s.call("newton_euler", s.q, s.v, s.a, s.f_ext)),
+    Road("joint forces, about the world", "rnea_world", lambda s: s.call("rnea_world", s.q, s.v, s.a, s.f_ext)),
+    Road("joint forces", "bias_forces + inertial_forces", lambda s: (
+        s.call("bias_forces", s.q, s.v, s.f_ext) + s.call("inertial_forces", s.q, s.a))),
+    Road("joint forces", "hybrid_aba, no joint forward", _by_hybrid("hybrid_aba", "tau", ())),
+    Road("joint forces", "hybrid_crba, no joint forward", _by_hybrid("hybrid_crba", "tau", ())),
+    Road("joint forces", "hybrid_recursive, no joint forward", _by_hybrid("hybrid_recursive", "tau", ())),
+    Road("bias forces", "bias_forces", lambda s: s.call("bias_forces", s.q, s.v, s.f_ext)),
+    Road("bias forces", "gravity + coriolis + external forces", lambda s: (
+        s.call("gravity_forces", s.q) + s.call("coriolis_forces", s.q, s.v)
+        + s.call("external_forces", s.q, s.f_ext))),
+    Road("mass matrix", "crba", lambda s: s.call("crba", s.q)),
+    Road("mass matrix", "mass_matrix_jacobians", lambda s: s.call("mass_matrix_jacobians", s.q)),
+    Road("mass matrix", "mass_matrix_columns", lambda s: s.call("mass_matrix_columns", s.q)),
+    Road("mass matrix", "L^T L of ltl", lambda s: _gram(s.call("ltl", s.q))),
+    Road("mass matrix", "L^T D L of ltdl", lambda s: _gram(*s.call("ltdl", s.q))),
+    Road("mass matrix", "floating_base_coefficients", lambda s: _blocks(s)[0]),
+    Road("bias forces", "floating_base_coefficients", lambda s: _blocks(s)[1]),
+    Road("mass matrix, half the joints", "crba_restricted", lambda s: (
+        s.call("crba_restricted", s.q, **_joints(s, _half(s))))),
+    Road("accelerations", "aba", lambda s: s.call("aba", s.q, s.v, s.tau, s.f_ext)),
+    Road("accelerations", "forward_dynamics_crba", lambda s: s.call("forward_dynamics_crba", s.q, s.v, s.tau, s.f_ext)),
+    Road("accelerations", "divide_and_conquer", lambda s: s.call("divide_and_conquer", s.q, s.v, s.tau, s.f_ext),
+         "links"),
+    Road("accelerations, about the world", "aba_world", lambda s: s.call("aba_world", s.q, s.v, s.tau, s.f_ext)),
+    Road("accelerations", "aba_inverse_inertias", lambda s: s.call("aba_inverse_inertias", s.q, s.v, s.tau, s.f_ext),
+         "inertias"),
+    Road("accelerations", "aba_implicit_joints", lambda s: s.call("aba_implicit_joints", s.q, s.v, s.tau, s.f_ext),
+         "inertias"),
+    Road("accelerations", "hybrid_aba, all joints forward", _by_hybrid("hybrid_aba", "a")),
+    Road("accelerations", "hybrid_crba, all joints forward", _by_hybrid("hybrid_crba", "a")),
+    Road("accelerations", "hybrid_recursive, all joints forward", _by_hybrid("hybrid_recursive", "a")),
+    Road("hybrid, half the joints", "hybrid_aba", _by_hybrid("hybrid_aba", "both", "half")),
+    Road("hybrid, half the joints", "hybrid_crba", _by_hybrid("hybrid_crba", "both", "half")),
+    Road("hybrid, half the joints", "hybrid_recursive", _by_hybrid("hybrid_recursive", "both", "half")),
+    Road("inverse of M", "inverse_mass_matrix", lambda s: s.call("inverse_mass_matrix", s.q)),
+    Road("M^-1 x", "inverse_mass_product", lambda s: s.call("inverse_mass_product", s.q, s.tau)),
+    Road("M^-1 x", "factorize, solve", _factorized),
+    Road("M^-1 x", "ltdl, ltdl_solve", lambda s: s.call("ltdl_solve", *s.call("ltdl", s.q), s.tau)),
+    Road("floating base, joint forces known", "floating_base_forward_dynamics", _floating_forward),
+    Road("floating base, joint motion known", "floating_base_inverse_dynamics", _floating_inverse),
+)  # fmt: skip
+
+
+def _gram(L, D=None):
+    """L^T L, or L^T D L."""
+    return np.swapaxes(L, -1, -2) @ (L if D is None else D[..., None] * L)
+
+
+def losses(s, kind: str) -> float:
+    """What a road costs beyond the condition of M.
+
+    "links": joints are eliminated with the inertia of their own link; "inertias": bodies' own inertias are inverted.
+    Where a subtree is much heavier than the body that carries it, that many digits are lost.
+    """
+    return s.once(("loss", kind), lambda: _loss(s, kind)) if kind else 1.0
+
+
+def _loss(s, kind: str) -> float:
+    model, plain = s.model, s.plain
+    own = [None] + [plain.inertia(i).astype(float) for i in model.outward()]
+    whole = [x if x is None else x.copy() for x in own]
+    worst = 1.0
+    for i in model.inward():
+        if kind == "links":
+            S, armature = plain.S[i].astype(float), np.asarray(model.armature)[model.v_slice[i]]
+            for k in range(S.shape[2]):
+                part, all_ = (
+                    np.einsum("ni,nij,nj->n", S[:, :, k], I[i], S[:, :, k]) + armature[k] for I in (own, whole)
+                )
+                some = part > 1e-9 * all_  # what has no inertia of its own is joined with the next link first
+                worst = max(worst, float((all_ / part)[some].max(initial=1.0)))
+        else:
+            values = np.linalg.eigvals(np.linalg.solve(own[i], whole[i])) if np.all(np.linalg.det(own[i])) else [np.inf]
+            worst = max(worst, float(np.abs(values).max()))
+        p = model.parent[i]
+        if p:
+            r = plain.step[i].astype(float)
+            shift = np.broadcast_to(np.eye(6), (s.n, 6, 6)).copy()
+            shift[:, 3:, :3] = -_cross(r)  # a motion moved by r: v + w x r
+            whole[p] = whole[p] + np.swapaxes(shift, 1, 2) @ whole[i] @ shift
+    return worst
+
+
+def _cross(r):
+    out = np.zeros((len(r), 3, 3))
+    out[:, 0, 1], out[:, 0, 2], out[:, 1, 2] = -r[:, 2], r[:, 1], -r[:, 0]
+    return out - np.swapaxes(out, 1, 2)
+
+
+def _compare(road: Road) -> Callable:
+    quantity = QUANTITIES[road.quantity]
+
+    def compare(s):
+        found = road.compute(s)
+        return Compared(found, quantity.value(s), quantity.tolerance(s) * losses(s, road.loss), quantity.axes)
+
+    return compare
+
+
+def checks(roads=ROADS) -> list[Check]:
+    """The table's lines, and what holds of M itself."""
+    lines = [
+        Check(road.quantity, road.name, PLAIN, _compare(road), cause=road.cause, inverts_bodies=road.loss == "inertias")
+        for road in roads
+    ]
+    at = next(k for k, line in enumerate(lines) if line.road == "ltl" or line.quantity == "accelerations")
+    own = [
+        Check("mass matrix", "crba", "its transpose", _symmetric),
+        Check(
+            "mass matrix", "crba", "zeros of the tree", _zeros, "entries of unrelated joints are not zero"
+        ),
+        Check(
+            "mass matrix", "crba", "positive definite", _definite,
+            "the kinetic energy can be negative or zero: an impossible inertia, or joints that move no mass",
+        ),
+    ]  # fmt: skip
+    return lines[:at] + own + lines[at:]
+
+
+def _symmetric(s):
+    M = s.call("crba", s.q)
+    return Compared(M, np.swapaxes(M, 1, 2), 0.0, ("v", "v"))
+
+
+def _zeros(s):
+    M, pattern = s.call("crba", s.q), s.model.mass_matrix_pattern()
+    return Compared(np.where(pattern, 0.0, M), 0.0, 0.0, ("v", "v"))
+
+
+def _definite(s):
+    """By how much the smallest eigenvalue of the scaled M is below zero; rounding may do n u."""
+    M = s.call("crba", s.q)
+    scale = 1.0 / np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
+    values, vectors = np.linalg.eigh(M * scale[:, :, None] * scale[:, None, :])
+    short = np.zeros(M.shape[:2])
+    short[range(s.n), np.argmax(np.abs(vectors[:, :, 0]), axis=1)] = np.minimum(values[:, 0], 0.0)
+    return Compared(short, 0.0, EPS * s.model.nv, ("v",))

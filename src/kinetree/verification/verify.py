@@ -1,0 +1,109 @@
+"""``kt.verify``: all independent roads to a mechanism's dynamics on random states, and what deviates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from kinetree.arguments import a_model, a_seed, a_truth_value, a_whole_number, checked, progress_bar
+from kinetree.errors import ModelError
+from kinetree.verification import data_checks as data_laws
+from kinetree.verification import derivative_methods as derivative_roads
+from kinetree.verification import engines, source
+from kinetree.verification import identities as laws
+from kinetree.verification import joint_identities as joint_laws
+from kinetree.verification import methods as roads
+from kinetree.verification import variants as forms
+from kinetree.verification.check import Check
+from kinetree.verification.diagnosis import findings
+from kinetree.verification.report import Verification
+from kinetree.verification.states import States
+
+
+def all_checks() -> list[Check]:
+    """Every line of the table, in its order."""
+    return [
+        *source.CHECKS, *data_laws.CHECKS, *joint_laws.CHECKS, *roads.checks(), *laws.CHECKS, *derivative_roads.CHECKS,
+        *forms.CHECKS, *engines.CHECKS,
+    ]  # fmt: skip
+
+
+@checked(
+    model=a_model, states=a_whole_number, seed=a_seed, fast=a_truth_value, modified=a_truth_value,
+    progress=progress_bar,
+)  # fmt: skip
+def verify(
+    model,
+    states: int = 8,
+    *,
+    seed: int = 0,
+    fast: bool = False,
+    modified: bool = False,
+    progress: Callable[[int, int, str], None] | bool | None = None,
+) -> Verification:
+    """Compute everything by all independent roads, on random states, and say what deviates by more than rounding.
+
+    Parameters
+    ----------
+    model : Model
+    states : int
+        Random states within limits; the same for the same seed.
+    seed : int
+    fast : bool
+        Compile nothing: the algorithms are interpreted, on all states at once. For big models.
+    modified : bool
+        The model is meant to be another one than its file describes (a payload, surgery). By default that is a finding,
+        with the verdict "changed".
+    progress : bool or callable, optional
+        True or False force a bar on stderr on or off; by default there is one in terminals. A callable is told
+        ``(done, total, what)``.
+
+    Returns
+    -------
+    Verification
+        Iterable rows; ``ok``, ``off``, ``findings``, ``to_json()``; its text is a table.
+
+    Raises
+    ------
+    ModelError
+        The model has no bodies or no states were asked for.
+
+    Notes
+    -----
+    Tolerances are not chosen: they are the rounding that a road may make, 2^-53 for each of about 16 operations per
+    body on the longest path, times the sizes of all terms that are summed, times the sizes of the entries of M^-1 where
+    M is solved with (`kinetree.verification.terms`); for finite differences also the difference of two steps.
+    Source: Featherstone (2008), chapters 5 to 7 and 9, for the roads; Higham (2002), section 3.1, for sums.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> result = kt.verify(kt.models.double_pendulum(), fast=True)
+    >>> result.ok
+    True
+    >>> max(result, key=lambda row: row.ratio or 0.0).ratio < 1.0
+    True
+    """
+    if model.nb < 2 or states < 1:
+        raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states were asked for; "
+                         "expected at least one of each.", model=model.name, states=states)  # fmt: skip
+    from kinetree.verification.progress import shown
+
+    start, rows, checks = time.perf_counter(), [], all_checks()
+    with shown(f"verifying {model.name}", len(checks), progress) as tell:
+        s = States(model, states, seed, compiled=not fast, modified=modified)
+        for done, check in enumerate(checks):
+            tell(done, len(checks), f"{check.quantity}: {check.road}")
+            rows.append(check.row(s))
+    condition = float(s.condition.max()) if model.nv else 1.0
+    return Verification(
+        model.name,
+        tuple(rows),
+        states,
+        seed,
+        fast,
+        condition,
+        time.perf_counter() - start,
+        findings(rows, checks),
+        model.unsupported,
+    )

@@ -1,0 +1,75 @@
+"""CVODE, IDA, and the Jacobians that implicit solvers get."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.integrators import System
+from kinetree.integrators.state_jacobian import StateJacobian
+from tests.simulation.test_orders import start, tree
+from tests.simulation.test_rollout import walker
+
+METHODS = ("CVODE", "CVODE_ADAMS", "IDA")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_sundials_meets_dop853(method):
+    """A damped tree with a free base, forces in time: 1e-6 at tolerances of 1e-9."""
+    pytest.importorskip("sksundae")
+    model = tree()
+    q0, v0 = start(model)
+    settings = {"duration": 0.4, "dt": 0.1, "integrator": "adaptive", "tau": lambda t: np.sin(5 * t + np.arange(11))}
+    exact = kt.simulate(model, q0, v0, rtol=1e-12, atol=1e-12, **settings)
+    found = kt.simulate(model, q0, v0, method=method, rtol=1e-9, atol=1e-9, **settings)
+    assert np.abs(kt.difference(model, exact.q, found.q)).max() < 1e-6
+    assert found.v == pytest.approx(exact.v, abs=1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_errors_of_controllers_come_through(method):
+    """An exception inside the solver's callbacks is not lost."""
+    pytest.importorskip("sksundae")
+
+    def broken(t, q, v):
+        return [np.nan]
+
+    with pytest.raises(kt.errors.KinetreeError, match="controller"):
+        kt.simulate(kt.models.pendulum(), [1.0], duration=0.1, integrator="adaptive", method=method, controller=broken)
+
+
+def test_a_missing_package_is_named_with_its_command(monkeypatch):
+    """pip install kinetree[sundials]."""
+    monkeypatch.setitem(sys.modules, "sksundae", None)
+    with pytest.raises(kt.errors.MissingDependencyError, match=r"pip install 'kinetree\[sundials\]'"):
+        kt.simulate(kt.models.pendulum(), [1.0], duration=0.1, integrator="adaptive", method="CVODE")
+
+
+@pytest.mark.parametrize("make", [tree, walker])
+def test_the_jacobian_is_that_of_the_rate(make):
+    """Against central differences of (q', v') with a linear controller; quaternions are normalized first. 1e-6."""
+    model = make().without_limits().replace(dry_friction=0.0)
+    rng = np.random.default_rng(4)
+    q, v = model.random_q(rng), rng.standard_normal(model.nv)
+    q, v = kt.apply_couplings(model, q, v)
+    gain = rng.standard_normal((model.nv, model.nv))
+
+    def tau(t, q, v):
+        return -gain @ v
+
+    def rate(y):
+        q, v = kt.normalize(model, y[: model.nq]), y[model.nq :]
+        with_forces = kt.compile(model, "forward_dynamics", checks=False)
+        return np.concatenate((kt.q_dot(model, q, v), with_forces(q, v, tau(0.0, q, v))))
+
+    a = kt.compile(model, "forward_dynamics", checks=False)(q, v, tau(0.0, q, v))
+    found = StateJacobian(System(model), tau, lambda t: ()).at(0.0, q, v, a)
+    y, e = np.concatenate((q, v)), 1e-6
+    expected = np.array([(rate(y + e * d) - rate(y - e * d)) / (2 * e) for d in np.eye(len(y))]).T
+    nq = model.nq
+    assert found[nq:] == pytest.approx(expected[nq:], abs=1e-6 * np.abs(expected).max())
+    # Of q' the part along a quaternion's length differs: the rate is that of the quaternion as given.
+    assert found[:nq, nq:] == pytest.approx(expected[:nq, nq:], abs=1e-6)
