@@ -440,6 +440,9 @@ def of_kind(name: str, *attributes: str) -> Check:
     return check
 
 
+a_compiled_function = of_kind("Function, as kinetree.compile gives it", "program", "with_parameters")
+
+
 def several(check: Check) -> Check:
     """The check for a sequence whose items each pass a check."""
 

@@ -147,6 +147,12 @@ def table(folder: pathlib.Path) -> dict:
                 gravity=None,
             ),
         ),
+        "export.to_c": (
+            kt.export.to_c,
+            dict(function=kt.compile(m, "crba"), name="f", dtype="float64", parameters="baked", sincos="own"),
+        ),
+        "export.to_cuda": (kt.export.to_cuda, dict(function=kt.compile(m, "crba"), checks=None)),
+        "export.cuda_source": (kt.export.cuda_source, dict(function=kt.compile(m, "crba"), dtype="float32")),
         "packed": (kt.packed, dict(function=kt.compile(m, "crba"))),
         "inertial_parameters": (kt.inertial_parameters, dict(model=m)),
         "with_inertial_parameters": (

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from kinetree import conventions
-from kinetree.conventions.laws import same
+from kinetree.conventions.coordinate_maps import same
 from tests.arguments.calls import arm, whole_call
 
 NAMES = ("shoulder", "elbow")

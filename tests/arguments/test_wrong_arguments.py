@@ -16,6 +16,8 @@ from tests.arguments.calls import WRONG, outcome, verdict
 APART = {
     "spatial.": "value classes over any scalar, traced ones included: nothing of them is looked at",
     "errors.": "raised, not called",
+    "export.to_jax": "needs a package that tests may not have",
+    "export.to_torch": "needs a package that tests may not have",
 }
 MADE = {
     "ArticulatedBody",

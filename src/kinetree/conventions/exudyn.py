@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinetree.arguments import a_mapping, a_model, array, checked, number, whole
+from kinetree.conventions.coordinate_maps import Displaced, EulerParameters
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.pairing import paired, refuse_kind
 from kinetree.joints import Free, Helical, Prismatic, Revolute

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.arguments import a_name, checked, choice
+from kinetree.arguments import a_compiled_function, a_name, checked, choice
 from kinetree.errors import CompilationError, UnsupportedError
 from kinetree.export import c_layout
 from kinetree.export.c_code import FLAGS, Dialect, Routine, sincos_text
@@ -76,7 +76,7 @@ class CSource:
         return tuple(paths)
 
 
-@checked(name=a_name)
+@checked(function=a_compiled_function, name=a_name)
 def to_c(
     function,
     *,

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from kinetree.arguments import a_truth_value, a_word, checked
+from kinetree.arguments import a_compiled_function, a_truth_value, a_word, checked
 from kinetree.compiler.fused import flattened
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import CompilationError, MissingDependencyError, NonFiniteError, ShapeError
@@ -24,6 +24,7 @@ OPTIONS = ("--std=c++17", "--fmad=false")
 _CUDA = 2  # DLPack's number for memory of CUDA devices
 
 
+@checked(function=a_compiled_function)
 def to_cuda(function, *, checks: bool | None = None) -> CudaFunction:
     """A compiled function on CUDA devices: ``to_cuda(f)(q, v, a)`` with CuPy arrays.
 
@@ -53,7 +54,11 @@ def to_cuda(function, *, checks: bool | None = None) -> CudaFunction:
     return CudaFunction(function, function.checks if checks is None else checks)
 
 
-@checked(dtype=a_word, checks=a_truth_value)
+@checked(
+    function=a_compiled_function,
+    dtype=a_word,
+    checks=a_truth_value,
+)
 def cuda_source(function, dtype: str = "float32", *, checks: bool = False, **options) -> CudaSource:
     """The CUDA C++ source of a compiled function, and what a launch must know.
 

@@ -24,6 +24,7 @@ from math import prod
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.arguments import a_compiled_function, checked
 from kinetree.compiler.fused import flattened
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError, unknown_name
@@ -51,6 +52,7 @@ _SINGULAR = {"div": 1, "sqrt": 0, "log": 0, "arctan2": 1}
 """Operations without a derivative somewhere, and the argument that is kept away from there."""
 
 
+@checked(function=a_compiled_function)
 def to_jax(function, *, derivatives: str = "any") -> JaxFunction:
     """A compiled function as a function of JAX arrays, for jit, grad and vmap.
 

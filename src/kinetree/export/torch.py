@@ -9,11 +9,14 @@ CUDA tensors the kernels of `kinetree.export.cuda`.
 from __future__ import annotations
 
 from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.arguments import a_compiled_function, checked
 from kinetree.compiler.fused import flattened
 from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError
+from kinetree.export.cuda import to_cuda
 from kinetree.once import made_once, once
 
 
+@checked(function=a_compiled_function)
 def to_torch(function) -> TorchFunction:
     """A compiled function as a differentiable function of PyTorch tensors.
 
