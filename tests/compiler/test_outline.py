@@ -14,7 +14,7 @@ from kinetree.compiler import tracing
 from kinetree.errors import CompilationError
 from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
-from kinetree.native.llvm import Module
+from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import plan
 from kinetree.native.outline import outline
 from kinetree.trace import outline_trace, progress
@@ -157,7 +157,7 @@ def test_values_that_die_together_lie_together(pieces):
     """In a chain a row of the table is much shorter than what the body reads and writes."""
     program, _ = traced("aba", kt.models.chain_gu(40))
     module = Module(program, "double", Target.host(), True, 400)
-    from kinetree.native.outline_llvm import ScalarRows
+    from kinetree.native.llvm_state import ScalarRows
 
     for shape in module.outline.shapes:
         assert ScalarRows(module, shape).rows.width <= len(shape.columns) / 2

@@ -9,7 +9,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.tracing import trace
 from kinetree.trace.schedule import pressure, schedule
 
-lowering = importlib.import_module("kinetree.trace.lowering")
+assembly = importlib.import_module("kinetree.trace.assembly")
 
 # Mean number of values alive relative to the order of the trace, as measured, plus 1 % for other roundings of angles.
 MEASURED = {
@@ -27,7 +27,7 @@ def test_fewer_values_are_alive_than_in_trace_order(monkeypatch, robot, algorith
     """Trees with legs and arms on a free root: fewer values alive on average, and not more at any time."""
     model = kt.load(robot, floating_base=robot == "humanoid")
     ordered = pressure(trace(ALGORITHMS[algorithm], model))
-    monkeypatch.setattr(lowering, "schedule", sorted)
+    monkeypatch.setattr(assembly, "schedule", sorted)
     traced = pressure(trace(ALGORITHMS[algorithm], model))
     assert ordered.most <= traced.most
     assert ordered.mean <= (MEASURED[robot, algorithm] + 0.01) * traced.mean

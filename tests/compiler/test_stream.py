@@ -9,8 +9,9 @@ import pytest
 from kinetree.native import llvm_nontemporal as llvm_stream
 from kinetree.native.engine import Target, assembly
 from kinetree.native.kernel import Kernel
-from kinetree.native.llvm import Module, emit
+from kinetree.native.llvm import emit
 from kinetree.native.llvm_batch import TileMemory
+from kinetree.native.llvm_module import Module
 from kinetree.trace.program import Program
 from tests.compiler.random_programs import STATES, random_program, run_batch, run_scalar
 

@@ -15,11 +15,12 @@ from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
 from kinetree.compiler.array_calls import ArrayCalls
 from kinetree.compiler.fused import CHOICES, Packing, flattened, resolved
+from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
 from kinetree.compiler.static_choices import settled
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
-from kinetree.errors import unknown_name
-from kinetree.native.arrays import is_number
+from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.native.arrays import WEAK, is_number
 from kinetree.native.c_names import identifier
 from kinetree.native.threads import checked_threads
 from kinetree.once import alone, lock, made_once, once
@@ -327,9 +328,9 @@ class Function(ArrayCalls):
         >>> many(np.ones(1), still, still).shape
         (5, 1)
         """
-        from kinetree.compiler.parameters import with_parameters
-
-        return with_parameters(self, parameters)
+        model, values = given_numbers(self, parameters)
+        f, turned = fitting(self, values)
+        return StatewiseFunction(f, values, turned) if model is None else f.copy_for(model, turned)
 
     def copy_for(self, model, numbers: np.ndarray) -> Function:
         """This function for another model: ``numbers`` are those of the model that the code was traced for."""
@@ -370,12 +371,67 @@ class Function(ArrayCalls):
             return _function_of, (self.model, name, self._present, self.checks, self.threads, self.static)
         if self.structure_model is self.model:
             return _in_own_frames, (self._made_of,)
-        return _with_model, (self._made_of, self.model)
+        return _with_parameters, (self._made_of, self.model)
 
     def __repr__(self) -> str:
         arguments = ", ".join(f"{n} {s}" for n, s in zip(self.input_names, self._shapes, strict=True))
         results = ", ".join(f"{n} {s}" for n, s in zip(self.output_names, self._out_shapes, strict=True))
         return f"<Function {self.name}({arguments}) -> {results} for model {self.model.name!r}>"
+
+
+class StatewiseFunction(Function):
+    """A Function whose numbers differ from state to state.
+
+    Parameters
+    ----------
+    base : Function
+    values : (..., n) array
+        The model's numbers, in the order of ``model.numbers().names``.
+    turned : (..., n) array
+        Those of the model that the code was traced for.
+    """
+
+    def __init__(self, base: Function, values: np.ndarray, turned: np.ndarray) -> None:
+        self.base = base
+        self.values = values
+        program = base.program
+        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
+        spec = dataclasses.replace(
+            base.spec,
+            inputs={**base.spec.inputs, **optional, "parameters": (program.params,)},
+            optional={},
+            function=self._interpreted,
+        )
+        super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
+        params = params_of(program, turned)
+        self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
+
+    def __call__(self, *args, out=None, **named):
+        given = Function._bound(self.base, args, named)
+        strong = [x for x in given if type(x) not in WEAK]
+        single = bool(strong) and all(getattr(x, "dtype", None) == np.float32 for x in strong)
+        params = self.params[np.dtype(np.float32 if single else np.float64)]
+        return Function.__call__(self, *given, params, out=out)
+
+    def _interpreted(self, model, parameters, **named):
+        raise UnsupportedError(f"{self.name}: extended precision takes one set of numbers, not one for every state.")
+
+    def _built(self, dtype: str):
+        from kinetree.native.kernel import Kernel
+
+        def make():
+            return Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
+
+        return made_once(self.base.statewise, dtype, make)
+
+    def _program(self, signature):
+        return params_as_input(self.base.program)
+
+    def with_parameters(self, parameters) -> Function:
+        return self.base.with_parameters(parameters)
+
+    def __reduce__(self):
+        return _with_parameters, (self.base, self.values)
 
 
 def _function_of(model, name, optional, checks, threads, static) -> Function:
@@ -386,8 +442,8 @@ def _in_own_frames(function) -> Function:
     return function.in_own_frames()
 
 
-def _with_model(function, model) -> Function:
-    return function.with_parameters(model)
+def _with_parameters(function, parameters) -> Function:
+    return function.with_parameters(parameters)
 
 
 def _result_kind(spec: Spec):

@@ -8,43 +8,38 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinetree.arguments import array
-from kinetree.compiler.function import Function
 from kinetree.compiler.tracing import numbers_model
-from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
+from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model.numbers import is_free, rebuilt
-from kinetree.native.arrays import WEAK
-from kinetree.once import made_once
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.trace.program import Program
 
-_ROWS = 4096  # sets whose prologue is computed at a time
+if TYPE_CHECKING:
+    from kinetree.compiler.function import Function
+
+_SETS = 4096  # whose prologue is computed at a time
 
 
-def with_parameters(f: Function, parameters: object) -> Function:
-    """The Function over other numbers; see `Function.with_parameters`."""
+def given_numbers(f: Function, parameters: object) -> tuple[object | None, np.ndarray]:
+    """The model that has the numbers given and these numbers; no model where states have numbers of their own."""
     from kinetree.model import Model
 
-    if isinstance(f, StatewiseFunction):
-        f = f.base
     if isinstance(parameters, Model):
         _compare(f, f.structure_model, parameters)
-        values, model = parameters.number_values(), parameters
-    else:
-        values = _values(f, parameters)
-        model = None
+        return parameters, parameters.number_values()
+    values = _values(f, parameters)
     if values.ndim > 1:
-        f, turned = _fitting(f, values)
-        return StatewiseFunction(f, values, turned)
-    model = model or _model_of(f.model, values)
-    f, turned = _fitting(f, model.number_values())
-    return f.copy_for(model, turned)
+        return None, values
+    model = _model_of(f.model, values)
+    return model, model.number_values()
 
 
-def _fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
+def fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
     """The function with code for these numbers, and the numbers in the frames that it was traced for.
 
     Frames are chosen so that many numbers are zero. Offsets of joints may differ in a way that breaks such a zero; then
@@ -182,59 +177,13 @@ def params_as_input(program: Program) -> Program:
     )
 
 
-class StatewiseFunction(Function):
-    """A Function whose numbers differ from state to state.
-
-    Parameters
-    ----------
-    base : Function
-    values : (..., n) array
-        The model's numbers, in the order of ``model.numbers().names``.
-    turned : (..., n) array
-        Those of the model that the code was traced for.
-    """
-
-    def __init__(self, base: Function, values: np.ndarray, turned: np.ndarray) -> None:
-        self.base = base
-        self.values = values
-        program = base.program
-        flat = turned.reshape(-1, turned.shape[-1])
-        if program.prologue is None:
-            params = np.zeros((len(flat), 0))
-        else:
-            parts = [program.prologue.interpret([flat[k : k + _ROWS]])[0] for k in range(0, len(flat), _ROWS)]
-            params = np.concatenate(parts) if parts else np.zeros((0, program.params))
-        optional = {name: base.spec.optional[name] for name in base.input_names[len(base.spec.inputs) :]}
-        spec = dataclasses.replace(
-            base.spec,
-            inputs={**base.spec.inputs, **optional, "parameters": (program.params,)},
-            optional={},
-            function=self._interpreted,
+def params_of(program: Program, turned: np.ndarray) -> np.ndarray:
+    """The values of the prologue for sets of numbers with leading axes."""
+    flat = turned.reshape(-1, turned.shape[-1])
+    if program.prologue is None or not len(flat):
+        params = np.zeros((len(flat), program.params))
+    else:
+        params = np.concatenate(
+            [program.prologue.interpret([flat[k : k + _SETS]])[0] for k in range(0, len(flat), _SETS)]
         )
-        super().__init__(spec, base.model, (), base.static, base.checks, base.threads)
-        params = params.reshape(*values.shape[:-1], program.params)
-        self.params = {np.dtype(t): np.ascontiguousarray(params, t) for t in (np.float64, np.float32)}
-
-    def __call__(self, *args, out=None, **named):
-        given = Function._bound(self.base, args, named)
-        strong = [x for x in given if type(x) not in WEAK]
-        single = bool(strong) and all(getattr(x, "dtype", None) == np.float32 for x in strong)
-        params = self.params[np.dtype(np.float32 if single else np.float64)]
-        return Function.__call__(self, *given, params, out=out)
-
-    def _interpreted(self, model, parameters, **named):
-        raise UnsupportedError(f"{self.name}: extended precision takes one set of numbers, not one for every state.")
-
-    def _built(self, dtype: str):
-        from kinetree.native.kernel import Kernel
-
-        def make():
-            return Kernel(self._program(None), dtype, self.checks, what=self._doing, seconds=self.seconds)
-
-        return made_once(self.base.statewise, dtype, make)
-
-    def _program(self, signature):
-        return params_as_input(self.base.program)
-
-    def __reduce__(self):
-        return with_parameters, (self.base, self.values)
+    return params.reshape(*turned.shape[:-1], program.params)

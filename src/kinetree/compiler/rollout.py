@@ -12,8 +12,7 @@ from math import prod
 
 import numpy as np
 
-from kinetree.compiler.function import Function
-from kinetree.compiler.parameters import StatewiseFunction
+from kinetree.compiler.function import Function, StatewiseFunction
 
 
 def own_axes(f: Function) -> tuple[int, ...]:

@@ -175,7 +175,7 @@ class _Runner:
     """Evaluates a function and its derivatives on tensors without copies."""
 
     def __init__(self, torch, function) -> None:
-        from kinetree.compiler.parameters import StatewiseFunction
+        from kinetree.compiler.function import StatewiseFunction
 
         self.torch, self.function = torch, function
         self.statewise = isinstance(function, StatewiseFunction)

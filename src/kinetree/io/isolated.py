@@ -11,6 +11,7 @@ a second). Nothing of the caller's own script runs in it. One that failed is nev
 from __future__ import annotations
 
 import atexit
+import importlib
 import os
 import pickle
 import re
@@ -32,7 +33,7 @@ except ImportError:  # Windows: then the time is limited, and the memory is not
 _START = 60.0  # s that a child may take to start
 _IDLE = 60.0  # s after which a child that nobody calls ends
 _KEPT = 2  # children that wait for another call
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from kinetree.io.isolated import serve; serve()"
+_PROGRAM = "import sys; sys.path[:] = sys.argv[2:]; from kinetree.io.isolated import serve; serve(sys.argv[1])"
 _OUT_OF_MEMORY = re.compile(r"allocate memory|unknown exception|bad_alloc|Memory allocation failed")
 
 
@@ -107,7 +108,7 @@ def isolated(limits: Isolation, function: Callable, *arguments: object, **option
         What the function raises.
     """
     request = pickle.dumps((function, arguments, options, os.getcwd(), dict(os.environ), limits))
-    child = _taken()
+    child = _taken(function.__module__)
     try:
         try:
             answer = child.answer(request, limits.seconds)
@@ -115,7 +116,7 @@ def isolated(limits: Isolation, function: Callable, *arguments: object, **option
             if child.fresh:
                 raise
             child.end()  # it may have been idle for too long, or the one before may have left something behind
-            child = _Child()
+            child = _Child(function.__module__)
             answer = child.answer(request, limits.seconds)
     except BaseException as error:
         child.end()
@@ -166,7 +167,7 @@ def _out_of_memory(limits: Isolation) -> ChildFailed:
 class _Child:
     """A process that answers one request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
         if not sys.executable:
             raise KinetreeError(
                 "a file can be read in a child process only where a Python interpreter is known, and sys.executable is "
@@ -176,7 +177,7 @@ class _Child:
         folders = [os.path.abspath(folder) for folder in sys.path]
         self.fresh = True
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, *folders],
+            [sys.executable, "-P", "-c", _PROGRAM, module, *folders],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
@@ -230,10 +231,10 @@ class _Child:
 _waiting: list[_Child] = []  # appending and popping are atomic
 
 
-def _taken() -> _Child:
+def _taken(module: str) -> _Child:
     with suppress(IndexError):
         return _waiting.pop()
-    return _Child()
+    return _Child(module)
 
 
 def _give_back(child: _Child) -> None:
@@ -268,15 +269,14 @@ def _receive(pipe) -> bytes | None:
 # In the child ---------------------------------------------------------------------------------------------------------
 
 
-def serve() -> None:
-    """Answer the requests of the parent until it closes the pipe, or has none for a while."""
+def serve(module: str) -> None:
+    """Answer the requests of the parent, which are for a module, until it closes the pipe or has none for a while."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, who ends this process
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print is no answer
     if resource is not None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    import kinetree.io.lint.run  # noqa: F401  # so that no request pays for it
-
+    importlib.import_module(module)  # so that no request pays for it
     _send(answers, b"")
     while _wait_for(requests) and (request := _receive(requests)) is not None:
         _send(answers, _answer(request))

@@ -16,11 +16,15 @@ of zero is an input that all states share.
 
 from __future__ import annotations
 
-from kinetree.native.llvm import HEAD, STACK, Block, Module, frame_line
+import numpy as np
+
 from kinetree.native.llvm_math import hexadecimal
+from kinetree.native.llvm_module import HEAD, STACK, Block, Module, frame_line
 from kinetree.native.llvm_nontemporal import Streams, flusher, plan_streams, shift_lines, take_places
 from kinetree.native.llvm_rows import reader, slot_table, spreader, ways, writer
 from kinetree.native.llvm_state import load_pointers
+from kinetree.native.outline import Column, Outline, Shape
+from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
 
 
 class TileBlock(Block):
@@ -85,6 +89,29 @@ class TileMemory:
         return self.scratch + module.scratch * module.vector.size
 
 
+class TileRows(TableAddresses, TileBlock):
+    """A shape over a tile."""
+
+    def __init__(self, module: Module, memory: TileMemory, shape: Shape) -> None:
+        super().__init__(module, memory)
+        self.rows = RowTable(shape, self._locate)
+
+    def _locate(self, column: Column, entries: np.ndarray):
+        size = self.lanes.size
+        if column[0] == "slot":
+            return "%frame", HEAD + entries * size
+        if column[0] == "param":
+            return "%params", entries * self.module.scalar.size
+        if column[0] == "input":
+            return "%frame", self.memory.inputs[column[1]] + entries * size
+        if column[0] == "place":
+            return "%frame", np.array([self.memory.places[value] for value in entries.tolist()])
+        return None
+
+    def result_addresses(self, value: int) -> list[Address]:
+        return [self.rows.address(self, ("place",), value)]
+
+
 def emit_batch(module: Module) -> None:
     """Add ``kinetree_batch`` and all that it calls."""
     memory = TileMemory(module)
@@ -93,8 +120,6 @@ def emit_batch(module: Module) -> None:
         module.parts.append(_trigonometry(module, memory))
         calls.append("  call fastcc void @angles(ptr %frame)")
     if module.outline is not None:
-        from kinetree.native.outline_llvm import emit_tile_rows
-
         calls.append(emit_tile_rows(module, module.outline, memory))
     for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):
         body = TileBlock(module, memory)
@@ -121,6 +146,15 @@ def emit_batch(module: Module) -> None:
     size = memory.size(module)
     module.heap_bytes = size if size > STACK else 0
     module.parts.append(_driver(module, memory, calls))
+
+
+def emit_tile_rows(module: Module, outline: Outline, memory: TileMemory) -> str:
+    """The SIMD form's functions; returns the call."""
+    arguments = ("ptr noalias %frame, ptr noalias readonly %params", "ptr %frame, ptr %params")
+    return emit_rows(
+        module, outline, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
+        arguments,
+    )  # fmt: skip
 
 
 def _trigonometry(module: Module, memory: TileMemory) -> str:

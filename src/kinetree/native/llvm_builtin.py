@@ -29,7 +29,7 @@ import numpy as np
 from kinetree.once import once
 
 if TYPE_CHECKING:
-    from kinetree.native.llvm import Module
+    from kinetree.native.llvm_module import Module
 
 NUMBER = ("array_type", "descr", "float_type", "number_type", "int_type", "int_value", "clear_error")
 """Names of the pointers that `number_ir` needs, a part of every table."""
@@ -54,7 +54,7 @@ _NEW_FROM_DESCR = 94  # place of PyArray_NewFromDescr in NumPy's table, part of 
 
 def emit_builtin(module: Module) -> None:
     """Add ``kinetree_call``."""
-    from kinetree.native.llvm import STACK, frame_line
+    from kinetree.native.llvm_module import STACK, frame_line
     from kinetree.native.llvm_state import state_arguments
 
     inputs, outputs = module.program.inputs, module.program.outputs

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kinetree.native.llvm import Module
+from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import Plan
 from kinetree.native.llvm_rows import transpose
 

@@ -9,8 +9,8 @@ All-zero blocks are written like others: leaving out their shuffles gains nothin
 
 from __future__ import annotations
 
-from kinetree.native.llvm import Module, accumulate
 from kinetree.native.llvm_math import Lanes
+from kinetree.native.llvm_module import Module, accumulate
 
 
 def transpose(lanes: Lanes, rows: list[str], lines: list[str], prefix: str) -> list[str]:

@@ -12,8 +12,12 @@ from itertools import groupby
 from math import copysign
 from operator import itemgetter
 
-from kinetree.native.llvm import HEAD, STACK, Block, Module, accumulate, frame_line
+import numpy as np
+
 from kinetree.native.llvm_math import Lanes
+from kinetree.native.llvm_module import HEAD, STACK, Block, Module, accumulate, frame_line
+from kinetree.native.outline import Column, Outline, Shape
+from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
 
 MANY = 32
 """Vectors of inputs or angles from which they are gone through in a loop."""
@@ -145,6 +149,27 @@ class ScalarBlock(Block):
         return whole
 
 
+class ScalarRows(TableAddresses, ScalarBlock):
+    """A shape over one state."""
+
+    def __init__(self, module: Module, shape: Shape) -> None:
+        super().__init__(module)
+        self.rows = RowTable(shape, self._locate)
+
+    def _locate(self, column: Column, entries: np.ndarray):
+        size = self.lanes.size
+        if column[0] == "slot":
+            return "%frame", HEAD + entries * size
+        if column[0] == "param":
+            return "%params", entries * size
+        if column[0] == "place":
+            return None
+        return f"%{'in' if column[0] == 'input' else 'out'}{column[1]}", entries * size
+
+    def result_addresses(self, value: int) -> list[Address]:
+        return [self.rows.address(self, ("result", output), entry) for output, entry in self.plan.stored[value]]
+
+
 def long_test(module: Module) -> str:
     """Add the loop over an input's vectors that adds up x * 0, and return its name."""
     lanes = module.vector
@@ -257,8 +282,6 @@ def emit_state(module: Module) -> None:
             clear = clear.replace(word, text)
         module.parts.append(clear)
     if module.outline is not None:
-        from kinetree.native.outline_llvm import emit_state_rows
-
         block.lines.append(emit_state_rows(module, module.outline))
         block.end()
     elif len(plan_.chunks) == 1:
@@ -289,6 +312,17 @@ def emit_state(module: Module) -> None:
         "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"
         + "\n".join([frame_line(frame), *loads, f"  %status = call fastcc i32 @state({names}, ptr %frame)"])
         + "\n  ret i32 %status\n}"
+    )
+
+
+def emit_state_rows(module: Module, outline: Outline) -> str:
+    """The scalar form's functions; returns the call."""
+    arguments = (
+        state_arguments(module, True) + ", ptr noalias %frame",
+        state_arguments(module, False) + ", ptr %frame",
+    )
+    return emit_rows(
+        module, outline, "state", lambda shape: ScalarRows(module, shape), lambda: ScalarBlock(module), arguments
     )
 
 

@@ -6,15 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from kinetree.native.llvm import HEAD, Block, Module
-from kinetree.native.llvm_batch import TileBlock, TileMemory
-from kinetree.native.llvm_state import ScalarBlock, state_arguments
+from kinetree.native.llvm_module import Block, Module
 from kinetree.native.outline import Column, Outline, Shape
 
 Address = tuple[str, int]
 
 
-class _Rows:
+class RowTable:
     """Where the columns of a shape are, for every row: a base pointer, a distance, and a number of the table.
 
     Parameters
@@ -50,14 +48,14 @@ class _Rows:
         if group is None:
             return base, offset
         name = f"%at{group}.{base.removeprefix('%')}"
-        if name not in self._moved:
-            self._moved.add(name)
+        if name not in self._shifted:
+            self._shifted.add(name)
             block.lines.append(f"  {name} = getelementptr inbounds i8, ptr {base}, i64 %step{group}")
         return name, offset
 
     def begin(self, block: Block) -> None:
         """Read a row."""
-        self._moved: set[str] = set()
+        self._shifted: set[str] = set()
         for group in range(self.table.shape[1]):
             place = block.pointer("%row", 4 * group)
             block.lines.append(f"  %short{group} = load i32, ptr {place}")
@@ -71,22 +69,10 @@ class _Rows:
         return f"{name} = internal constant [{self.table.size} x i32] [{numbers}]"
 
 
-class ScalarRows(ScalarBlock):
-    """A shape over one state."""
+class TableAddresses:
+    """Where a block over the rows of a table finds its operands; ``rows`` is the `RowTable`."""
 
-    def __init__(self, module: Module, shape: Shape) -> None:
-        super().__init__(module)
-        self.rows = _Rows(shape, self._locate)
-
-    def _locate(self, column: Column, entries: np.ndarray):
-        size = self.lanes.size
-        if column[0] == "slot":
-            return "%frame", HEAD + entries * size
-        if column[0] == "param":
-            return "%params", entries * size
-        if column[0] == "place":
-            return None
-        return f"%{'in' if column[0] == 'input' else 'out'}{column[1]}", entries * size
+    rows: RowTable
 
     def slot_address(self, slot: int) -> Address:
         return self.rows.address(self, ("slot",), slot)
@@ -96,41 +82,6 @@ class ScalarRows(ScalarBlock):
 
     def param_address(self, index: int) -> Address:
         return self.rows.address(self, ("param",), index)
-
-    def result_addresses(self, value: int) -> list[Address]:
-        return [self.rows.address(self, ("result", output), entry) for output, entry in self.plan.stored[value]]
-
-
-class TileRows(TileBlock):
-    """A shape over a tile."""
-
-    def __init__(self, module: Module, memory: TileMemory, shape: Shape) -> None:
-        super().__init__(module, memory)
-        self.rows = _Rows(shape, self._locate)
-
-    def _locate(self, column: Column, entries: np.ndarray):
-        size = self.lanes.size
-        if column[0] == "slot":
-            return "%frame", HEAD + entries * size
-        if column[0] == "param":
-            return "%params", entries * self.module.scalar.size
-        if column[0] == "input":
-            return "%frame", self.memory.inputs[column[1]] + entries * size
-        if column[0] == "place":
-            return "%frame", np.array([self.memory.places[value] for value in entries.tolist()])
-        return None
-
-    def slot_address(self, slot: int) -> Address:
-        return self.rows.address(self, ("slot",), slot)
-
-    def input_address(self, array: int, entry: int) -> Address:
-        return self.rows.address(self, ("input", array), entry)
-
-    def param_address(self, index: int) -> Address:
-        return self.rows.address(self, ("param",), index)
-
-    def result_addresses(self, value: int) -> list[Address]:
-        return [self.rows.address(self, ("place",), value)]
 
 
 def emit_rows(module: Module, outline: Outline, name: str, rows: Callable, single: Callable, arguments: tuple) -> str:
@@ -213,23 +164,3 @@ done:
 }}"""
     )
     return f"  call fastcc void @{name}_steps({call})"
-
-
-def emit_state_rows(module: Module, outline: Outline) -> str:
-    """The scalar form's functions; returns the call."""
-    arguments = (
-        state_arguments(module, True) + ", ptr noalias %frame",
-        state_arguments(module, False) + ", ptr %frame",
-    )
-    return emit_rows(
-        module, outline, "state", lambda shape: ScalarRows(module, shape), lambda: ScalarBlock(module), arguments
-    )
-
-
-def emit_tile_rows(module: Module, outline: Outline, memory: TileMemory) -> str:
-    """The SIMD form's functions; returns the call."""
-    arguments = ("ptr noalias %frame, ptr noalias readonly %params", "ptr %frame, ptr %params")
-    return emit_rows(
-        module, outline, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
-        arguments,
-    )  # fmt: skip

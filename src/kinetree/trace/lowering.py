@@ -1,4 +1,4 @@
-"""From a graph to a Program: simplify, split off the prologue, fuse products into sums, order."""
+"""From a trace to a Program: its results and checks, lowered whole or in pieces (`assembly`, `outline_trace`)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from kinetree.errors import CompilationError
+from kinetree.trace.assembly import Assembled, assemble_whole
 from kinetree.trace.expr import Condition, Expr, is_number
-from kinetree.trace.graph import BOOLEAN, Graph, Node
+from kinetree.trace.graph import Graph
 from kinetree.trace.program import Program
-from kinetree.trace.schedule import schedule
-from kinetree.trace.simplify import LEAVES, live, simplify
 
 if TYPE_CHECKING:
     from kinetree.trace.outline_trace import Marks
-
-Code = dict[int, Node]
-"""Nodes by number; arguments are numbers of nodes of the same dict."""
-
 
 def lower(
     graph: Graph,
@@ -82,37 +77,35 @@ def lower(
             labels.append(label)
             roots.append(condition.id)
 
+    found = None
     if marks is not None:
         from kinetree.trace.outline_trace import lower_pieces
 
-        pieces = lower_pieces(graph, roots, marks)
-        if pieces is not None:
-            return pieces.program(inputs, spans, labels, end, numbers)
-        graph, roots = marks.bake(graph, roots)
-    graph, roots = simplify(graph, roots)
-    code, fixed, frontier = split(graph, roots)
-    program, values = assemble(code, roots)
-    prologue = None
-    if frontier:
-        used = [node[1] for node in fixed.values() if node[0] == "param"]
-        size = max(used) + 1 if numbers is None else numbers
-        if max(used) >= size:
-            raise CompilationError(f"the trace uses model number {max(used)}, but the model has {size}.")
-        fixed = {k: ("input", 0, node[1]) if node[0] == "param" else node for k, node in fixed.items()}
-        prologue_code, params = assemble(fixed, frontier)
-        prologue = Program(
-            inputs=(("numbers", (size,)),),
-            outputs=(("params", (len(frontier),)),),
-            code=prologue_code,
-            results=(tuple(params),),
-        )
+        found = lower_pieces(graph, roots, marks)
+        if found is None:
+            graph, roots = marks.bake(graph, roots)
+    found = found or assemble_whole(graph, roots)
     return Program(
         inputs=tuple((name, tuple(shape)) for name, shape in inputs),
         outputs=tuple((name, shape) for name, shape, _, _ in spans),
-        code=program,
-        results=tuple(tuple(values[start:stop]) for _, _, start, stop in spans),
-        checks=tuple(zip(labels, values[end:], strict=True)),
-        prologue=prologue,
+        code=tuple(found.code),
+        results=tuple(tuple(found.roots[start:stop]) for _, _, start, stop in spans),
+        checks=tuple(zip(labels, found.roots[end:], strict=True)),
+        prologue=_prologue(found, numbers) if found.params else None,
+        cuts=tuple(found.cuts),
+    )
+
+
+def _prologue(found: Assembled, numbers: int | None) -> Program:
+    """The program that computes the params from the model's numbers."""
+    size = 1 + max((node[2] for node in found.prologue if node[0] == "input"), default=-1)
+    if numbers is not None and size > numbers:
+        raise CompilationError(f"the trace uses model number {size - 1}, but the model has {numbers}.")
+    return Program(
+        inputs=(("numbers", (size if numbers is None else numbers,)),),
+        outputs=(("params", (len(found.params),)),),
+        code=tuple(found.prologue),
+        results=(tuple(found.params),),
     )
 
 
@@ -135,95 +128,3 @@ def _number(graph: Graph, name: str, entry: object) -> int:
     if not is_number(entry):
         raise CompilationError(f"output {name!r} holds a {type(entry).__name__}, expected a traced value or a number.")
     return graph.const(entry)
-
-
-def split(graph: Graph, roots: Sequence[int]) -> tuple[Code, Code, list[int]]:
-    """Split into the code for every state, the code for every model, and the nodes that pass from this to that.
-
-    A pure float that the state's code or an output needs becomes ``("param", j)``, unless it is a constant. A pure
-    boolean is computed per state, from pure floats: params are floats.
-    """
-    nodes, order = graph.nodes, live(graph, roots)
-    pure, numbered = bytearray(len(nodes)), bytearray(len(nodes))  # numbered: it depends on the model's numbers
-    for k in order:
-        node = nodes[k]
-        op = node[0]
-        if op in LEAVES:
-            pure[k] = op != "input"
-            numbered[k] = op == "param"
-        elif len(node) == 3:
-            _, a, b = node
-            pure[k] = pure[a] and pure[b]
-            numbered[k] = numbered[a] or numbered[b]
-        else:
-            pure[k] = all([pure[a] for a in node[1:]])
-            numbered[k] = any([numbered[a] for a in node[1:]])
-    needed = bytearray(len(nodes))
-    for k in roots:
-        needed[k] = True
-    code: Code = {}
-    frontier = []
-    for k in reversed(order):
-        if not needed[k]:
-            continue
-        node = nodes[k]
-        op = node[0]
-        if pure[k] and numbered[k] and op not in BOOLEAN:
-            frontier.append(k)
-            continue
-        code[k] = node
-        if op not in LEAVES:
-            for a in node[1:]:
-                needed[a] = True
-    frontier.reverse()
-    code.update((k, ("param", j)) for j, k in enumerate(frontier))
-    return code, {k: nodes[k] for k in live(graph, frontier)}, frontier
-
-
-def assemble(code: Code, roots: Sequence[int]) -> tuple[tuple[Node, ...], list[int]]:
-    """The finished code and the value numbers of the roots."""
-    code = fuse(code, roots)
-    place: dict[int, int] = {}
-    finished: list[Node] = []
-    for k in schedule(code):
-        node = code[k]
-        op = node[0]
-        place[k] = len(finished)
-        if op in LEAVES:
-            finished.append(node)
-        elif len(node) == 3:
-            finished.append((op, place[node[1]], place[node[2]]))
-        else:
-            finished.append((op, *[place[a] for a in node[1:]]))
-    return tuple(finished), [place[k] for k in roots]
-
-
-def fuse(code: Code, roots: Sequence[int]) -> Code:
-    """a b + c -> fma(a, b, c) and its relatives, for products used once; of two products the later one is fused.
-
-    Sums keep their shape. Threading every sum through its products, a + (b c + d e) -> fma(d, e, fma(b, c, a)), made
-    2 to 11 % fewer instructions for `rnea`, `aba` and `crba` of two 7-joint chains (measured once, Zen 4); batch times
-    changed by -6 to +10 %, single calls by -5 to +2 %: no clear gain.
-    """
-    uses = [0] * (max(code, default=-1) + 1)
-    for k in roots:
-        uses[k] += 1
-    for node in code.values():
-        if node[0] not in LEAVES:
-            for a in node[1:]:
-                uses[a] += 1
-    fused = dict(code)
-    for k, node in code.items():
-        op = node[0]
-        if op != "add" and op != "sub":
-            continue
-        _, a, b = node
-        first = uses[a] == 1 and code[a][0] == "mul"
-        second = uses[b] == 1 and code[b][0] == "mul"
-        if first and (a > b or not second):
-            _, x, y = fused.pop(a)
-            fused[k] = ("fma" if op == "add" else "fms"), x, y, b
-        elif second:
-            _, x, y = fused.pop(b)
-            fused[k] = ("fma" if op == "add" else "fnma"), x, y, a
-    return fused

@@ -21,9 +21,8 @@ from kinetree.joints.turned import TurnedRevolute
 from kinetree.model import ScalarModel
 from kinetree.spatial import PlanarRotation
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, Rotation
+from kinetree.trace.assembly import Assembled, assemble, split
 from kinetree.trace.graph import BOOLEAN, Graph
-from kinetree.trace.lowering import assemble, split
-from kinetree.trace.program import Program
 from kinetree.trace.progress import stage
 from kinetree.trace.simplify import LEAVES, Survey, live, purity, simplify
 
@@ -301,46 +300,7 @@ def _relative(code) -> tuple[list[tuple], list[tuple], dict[int, int]]:
     return [code[k] for k in leaves], operations, place
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """A whole trace, lowered: the code, the places of the roots, the prologue's code and the params among its values.
-
-    Parameters
-    ----------
-    code, prologue : list of tuple
-    cuts : list of int
-    roots, params : list of int
-        Value numbers in the code and in the prologue.
-    """
-
-    code: list[tuple]
-    prologue: list[tuple]
-    cuts: list[int]
-    roots: list[int]
-    params: list[int]
-
-    def program(self, inputs, spans, labels, end: int, numbers: int) -> Program:
-        """The Program, with names and shapes as in `lowering.lower`."""
-        prologue = None
-        if self.params:
-            prologue = Program(
-                inputs=(("numbers", (numbers,)),),
-                outputs=(("params", (len(self.params),)),),
-                code=tuple(self.prologue),
-                results=(tuple(self.params),),
-            )
-        return Program(
-            inputs=tuple((name, tuple(shape)) for name, shape in inputs),
-            outputs=tuple((name, shape) for name, shape, _, _ in spans),
-            code=tuple(self.code),
-            results=tuple(tuple(self.roots[start:stop]) for _, _, start, stop in spans),
-            checks=tuple(zip(labels, self.roots[end:], strict=True)),
-            prologue=prologue,
-            cuts=tuple(self.cuts),
-        )
-
-
-def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Pieces | None:
+def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Assembled | None:
     """Lower a large trace in pieces.
 
     Parameters
@@ -352,7 +312,7 @@ def lower_pieces(graph: Graph, roots: Sequence[int], marks: Marks) -> Pieces | N
 
     Returns
     -------
-    Pieces or None
+    Assembled or None
         None if the trace is small or its pieces are too different: then it is to be lowered as a whole.
     """
     if len(graph) < LARGE:
@@ -448,7 +408,7 @@ class _Copies:
         self._value: dict[int, int | tuple] = {}
         self._pure_value: dict[int, int] = {}
 
-    def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Pieces:
+    def all(self, pieces: list[Piece], shapes: list[tuple], roots: Sequence[int]) -> Assembled:
         """Copy all pieces, each from the template of its shape."""
         templates = []
         for k, shape in enumerate(shapes):
@@ -464,7 +424,7 @@ class _Copies:
         if self.cuts and self.cuts[-1] == len(self.code):
             self.cuts.pop()
         places = [self._state(k) for k in roots]
-        return Pieces(self.code, self.prologue, self.cuts, places, self.params)
+        return Assembled(self.code, self.prologue, places, self.params, self.cuts)
 
     def _copy(self, template: Template, piece: Piece) -> None:
         outside = piece.outside

@@ -1,0 +1,390 @@
+"""The text of a module of LLVM IR while it grows, and straight-line code of chunks: what both forms of `llvm` share."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+
+from kinetree.native.engine import Target
+from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
+from kinetree.native.llvm_math import Lanes, sincos_function, sincos_name
+from kinetree.native.llvm_plan import Plan, plan
+from kinetree.native.llvm_registers import Residence
+from kinetree.native.outline import outline
+from kinetree.trace.program import Program
+
+STACK = 0 if sys.platform == "win32" else 256 * 1024
+"""Largest frame on the stack. Threads of other libraries may have little of it; Windows would probe every page."""
+
+STATUS_BITS = 31
+"""Check k sets bit 1 + k; those beyond share the last bit."""
+
+FENCE = 12
+"""Stores between compiler barriers, which cost no instruction. LLVM looks for stores to merge and to reorder in time
+that grows with the cube of their number (1000 stores: 3 s); it does not look past a barrier. Values that left their
+registers are loaded again where they are used: LLVM would not, where no barrier stands between the loads."""
+
+HEAD = 128
+"""Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
+
+ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
+
+_BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
+_LIBM = {"exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
+
+
+class Module:
+    """The text of one module while it grows: what all of its functions share."""
+
+    def __init__(self, program: Program, element: str, target: Target, checks: bool, chunk: int) -> None:
+        self.program = program
+        self.element = element
+        self.target = target
+        self.checks = checks
+        self.scalar = Lanes(element, 1)
+        self.vector = Lanes(element, target.vector_bytes // self.scalar.size)
+        self.plan = plan(program, self.vector.count, checks, chunk, reread=True)
+        self.outline = outline(self.plan) if program.cuts else None
+        self.input_sizes = [prod(shape) for _, shape in program.inputs]
+        self.output_sizes = [prod(shape) for _, shape in program.outputs]
+        self.heap_bytes = 0
+        self.scratch = 0  # places that values may be stored in while others need their registers
+        self.state_frame = 0
+        self.parts: list[str] = []
+        self._declared: set[str] = set()
+        self._sincos: set[int] = set()
+        self._included: set[str] = set()
+
+    def intrinsic(self, name: str, lanes: Lanes) -> str:
+        """Declare an intrinsic on floats, ``T f(T, ...)``, and return its name."""
+        count = 3 if name == "fma" else 1
+        arguments = ", ".join([lanes.type] * count)
+        self._declared.add(f"declare {lanes.type} @llvm.{name}.{lanes.suffix}({arguments})")
+        return f"@llvm.{name}.{lanes.suffix}"
+
+    def libm(self, op: str) -> str:
+        """Declare a function of the C library and return its name."""
+        name = _LIBM[op] + ("f" if self.element == "float" else "")
+        arguments = ", ".join([self.element] * (2 if op == "arctan2" else 1))
+        self._declared.add(f"declare {self.element} @{name}({arguments}) #0")
+        return "@" + name
+
+    def sincos(self, lanes: Lanes) -> str:
+        """Include the sincos function for these lanes and return its name."""
+        if lanes.count not in self._sincos:
+            self._sincos.add(lanes.count)
+            for needed in (lanes, Lanes(lanes.element, 1), Lanes("double", 1)):
+                self.intrinsic("fma", needed)
+                self.intrinsic("fabs", needed)
+            self.include(large_angle_ir())
+            self.include(far_sincos_ir(lanes.element, self.target.fma))
+            if lanes.count > 1:
+                self.include(far_lanes_ir(lanes))
+            self.parts.append(sincos_function(lanes, self.target.fma))
+        return "@" + sincos_name(lanes)
+
+    def include(self, text: str) -> None:
+        """Include a function once."""
+        if text not in self._included:
+            self._included.add(text)
+            self.parts.append(text)
+
+    def masked_load(self, result: str, address: str, count: int) -> str:
+        """IR line that loads the first `count` entries into a vector, zeros beyond."""
+        lanes = self.vector
+        if lanes.count == 1:
+            return f"  {result} = load {lanes.type}, ptr {address}"
+        mask = ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(lanes.count))
+        name = f"@llvm.masked.load.{lanes.suffix}.p0"
+        self._declared.add(f"declare {lanes.type} {name}(ptr, i32, {lanes.boolean}, {lanes.type})")
+        bytes_ = self.scalar.size
+        return (
+            f"  {result} = call {lanes.type} {name}(ptr {address}, i32 {bytes_}, "
+            f"{lanes.boolean} <{mask}>, {lanes.type} {lanes.number(0.0)})"
+        )
+
+    def masked_store(self, text: str, address: str, mask: str) -> str:
+        """IR line that stores the lanes of a vector where the mask holds."""
+        lanes = self.vector
+        name = f"@llvm.masked.store.{lanes.suffix}.p0"
+        self._declared.add(f"declare void {name}({lanes.type}, ptr, i32, {lanes.boolean})")
+        return f"  call void {name}({lanes.type} {text}, ptr {address}, i32 {self.scalar.size}, {lanes.boolean} {mask})"
+
+    def text(self) -> str:
+        """The whole module."""
+        table = f"@kinetree_layout = constant [1 x i64] [i64 {self.heap_bytes}]"
+        head = f'target triple = "{self.target.triple}"'
+        return "\n\n".join([head, *sorted(self._declared), table, *self.parts, ATTRIBUTES, ""])
+
+
+class Block:
+    """Straight-line code of some chunks: where operands live, and one line or a few for every operation.
+
+    The two forms differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) say
+    where things are.
+    """
+
+    def __init__(self, module: Module, lanes: Lanes) -> None:
+        self.module = module
+        self.plan: Plan = module.plan
+        self.code = module.program.code
+        self.lanes = lanes
+        self.lines: list[str] = []
+        self.names: dict[int, str] = {}  # of the values that are in registers
+        self.scratch: dict[int, int] = {}
+        self.prefix = "%t"
+        self._count = 0
+        self._stores = 0
+        self._fma = ""
+        self._pointers: dict[tuple[str, int], str] = {}
+        self._negated: dict[str, str] = {}
+
+    def input_address(self, array: int, entry: int) -> tuple[str, int]:
+        """Base pointer and byte offset of an input entry."""
+        raise NotImplementedError
+
+    def result_addresses(self, value: int) -> list[tuple[str, int]]:
+        """Where a computed value is stored as a result."""
+        raise NotImplementedError
+
+    def slot_address(self, slot: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a slot."""
+        return "%frame", HEAD + slot * self.lanes.size
+
+    def scratch_address(self, place: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a place for values that must leave their registers within a chunk."""
+        return "%frame", HEAD + (self.plan.slot_count + place) * self.lanes.size
+
+    def param_address(self, index: int) -> tuple[str, int]:
+        """Base pointer and byte offset of a param."""
+        return "%params", index * self.module.scalar.size
+
+    def number(self, first: int) -> None:
+        """Number the values from here on instead of naming them: text that LLVM reads in two thirds of the time.
+
+        Numbers ascend without gaps, blocks without a label included: ``first`` is 1 in a function whose entry has none.
+        """
+        self.prefix, self._count = "%", first - 1
+
+    def fresh(self) -> str:
+        """A new name or number, for a line that follows at once."""
+        self._count += 1
+        return f"{self.prefix}{self._count}"
+
+    def do(self, text: str) -> str:
+        """An instruction with a result; returns its name."""
+        self._count += 1  # as in `fresh`
+        name = f"{self.prefix}{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def pointer(self, base: str, offset: int) -> str:
+        """A pointer some bytes beyond a base."""
+        if offset == 0:
+            return base
+        name = self._pointers.get((base, offset))
+        if name is None:
+            name = self._pointers[base, offset] = self.do(f"getelementptr inbounds i8, ptr {base}, i64 {offset}")
+        return name
+
+    def load(self, address: tuple[str, int]) -> str:
+        """Load all lanes; returns the name."""
+        return self.do(f"load {self.lanes.type}, ptr {self.pointer(*address)}")
+
+    def store(self, text: str, address: tuple[str, int]) -> None:
+        """Store all lanes."""
+        pointer = self.pointer(*address)
+        self.lines.append(f"  store {self.lanes.type} {text}, ptr {pointer}")
+        self._stores += 1
+        if self._stores % FENCE == 0:
+            self.lines.append('  fence syncscope("singlethread") acq_rel')
+
+    def emit(self, chunk: tuple[int, ...]) -> None:
+        """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
+        code, plan_, names = self.code, self.plan, self.names
+        slots, stored = plan_.slots, plan_.stored
+        reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
+        residence = Residence(plan_, chunk, self.module.target.registers)
+        self.scratch = residence.scratch
+        for step, value in enumerate(chunk):
+            op, used = code[value][0], plan_.operands[value]
+            if op in ("sin", "cos"):
+                made = self._emit_sincos(value)
+            else:
+                names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
+                made = (value,)
+            for twin in made:
+                if twin in slots:
+                    self._store_slot(twin)
+                if twin in stored:
+                    for address in self.result_addresses(twin):
+                        self.store(names[twin], address)
+                if twin in reported:
+                    self._report(twin, reported[twin])
+            for leaving, place in residence.after(step, used, made):
+                text = names.pop(leaving)
+                if place is not None:
+                    self.store(text, self.scratch_address(place))
+        self.module.scratch = max(self.module.scratch, residence.count)
+
+    def operand(self, value: int) -> str:
+        """Text of a value: a literal, a name, or a load where it is not in a register."""
+        text = self.names.get(value)
+        if text is not None:
+            return text
+        operation = self.code[value]
+        op = operation[0]
+        if op == "const":
+            self.names[value] = text = self.lanes.number(operation[1])
+            return text
+        if value in self.scratch:
+            text = self.load(self.scratch_address(self.scratch[value]))
+        elif op == "input":
+            text = self.load(self.input_address(operation[1], operation[2]))
+        elif op == "param":
+            text = self._load_param(operation[1])
+        elif value in self.plan.trigonometry:
+            text = self.load(self.slot_address(self.plan.trigonometry[value]))
+        elif self.plan.is_boolean(value):
+            text = self._load_boolean(value)
+        elif value in self.plan.slots:
+            text = self.load(self.slot_address(self.plan.slots[value]))
+        else:
+            text = self.load(self.result_addresses(value)[0])
+        self.names[value] = text
+        return text
+
+    def _emit_operation(self, op: str, x: list[str]) -> str:
+        kind, boolean = self.lanes.type, self.lanes.boolean
+        if op in _BINARY:
+            return self.do(f"{_BINARY[op]} {kind} {x[0]}, {x[1]}")
+        if op in ("fma", "fms", "fnma"):
+            return self._emit_fma(op, *x)
+        if op == "neg":
+            return self.do(f"fneg {kind} {x[0]}")
+        if op in ("sqrt", "abs"):
+            function = self.module.intrinsic("fabs" if op == "abs" else "sqrt", self.lanes)
+            return self.do(f"call {kind} {function}({kind} {x[0]})")
+        if op in _COMPARE:
+            return self.do(f"fcmp {_COMPARE[op]} {kind} {x[0]}, {x[1]}")
+        if op in ("and", "or"):
+            return self.do(f"{op} {boolean} {x[0]}, {x[1]}")
+        if op == "not":
+            return self.do(f"xor {boolean} {x[0]}, {self.lanes.truth(True)}")
+        if op == "where":
+            return self._emit_where(*x)
+        return self._emit_libm(op, x)
+
+    def _emit_fma(self, op: str, a: str, b: str, c: str) -> str:
+        kind = self.lanes.type
+        if not self.module.target.fma:
+            product = self.do(f"fmul {kind} {a}, {b}")
+            left, right = (c, product) if op == "fnma" else (product, c)
+            return self.do(f"{'fadd' if op == 'fma' else 'fsub'} {kind} {left}, {right}")
+        if op == "fms":  # the negation becomes part of the machine's instruction
+            c = self._negative(c)
+        elif op == "fnma":
+            a, b = (a, self._negated[b]) if b in self._negated else (self._negative(a), b)
+        if not self._fma:
+            self._fma = self.module.intrinsic("fma", self.lanes)
+        return self.do(f"call {kind} {self._fma}({kind} {a}, {kind} {b}, {kind} {c})")
+
+    def _negative(self, text: str) -> str:
+        """The name of a value's negative, made once."""
+        name = self._negated.get(text)
+        if name is None:
+            name = self._negated[text] = self.do(f"fneg {self.lanes.type} {text}")
+        return name
+
+    def _emit_where(self, condition: str, a: str, b: str) -> str:
+        """Vectors have a select instruction; a select of scalars would become a branch, so it is made of masks."""
+        lanes, do = self.lanes, self.do
+        if lanes.count > 1:
+            return do(f"select {lanes.boolean} {condition}, {lanes.type} {a}, {lanes.type} {b}")
+        kind, whole = lanes.type, lanes.integer
+        mask = do(f"sext i1 {condition} to {whole}")
+        a, b = (do(f"bitcast {kind} {x} to {whole}") for x in (a, b))
+        differ = do(f"xor {whole} {a}, {b}")
+        chosen = do(f"and {whole} {differ}, {mask}")
+        bits = do(f"xor {whole} {chosen}, {b}")
+        return do(f"bitcast {whole} {bits} to {kind}")
+
+    def _emit_libm(self, op: str, x: list[str]) -> str:
+        function, element, kind = self.module.libm(op), self.module.element, self.lanes.type
+        if self.lanes.count == 1:
+            return self.do(f"call {kind} {function}({', '.join(f'{kind} {a}' for a in x)})")
+        whole = "poison"
+        for lane in range(self.lanes.count):
+            arguments = [self.do(f"extractelement {kind} {a}, i32 {lane}") for a in x]
+            one = self.do(f"call {element} {function}({', '.join(f'{element} {a}' for a in arguments)})")
+            whole = self.do(f"insertelement {kind} {whole}, {element} {one}, i32 {lane}")
+        return whole
+
+    def _emit_sincos(self, value: int) -> tuple[int, ...]:
+        argument = self.code[value][1]
+        both = f"{{ {self.lanes.type}, {self.lanes.type} }}"
+        angle = self.operand(argument)
+        pair = self.do(f"call fastcc {both} {self.module.sincos(self.lanes)}({self.lanes.type} {angle})")
+        for twin, part in self.plan.pairs[argument]:
+            self.names[twin] = self.do(f"extractvalue {both} {pair}, {part}")
+        return tuple(twin for twin, _ in self.plan.pairs[argument])
+
+    def _load_param(self, index: int) -> str:
+        one = self.do(f"load {self.module.element}, ptr {self.pointer(*self.param_address(index))}")
+        return one if self.lanes.count == 1 else self.splat(one)
+
+    def splat(self, one: str) -> str:
+        """Copy a scalar to all lanes."""
+        kind, count = self.lanes.type, self.lanes.count
+        first = self.do(f"insertelement {kind} poison, {self.module.element} {one}, i32 0")
+        zeros = ", ".join(["i32 0"] * count)
+        return self.do(f"shufflevector {kind} {first}, {kind} poison, <{count} x i32> <{zeros}>")
+
+    def _store_slot(self, value: int) -> None:
+        text = self.names[value]
+        if self.plan.is_boolean(value):  # kept as all ones or all zeros
+            mask = self.do(f"sext {self.lanes.boolean} {text} to {self.lanes.integer}")
+            text = self.do(f"bitcast {self.lanes.integer} {mask} to {self.lanes.type}")
+        self.store(text, self.slot_address(self.plan.slots[value]))
+
+    def _load_boolean(self, value: int) -> str:
+        kept = self.load(self.slot_address(self.plan.slots[value]))
+        bits = self.do(f"bitcast {self.lanes.type} {kept} to {self.lanes.integer}")
+        return self.do(f"icmp ne {self.lanes.integer} {bits}, {self.lanes.whole(0)}")
+
+    def _report(self, value: int, check: int) -> None:
+        """Set the check's bit of the status if it holds in any lane."""
+        self.report(self.any(self.names[value]), min(check + 1, STATUS_BITS - 1))
+
+    def any(self, condition: str) -> str:
+        """One truth value: whether the condition holds in any lane."""
+        count = self.lanes.count
+        if count == 1:
+            return condition
+        bits = self.do(f"bitcast {self.lanes.boolean} {condition} to i{count}")
+        return self.do(f"icmp ne i{count} {bits}, 0")
+
+    def report(self, condition: str, bit: int) -> None:
+        """Set a bit of the status where the condition holds."""
+        flag = self.do(f"zext i1 {condition} to i32")
+        shifted = self.do(f"shl i32 {flag}, {bit}")
+        old = self.do("load i32, ptr %frame")
+        new = self.do(f"or i32 {old}, {shifted}")
+        self.lines.append(f"  store i32 {new}, ptr %frame")
+
+
+def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -> tuple[str, str]:
+    """IR lines of ``result = before + 0 x``: NaN once any x was not finite."""
+    zero = lanes.number(0.0)
+    return (
+        f"  {temporary} = fmul {lanes.type} {x}, {zero}",
+        f"  {result} = fadd {lanes.type} {before}, {temporary}",
+    )
+
+
+def frame_line(size: int) -> str:
+    """IR line that makes ``%frame``: on the stack if it is small, else in the memory that the caller gives."""
+    if size > STACK:
+        return "  %frame = getelementptr inbounds i8, ptr %heap, i64 0"
+    return f"  %frame = alloca [{size} x i8], align 64"
