@@ -7,8 +7,8 @@ import inspect
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model
 from kinetree.compiler.function import Function, check_static
-from kinetree.compiler.interpret import interpret, is_interpreted
-from kinetree.compiler.time_argument import ENTRY, TIME, missing_inputs, takes_time, told, with_entry
+from kinetree.compiler.interpret import is_interpreted
+from kinetree.compiler.time_argument import ENTRY, TIME, missing_inputs, takes_time, with_entry, with_time
 from kinetree.native.arrays import as_arrays
 
 
@@ -18,8 +18,8 @@ def plain_call(spec: Spec):
     It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in
     ``model.functions``.
     """
-    name, inputs, optional, static = spec.name, tuple(spec.inputs), tuple(spec.optional), spec.static
-    count, choices_count = len(inputs), len(static)
+    name, static = spec.name, spec.static
+    count, choices_count, general = len(spec.inputs), len(static), _GeneralCall(spec)
 
     def call(model, *args, out=None, **named):
         try:
@@ -27,54 +27,64 @@ def plain_call(spec: Spec):
         except AttributeError:
             a_model(f"{name}: model", model)
             raise
-        if not named and len(args) == count:  # the common case, kept short
-            f = functions.get(name)
-            if f is not None and not is_interpreted():
-                result = f.single(*args) if out is None else f.single(*args, out)
-                return f(*args, out=out) if result is NotImplemented else result
-        elif len(args) == count and len(named) == choices_count:  # static choices, and all of them
+        if len(args) == count and len(named) == choices_count:  # the common case, kept short
             try:
-                f = functions.get((name, *[named[choice] for choice in static]))
+                f = functions.get((name, *[named[choice] for choice in static]) if named else name)
             except (KeyError, TypeError):  # something else is named, or a choice is no possible one
                 f = None
             if f is not None and not is_interpreted():
                 result = f.single(*args) if out is None else f.single(*args, out)
                 return f(*args, out=out) if result is NotImplemented else result
-        return general(model, args, out, named)
+        return general.call(model, args, out, named)
 
-    late = told(spec) if takes_time(spec) else spec
+    call.__name__ = call.__qualname__ = spec.name
+    call.__doc__ = _with_out(spec)
+    call.__module__ = "kinetree"
+    call.__signature__ = general.signature
+    return call
 
-    def general(model, args, out, named):
-        own = late if model.time_dependent else spec
-        if own is not spec and not named and len(args) == count + 1:
+
+class _GeneralCall:
+    """Calls of an algorithm by position and by name, with optional inputs and static choices, on any kind of model."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.with_time = with_time(spec) if takes_time(spec) else spec
+        self.signature = _public_signature(spec)
+
+    def call(self, model, args, out, named):
+        """The result, of a Function that is made when it is first needed."""
+        spec, name = self.with_time if model.time_dependent else self.spec, self.spec.name
+        if spec is not self.spec and not named and len(args) == len(spec.inputs):
             f = model.functions.get(name)
             if f is not None and not is_interpreted():
                 return f(*args, out=out)
-        given, choices = bound(own, model, args, named)
-        present = tuple(entry for entry in optional if entry in given)
+        given, choices = self._bound(spec, model, args, named)
+        present = tuple(entry for entry in spec.optional if entry in given)
+        arrays = {entry: given[entry] for entry in (*spec.inputs, *present)}
         if is_interpreted():
             check_static(spec, model, choices)
-            return _interpreted(own, model, given, out, present, choices)
-        values = [tuple(x) if isinstance(x, list) else x for x in map(choices.get, static)]  # hashable
-        key = (name, *((present,) if present else ()), *values)
-        f = model.functions.get(key if len(key) > 1 else name)
+            f = Function(spec, model, present, choices, checks=True)
+            return f.interpret(*as_arrays(f.spec, model, arrays), out)
+        values = [tuple(x) if isinstance(x, list) else x for x in map(choices.get, spec.static)]  # hashable
+        key = (name, *((present,) if present else ()), *values) if present or values else name
+        f = model.functions.get(key)
         if f is None:
             check_static(spec, model, choices)
-            f = Function(own, model, present, choices, checks=True)
-            f = model.functions.setdefault(key if len(key) > 1 else name, f)
-        return f(*[given[entry] for entry in (*own.inputs, *present)], out=out)
+            f = model.functions.setdefault(key, Function(spec, model, present, choices, checks=True))
+        return f(*arrays.values(), out=out)
 
-    def bound(own, model, args, named):
+    def _bound(self, spec: Spec, model, args, named) -> tuple[dict, dict]:
         """The arrays and the static choices by name."""
-        arrays = (*own.inputs, *optional)
-        if TIME in named and TIME not in arrays and takes_time(spec):
+        name, arrays = spec.name, (*spec.inputs, *spec.optional)
+        if TIME in named and TIME not in arrays and takes_time(self.spec):
             if named[TIME] is not None:
                 raise TypeError(f"{name}: model {model.name!r} does not depend on time, so it takes no t")
             named = {entry: value for entry, value in named.items() if entry != TIME}
         given, choices = dict(zip(arrays, args, strict=False)), {}
         fits = len(args) <= len(arrays)
         for entry, value in named.items():
-            if entry in static:
+            if entry in spec.static:
                 choices[entry] = value
             elif entry in arrays and entry not in given:
                 given[entry] = value
@@ -82,32 +92,14 @@ def plain_call(spec: Spec):
                 fits = False
         if not fits:
             try:
-                signature.bind_partial(model, *args, **named)
+                self.signature.bind_partial(model, *args, **named)
             except TypeError as error:
-                raise TypeError(f"{name}: {error}; its signature is {name}{signature}") from None
-        for entry in optional:
-            if given.get(entry, inputs) is None:
-                del given[entry]
-        missing = [entry for entry in own.inputs if entry not in given]
+                raise TypeError(f"{name}: {error}; its signature is {name}{self.signature}") from None
+        given = {entry: value for entry, value in given.items() if value is not None or entry not in spec.optional}
+        missing = [entry for entry in spec.inputs if entry not in given]
         if missing:
             raise TypeError(missing_inputs(name, model, missing))
         return given, choices
-
-    signature = _public_signature(spec)
-    call.__name__ = call.__qualname__ = spec.name
-    call.__doc__ = _with_out(spec)
-    call.__module__ = "kinetree"
-    call.__signature__ = signature
-    return call
-
-
-def _interpreted(spec, model, given, out, present, choices):
-    arrays, batch, dtype = as_arrays(spec, model, given)
-    results = interpret(spec, model, arrays, batch, dtype, choices)
-    shell = Function(spec, model, present, choices, checks=True)
-    if out is not None:
-        results = shell._into(out, results, dtype)
-    return shell._packed(results, given_out=out is not None)
 
 
 def _public_signature(spec: Spec) -> inspect.Signature:

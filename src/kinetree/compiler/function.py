@@ -20,12 +20,10 @@ from kinetree.compiler.static_choices import settled
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import UnsupportedError, unknown_name
-from kinetree.native.arrays import WEAK, is_number
+from kinetree.native.arrays import WEAK
 from kinetree.native.c_names import identifier
 from kinetree.native.threads import checked_threads
 from kinetree.once import alone, lock, made_once, once
-
-_PRECISIONS = (np.dtype(np.float64), np.dtype(np.float32))
 
 # Machine code of this process by structure, the latest last: models that differ in numbers only share it.
 _RECENT: dict[tuple, object] = {}
@@ -64,7 +62,7 @@ class Function(ArrayCalls):
     single : callable
         The bare entry for one state of float64 arrays, without keywords: ``single(*inputs)`` or ``single(*inputs,
         *outputs)``; it returns ``NotImplemented`` for everything that it does not take, where a call of the Function
-        explains.
+        explains, and for everything before the first call of the Function with one state.
     """
 
     def __init__(
@@ -96,8 +94,7 @@ class Function(ArrayCalls):
         self._own = {}  # the function in the user's own frames
         self._made_of = None  # the function whose code this one runs with other numbers or in other frames
         self.statewise = {}  # kernels that take the params of every state, by dtype
-        self.single = self._build_single
-        self._fronted = False
+        self.single = self._refuse
 
     # Calling -------------------------------------------------------------------------------------------------------
 
@@ -107,8 +104,6 @@ class Function(ArrayCalls):
         if out is None:
             result = self.single(*args)
             if result is not NotImplemented:
-                if not self._fronted:
-                    self._give_front()
                 return result
             outs = ()
         else:
@@ -116,45 +111,14 @@ class Function(ArrayCalls):
             result = self.single(*args, *outs)
             if result is not NotImplemented:
                 return result
-        result = self._plain(args, outs)
-        if result is not NotImplemented:
-            return result
-        if len(args) == len(self.input_names):
-            result = self._converted(args, outs)
-            if result is not NotImplemented:
-                return result
-        return self._general(dict(zip(self.input_names, self._bound(args, {}), strict=True)), out)
-
-    def _give_front(self) -> None:
-        """Later calls of this kind go to the entry without Python in between."""
-
-        def give():
-            if self._fronted:
-                return
-            self._fronted = True
-            if type(self).__call__ is Function.__call__:
-                from kinetree.native.vectorcall import give_front
-
-                give_front(self)
-
-        alone(("front", id(self)), give)
-
-    def _plain(self, args, outs):
-        """Plain arrays of any batch and either precision; NotImplemented for everything else."""
         dtype = next((x.dtype for x in args if type(x) is np.ndarray), None)
-        rows = self._batches.get(dtype)
-        if rows is None:
-            if dtype is None or dtype not in _PRECISIONS:
-                return NotImplemented
-            rows = self._batches[dtype] = self._packed_rows(self._kernel(dtype).rows)
-        result = rows(*args, *outs)
-        if result is NotImplemented:
-            single = self._singles.get(dtype)
-            if single is None and self._is_single((*args, *outs), dtype):
-                single = self._singles[dtype] = self._entry(self._kernel(dtype))
-            if single is not None:
-                result = single(*args, *outs)
-        return result if result is not NotImplemented else self._rows(args, outs, dtype)
+        for entries in (self._batches, self._singles):
+            entry = entries.get(dtype)
+            if entry is not None and entry is not self.single:
+                result = entry(*args, *outs)
+                if result is not NotImplemented:
+                    return result
+        return self._general(args, out)
 
     def _bound(self, args, named) -> tuple:
         """The arrays in the order of the inputs."""
@@ -177,78 +141,74 @@ class Function(ArrayCalls):
 
     # Building ------------------------------------------------------------------------------------------------------
 
-    def _build_single(self, *args):
-        """Stands for the single-call entry until it is first needed."""
-        # Batches and extended precision need no scalar form. Functions that are called with batches alone come here
-        # every time, so the array that tells most is looked at first.
-        if args and type(args[0]) is np.ndarray and args[0].ndim != len(self._shapes[0]):
-            return NotImplemented
-        double = np.dtype(np.float64)
-        if not self._is_single(args, double):
-            return NotImplemented
-        self.single = self._singles[double] = self._entry(self._kernel(double))
-        return self.single(*args)
+    def _refuse(self, *args):
+        """Stands for the entry for one state until one was asked for: batches alone need no scalar form."""
+        return NotImplemented
 
-    def _is_single(self, arrays, dtype) -> bool:
-        """Whether these are plain arrays of one state: inputs, or inputs and results; single inputs may be numbers."""
-        shapes, count = (*self._shapes, *self._out_shapes), len(self._shapes)
-        return len(arrays) in (count, len(shapes)) and all(
-            (type(x) is np.ndarray and x.dtype == dtype and x.shape == shape)
-            or (shape == () and k < count and is_number(x, dtype))
-            for k, (x, shape) in enumerate(zip(arrays, shapes, strict=False))
-        )
+    def _compiled(self, dtype: np.dtype, batch: tuple[int, ...]):
+        """The entry for one state or that for batches; from its first use on calls with plain arrays find it."""
+        entries, make = (self._batches, self._batch_entry) if batch else (self._singles, self._single_entry)
+        entry = entries.get(dtype)
+        if entry is None:
+            entry = entries[dtype] = make(self._kernel(dtype))
+            if not batch and dtype == np.float64:
+                self.single = entry
+                alone(("direct", id(self)), self._make_direct)
+        return entry
+
+    def _make_direct(self) -> None:
+        """Let calls go to the entry for one state without Python in between."""
+        if type(self).__call__ is Function.__call__:
+            from kinetree.native.vectorcall import make_direct
+
+            make_direct(self)
 
     @property
     def _doing(self) -> str:
         """What a progress line says."""
         return f"compiling {self.name} for model {self.model.name!r}"
 
-    def _entry(self, kernel):
+    def _single_entry(self, kernel):
         """The kernel's entry for one state, its results packed as a call of this function packs them."""
         entry, count = kernel.entry, len(self.input_names)
-        if self._result is None and self._out_shapes != ((),):
-            return entry
-
-        alone, make = len(self._out_shapes) == 1, self._maker()
-        if not alone and () not in self._out_shapes:
-
-            def packed(*args):
-                result = entry(*args)
-                return result if result is NotImplemented else make(result)
-
-            return packed
+        if () not in self._out_shapes:
+            return self._packing(entry)
+        make = self._maker()
 
         def packed(*args):
             result = entry(*args)
             if result is NotImplemented:
                 return result
-            result = (result,) if alone else result
+            result = result if type(result) is tuple else (result,)
             if len(args) == count:  # a number, unless it was asked to fill an array
                 result = [x if x.ndim else x[()] for x in result]
             return make(result)
 
         return packed
 
-    def _maker(self):
-        """What makes the result of a call out of the arrays of the kernel, without looking at them."""
-        if self._result is None:
-            return operator.itemgetter(0)
-        return self._result.make if self.spec.parts else functools.partial(tuple.__new__, self._result)
-
-    def _packed_rows(self, rows):
+    def _batch_entry(self, kernel):
         """The kernel's entry for batches, its results packed."""
-        if self._result is None:
-            return rows
+        return self._packing(kernel.rows)
 
-        alone, make = len(self._out_shapes) == 1, self._maker()
+    def _packing(self, entry):
+        """An entry whose results are packed; the entry itself where one array is all."""
+        if self._result is None:
+            return entry
+        make, alone = self._maker(), len(self._out_shapes) == 1
 
         def packed(*args):
-            result = rows(*args)
+            result = entry(*args)
             if result is NotImplemented:
                 return result
             return make((result,) if alone else result)
 
         return packed
+
+    def _maker(self):
+        """Makes the result of a call out of the arrays of the kernel, without looking at them."""
+        if self._result is None:
+            return operator.itemgetter(0)
+        return self._result.make if self.spec.parts else functools.partial(tuple.__new__, self._result)
 
     def _kernel(self, dtype: np.dtype):
         kernel = self._kernels.get(dtype)

@@ -1,7 +1,7 @@
 """The time as an input of algorithms, for models whose joints depend on it, and for these alone.
 
 An algorithm is written for a tree that stands at a time. For a model that depends on time its `Spec` is wrapped here:
-one more input, the time, which the model is told before the algorithm runs. All that compiles, checks, batches or
+one more input, the time, which the model is bound to before the algorithm runs. All that compiles, checks, batches or
 writes source sees an ordinary Spec.
 """
 
@@ -39,18 +39,18 @@ def timed(spec: Spec, model) -> Spec:
     spec : Spec
     model : Model
     """
-    return told(spec) if model.time_dependent and takes_time(spec) else spec
+    return with_time(spec) if model.time_dependent and takes_time(spec) else spec
 
 
-def told(spec: Spec) -> Spec:
-    """The declaration of an algorithm that is told the time."""
+def with_time(spec: Spec) -> Spec:
+    """The declaration of an algorithm with the time as one more input."""
     inputs = MappingProxyType({**spec.inputs, TIME: ()})
     return dataclasses.replace(spec, function=at_time(spec.function), inputs=inputs)
 
 
 @once
 def at_time(function: Callable) -> Callable:
-    """The function, whose model is told the time first; always the same one, since machine code is found by it."""
+    """The function, whose model is bound to the time first; always the same one, since machine code is found by it."""
 
     def later(model, *arrays, t, **named):
         return function(model.at(t), *arrays, **named)
@@ -68,7 +68,7 @@ def with_entry(function: Callable, *entries: str) -> str:
 
 
 def missing_inputs(name: str, model, missing: Sequence[str]) -> str:
-    """What to say about inputs that are not given."""
+    """The message about inputs that are not given."""
     message = f"{name}: missing {', '.join(missing)}"
     if TIME not in missing or not model.time_dependent:
         return message

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
+
+_DOUBLE = np.dtype(np.float64)
 
 WEAK = (int, float)
 """Python's numbers have no precision of their own beside arrays, as in NumPy."""
@@ -17,7 +19,9 @@ def is_number(x, dtype: np.dtype) -> bool:
     return type(x) in WEAK or type(x) is dtype.type
 
 
-def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
+def as_arrays(
+    spec, model, given: Mapping[str, object], shapes: Sequence[tuple[int, ...]] | None = None
+) -> tuple[dict[str, np.ndarray], tuple[int, ...], np.dtype]:
     """Convert and check the arrays of one call.
 
     Parameters
@@ -27,6 +31,8 @@ def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.nd
     model : Model
     given : mapping of str to array_like
         The arguments by name; ``f_ext`` may also be a mapping of body names to wrenches.
+    shapes : sequence of tuple, optional
+        Those that the spec declares for them, where they are known.
 
     Returns
     -------
@@ -43,42 +49,48 @@ def as_arrays(spec, model, given: Mapping[str, object]) -> tuple[dict[str, np.nd
     ShapeError
         An array is not numeric, or its shape does not end in the declared one, or leading axes do not broadcast.
     """
-    arrays = {}
-    for name, value in given.items():
-        if isinstance(value, Mapping) and (spec.inputs | spec.optional)[name] == ("nb", 6):
-            value = wrenches_by_name(spec.name, model, name, value)
-        arrays[name] = _checked(spec, model, name, value)
-    leading = {name: x.shape[: x.ndim - len(spec.shape(name, model))] for name, x in arrays.items()}
+    shapes = shapes or [spec.shape(name, model) for name in given]
+    arrays, leading, strong = {}, set(), []
+    for (name, value), shape in zip(given.items(), shapes, strict=True):
+        x = arrays[name] = _checked(spec, model, name, value, shape)
+        if x.ndim > len(shape):
+            leading.add(x.shape[: x.ndim - len(shape)])
+        if type(value) not in WEAK:
+            strong.append(x.dtype)
     try:
-        batch = np.broadcast_shapes(*leading.values())
+        batch = np.broadcast_shapes(*leading) if len(leading) > 1 else leading.pop() if leading else ()
     except ValueError:
+        leading = {n: x.shape[: x.ndim - len(shape)] for (n, x), shape in zip(arrays.items(), shapes, strict=True)}
         shown = ", ".join(f"{name}: {shape}" for name, shape in leading.items())
         raise ShapeError(
             f"{spec.name}: the leading (batch) axes of the arrays do not broadcast together ({shown}). "
             "Give every array the same batch, or none.",
             leading=leading,
         ) from None
-    strong = [x for x, value in zip(arrays.values(), given.values(), strict=True) if type(value) not in WEAK]
-    return arrays, batch, _common_dtype(strong or list(arrays.values()))
+    return arrays, batch, _common_dtype(strong or [x.dtype for x in arrays.values()])
 
 
-def _common_dtype(arrays) -> np.dtype:
-    dtype = np.result_type(np.float32, *(x.dtype for x in arrays if x.dtype.kind == "f"))
+def _common_dtype(dtypes: list[np.dtype]) -> np.dtype:
+    if dtypes.count(_DOUBLE) == len(dtypes):
+        return _DOUBLE
+    common = np.result_type(np.float32, *(dtype for dtype in dtypes if dtype.kind == "f"))
     # Whole numbers count as float64: they are written by hand, and 24 bits would not hold all of them.
-    return dtype if all(x.dtype.kind == "f" for x in arrays) else np.result_type(dtype, np.float64)
+    return common if all(dtype.kind == "f" for dtype in dtypes) else np.result_type(common, np.float64)
 
 
-def _checked(spec, model, name, value) -> np.ndarray:
+def _checked(spec, model, name, value, expected: tuple[int, ...]) -> np.ndarray:
     try:
         x = np.asarray(value)
     except ValueError as failure:
         raise ShapeError(f"{spec.name}: {name} is not an array: {failure}", name=name) from None
-    if x.dtype.kind not in "fiub":
+    kind = x.dtype.kind
+    if kind == "O" and isinstance(value, Mapping) and (spec.inputs | spec.optional)[name] == ("nb", 6):
+        x = wrenches_by_name(spec.name, model, name, value)
+    elif kind not in "fiub":
         raise ShapeError(
             f"{spec.name}: {name} has entries of type {x.dtype}, expected real numbers.", name=name, dtype=x.dtype
         )
-    expected = spec.shape(name, model)
-    if x.ndim < len(expected) or x.shape[x.ndim - len(expected) :] != expected:
+    if x.shape != expected and (x.ndim < len(expected) or x.shape[x.ndim - len(expected) :] != expected):
         raise ShapeError(
             _shape_message(spec, model, name, x.shape, expected), name=name, found=x.shape, expected=expected
         )

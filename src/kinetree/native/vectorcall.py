@@ -34,7 +34,7 @@ def available() -> bool:
     )
 
 
-def give_front(function) -> None:
+def make_direct(function) -> None:
     """Make calls of a function go to its entry directly.
 
     Parameters
