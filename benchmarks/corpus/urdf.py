@@ -58,7 +58,7 @@ def sizes(model) -> dict[str, object]:
         "nv": model.nv,
         "bodies": model.nb - 1,
         "loops": len(model.loops),
-        "equalities": len(model.constraints) + len(model.couplings),
+        "equalities": len(model.equalities) + len(model.couplings),
         "tendons": len(model.tendons),
         "actuators": len(model.actuators),
     }

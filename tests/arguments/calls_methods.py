@@ -65,6 +65,11 @@ def on_new(make, name: str):
     return call
 
 
+def with_constraint(constraint):
+    """`Model.with_constraints` of one, by name."""
+    return arm().with_constraints(constraint)
+
+
 def on_kinds(model):
     """`Model.without_unsupported` of one kind, by name."""
 
@@ -123,6 +128,7 @@ def built(folder) -> dict:
             )
             | numbers,
         ),
+        "ModelBuilder.add_constraint": (made("add_constraint"), dict(constraint=kt.constraints.Coupling("b", "a"))),
         "ModelBuilder.add_coupling": (made("add_coupling"), dict(joint="b", master="a", ratio=1.0, offset=0.0)),
         "ModelBuilder.add_frame": (made("add_frame"), dict(name="f", body="b", placement=pose)),
         "ModelBuilder.add_geometry": (made("add_geometry"), dict(body="b", shape=shape)),
@@ -171,6 +177,7 @@ def models(folder) -> dict:
     found = {
         "Model.common_ancestor": (m.common_ancestor, dict(i=1, j=2)),
         "Model.keyframe": (keyed.keyframe, dict(name="home")),
+        "Model.with_constraints": (with_constraint, dict(constraint=kt.constraints.Coupling("elbow", "shoulder"))),
         "Model.without_unsupported": (on_kinds(m), dict(kinds="loops")),
         "Model.random_state": (m.random_state, dict(rng=np.random.default_rng(0))),
         "Model.read_with": (m.read_with, dict(options={})),

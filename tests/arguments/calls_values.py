@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree import controllers, geometry, joints, liegroup, signals
+from kinetree import constraints, controllers, geometry, joints, liegroup, signals
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -46,7 +46,7 @@ def table(folder) -> dict[str, tuple]:
         "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
         "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
     }
-    found |= _steps()
+    found |= _steps() | _constraints()
     found["liegroup.Projection"] = found["joints.Projection"]
     for call, given in (
         (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
@@ -85,6 +85,16 @@ def _joints() -> dict[str, tuple]:
             found[f"joints.{name}"] = (call, whole_call(call, **kinds.get(name, {})))
     found["joints.examples"] = (lambda **given: list(joints.examples(**given)), found["joints.examples"][1])
     return found
+
+
+def _constraints() -> dict[str, tuple]:
+    kinds = {
+        "Coupling": dict(joint="elbow", master="shoulder"),
+        "register": dict(cls=constraints.Coupling),
+    }
+    calls = {name: getattr(constraints, name) for name in constraints.__all__}
+    return {f"constraints.{name}": (call, whole_call(call, **kinds.get(name, {}))) for name, call in calls.items()
+            if callable(call)}  # fmt: skip
 
 
 def _steps() -> dict[str, tuple]:

@@ -166,7 +166,7 @@ def prepared(system: str, choice: Choice):
     if "frame" in spec.static:
         static["frame"] = model.frames[-1].name
     if "forward" in spec.static:  # every other joint, coupled ones all
-        coupled = {i for c in model.couplings for i in (c.joint, c.master)}
+        coupled = {model.joint(name) for c in model.couplings for name in c.joints}
         static["forward"] = [i for i in model.outward() if i % 2 or i in coupled]
     arrays = {name: inputs[name] for name in (*spec.inputs, *choice.optional)}
     return static, arrays

@@ -113,7 +113,7 @@ def test_linear_joint_equalities_are_couplings_about_the_references():
     """y - y0 = c0 + c1 (x - x0), where x0 and y0 are the joints' ref; exact here, as the report says."""
     model = load_mjcf(equality('<joint joint1="b1" joint2="a1" polycoef=".5 2 0 0 0"/>'))
     (coupling,) = model.couplings
-    assert (model.joint_names[coupling.joint], model.joint_names[coupling.master]) == ("b1", "a1")
+    assert (coupling.joint, coupling.master) == ("b1", "a1")
     assert coupling.ratio == 2.0 and coupling.offset == pytest.approx(0.2 + 0.5 - 2.0 * np.radians(10))
     assert "joint 'b1' follows 'a1' exactly; MuJoCo holds it softly" in str(model.report)
     assert model.unsupported == ()
@@ -124,7 +124,7 @@ def test_other_joint_equalities_stay_polynomials():
     model = load_mjcf(equality('<joint name="p" joint1="b1" joint2="a1" polycoef="0 1 2"/>'
                                '<joint name="o" joint1="a2" polycoef=".3"/>'
                                '<joint name="n" joint1="a2" joint2="a1" active="false"/>'))  # fmt: skip
-    p, o, n = model.constraints
+    p, o, n = model.equalities
     assert (p.follower, p.master, p.coefficients) == ("b1", "a1", (0.0, 1.0, 2.0))
     assert (p.follower_reference, p.master_reference) == (0.2, pytest.approx(np.radians(10)))
     assert (o.follower, o.master, o.coefficients) == ("a2", None, (0.3,))
@@ -137,7 +137,7 @@ def test_couplings_that_cannot_be_stay_equalities():
     circle = '<joint joint1="b1" joint2="a1"/><joint joint1="a1" joint2="b1" polycoef="0 2"/>'
     for text in (twice, circle):
         model = load_mjcf(equality(text))
-        assert len(model.couplings) == 1 and len(model.constraints) == 1
+        assert len(model.couplings) == 1 and len(model.equalities) == 1
 
 
 def test_a_flag_switches_equalities_off():
@@ -145,13 +145,13 @@ def test_a_flag_switches_equalities_off():
     text = equality('<connect body1="b" body2="c" anchor="0 0 0"/><joint joint1="b1" joint2="a1"/>')
     text = text.replace("<worldbody>", '<option><flag equality="disable"/></option><worldbody>')
     model = load_mjcf(text)
-    assert not model.loops[0].active and not model.constraints[0].active and model.unsupported == ()
+    assert not model.loops[0].active and not model.equalities[0].active and model.unsupported == ()
 
 
 def test_limits_of_ball_joints_are_cones():
     """The range of a ball joint limits its rotation from the neutral position."""
     model = load_mjcf(tree().replace('type="ball"', 'type="ball" range="0 60"'))
-    (limit,) = model.constraints
+    (limit,) = model.equalities
     assert isinstance(limit, RotationLimit) and limit.joint == "c1"
     assert limit.angle == pytest.approx(np.radians(60))
 
@@ -196,7 +196,7 @@ def test_paths_of_spatial_tendons_are_kept():
 def test_equalities_of_tendons_refer_to_their_lengths_at_the_start():
     """References are the lengths at qpos0."""
     model = load_mjcf(TENDONS)
-    (equality,) = [c for c in model.constraints if isinstance(c, Equality)]
+    (equality,) = [c for c in model.equalities if isinstance(c, Equality)]
     mj = mujoco.MjModel.from_xml_string(TENDONS)
     assert (equality.of, equality.follower, equality.master) == ("tendon", "sum", "cord")
     np.testing.assert_allclose([equality.follower_reference, equality.master_reference], mj.tendon_length0)

@@ -96,7 +96,7 @@ def test_mjcf_to_mjcf(name):
     assert_alike(again, model, 5e-14, frames_in_order=False, rotations=SNAPPED)
     assert_shapes_alike(again, model, SNAPPED)
     assert dict(again.welded) == dict(model.welded)
-    assert (again.tendons, again.actuators, again.constraints) == (model.tendons, model.actuators, model.constraints)
+    assert (again.tendons, again.actuators, again.equalities) == (model.tendons, model.actuators, model.equalities)
     assert again.keyframes == model.keyframes
     for key in model.keyframes:
         np.testing.assert_allclose(np.concatenate(again.keyframe(key)), np.concatenate(model.keyframe(key)), atol=1e-14)

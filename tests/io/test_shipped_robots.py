@@ -90,7 +90,7 @@ def test_arm7_stands_upright():
     arm = kt.load("arm7")
     assert np.allclose(place(arm, arm.neutral(), "tool"), [0, 0, 1.28], atol=1e-14)
     (coupling,) = arm.couplings
-    assert (arm.joint_names[coupling.joint], arm.joint_names[coupling.master], coupling.ratio, coupling.offset) == (
+    assert (coupling.joint, coupling.master, coupling.ratio, coupling.offset) == (
         "right_finger_slide", "left_finger_slide", 1.0, 0.0,
     )  # fmt: skip
 

@@ -155,7 +155,7 @@ def test_mimic_joints_are_coupled_and_chains_resolved():
         joint("l", "revolute", "c", "d", '<mimic joint="k" multiplier="3" offset="4"/>'),
     )  # fmt: skip
     found = [(c.joint, c.master, c.ratio, c.offset) for c in load_urdf(text).couplings]
-    assert found == [(2, 1, 2.0, 1.0), (3, 1, 6.0, 7.0)]
+    assert found == [("k", "j", 2.0, 1.0), ("l", "j", 6.0, 7.0)]
 
 
 def test_a_mimic_on_a_fixed_joint_is_ignored_and_reported():

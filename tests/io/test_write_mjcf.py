@@ -122,7 +122,7 @@ def test_several_joints_on_a_body():
     for key in model.keyframes:
         for ours, theirs in zip(again.keyframe(key), model.keyframe(key), strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=0, atol=4e-15)
-    assert again.constraints == model.constraints
+    assert again.equalities == model.equalities
     assert again.body_names[1:4] == ("planar/x", "planar/z", "planar")
 
 
@@ -406,7 +406,7 @@ def test_other_loop_joints_are_lost_by_name():
 def test_polynomials_about_other_references():
     """A file's polynomial is about its own positions: the same values of the follower, at any of the master."""
     P = Equality("curve", "joint", "elbow", "shoulder", (0.1, 2.0, -0.5, 0.25), 0.3, -0.7)
-    (Q,) = read(equipped(constraints=(P,)))[0].constraints
+    (Q,) = read(equipped(equalities=(P,)))[0].equalities
     for x in np.linspace(-2, 2, 7):
         values = [
             c.follower_reference + np.polynomial.polynomial.polyval(x - c.master_reference, c.coefficients)
@@ -460,8 +460,8 @@ def test_stops_are_lost_by_name():
 def test_rotation_limit_of_a_ball_joint():
     """It stands at the joint."""
     b = arm(Spherical())
-    b.equipment = Equipment(constraints=(RotationLimit("shoulder", 0.5),))
-    assert read(b.build())[0].constraints == (RotationLimit("shoulder", 0.5),)
+    b.equipment = Equipment(equalities=(RotationLimit("shoulder", 0.5),))
+    assert read(b.build())[0].equalities == (RotationLimit("shoulder", 0.5),)
 
 
 def test_velocity_limits_are_reported():

@@ -152,8 +152,8 @@ def test_chains_of_couplings_lead_to_the_free_joint():
     b.add_coupling("j1", "j2", 2.0, 1.0)
     b.add_coupling("j2", "j3", 3.0, 0.5)
     first, second = b.build().couplings
-    assert (first.joint, first.master, first.ratio, first.offset) == (1, 3, 6.0, 2.0)
-    assert (second.joint, second.master, second.ratio, second.offset) == (2, 3, 3.0, 0.5)
+    assert (first.joint, first.master, first.ratio, first.offset) == ("j1", "j3", 6.0, 2.0)
+    assert (second.joint, second.master, second.ratio, second.offset) == ("j2", "j3", 3.0, 0.5)
 
 
 def test_random_and_neutral_positions_respect_couplings():

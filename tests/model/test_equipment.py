@@ -30,7 +30,7 @@ CORD = Tendon("cord", (JointTerm("elbow", 2.0),))
 MOTOR = Actuator("motor", "tendon", "cord")
 SERVO = Actuator("servo", "joint", "elbow", gain_parameters=(9.0,), bias="affine", bias_parameters=(0.0, -9.0))
 UNSUPPORTED = [
-    ({"loops": (LOOP,)}, "pin"), ({"constraints": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring"),
+    ({"loops": (LOOP,)}, "pin"), ({"equalities": (CURVE,)}, "curve"), ({"tendons": (SPRING,)}, "spring"),
     ({"actuators": (SERVO,)}, "servo"),
 ]  # fmt: skip
 
@@ -118,7 +118,7 @@ def test_restriction_drops_whole_pieces_and_what_depends_on_them():
     """Without its joint a tendon goes, with it the actuator that pulls it; keyframes lose only the joint."""
     all_of_it = Equipment((LOOP,), (CURVE,), (SPRING, CORD), (MOTOR,), (Keyframe("k", {"elbow": (1.0,)}),))
     left = all_of_it.restricted(["world", "upper", "lower"], ["shoulder"])
-    assert left.tendons == (SPRING,) and not left.actuators and not left.constraints and left.loops == (LOOP,)
+    assert left.tendons == (SPRING,) and not left.actuators and not left.equalities and left.loops == (LOOP,)
     assert left.keyframes[0].q == {}
 
 

@@ -315,7 +315,7 @@ def test_what_is_not_a_number_is_named(options, text):
 
 def test_a_ratio_that_is_not_a_number_is_named():
     """The coupling tells both of its joints."""
-    with pytest.raises(errors.ModelError, match="coupling of joint 'a' to 'b': ratio is 'x', expected numbers"):
+    with pytest.raises(errors.ArgumentError, match="coupling of joint 'a' to 'b': ratio is 'x', expected a finite"):
         ModelBuilder().add_coupling("a", "b", "x")
 
 

@@ -110,7 +110,7 @@ def equipped():
     soft = Softness([0.02, 1.0], [0.9, 0.95, 0.001, 0.5, 2.0])
     b.equipment = Equipment(
         loops=[LoopJoint("close", kt.joints.Spherical(), "world", "tip", softness=soft)],
-        constraints=[
+        equalities=[
             RotationLimit("socket", 1.0),
             Equality("gear", "joint", "hinge0", "hinge1", [0.0, 1.0], softness=soft),
         ],

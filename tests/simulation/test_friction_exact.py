@@ -185,7 +185,7 @@ def test_friction_only_takes_energy():
 def test_friction_of_followers_counts_at_the_master():
     """Two fingers geared together with 1 N each hold a push of 1.99 N on one of them, and not 2.01 N."""
     arm = kt.load("arm7").without_limits()
-    master, follower = (arm.v_slice[x].start for c in arm.couplings for x in (c.master, c.joint))
+    master, follower = (arm.v_index(x).start for c in arm.couplings for x in (c.master, c.joint))
     friction, tau = np.full(9, 1e3), np.zeros(9)
     friction[[master, follower]] = 1.0
     arm = arm.replace(dry_friction=friction, gravity=(0, 0, 0))

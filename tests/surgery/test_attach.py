@@ -136,7 +136,7 @@ def test_clashes_are_named_and_a_prefix_helps():
     with pytest.raises(DuplicateNameError, match="both have body or frame 'base'.*give prefix='second_'"):
         attach(arm, arm, at="tool")
     two = attach(arm, arm, at="tool", prefix="second_")
-    assert two.nv == 2 * arm.nv and two.couplings[1].joint == two.joint("second_right_finger_slide")
+    assert two.nv == 2 * arm.nv and two.couplings[1].joint == "second_right_finger_slide"
     drive = Equipment(tendons=(Tendon("t", ()),), actuators=(Actuator("m", "tendon", "t"),))
     one, other = gripper().replace(equipment=drive), kt.models.double_pendulum().replace(equipment=drive)
     with pytest.raises(DuplicateNameError, match="tendon 't', actuator 'm'"):

@@ -27,7 +27,7 @@ def case(seed: int):
 def held_outside(model, q, inside):
     """The model with all joints locked but these, and what these follow free of their masters."""
     b = ModelBuilder.of(model)
-    b._couplings = [c for c in b._couplings if c[0] in inside and c[1] in inside]
+    b._constraints = [c for c in b._constraints if set(c.joints) <= set(inside)]
     free = b.build(merge_fixed=False)
     return lock(free, {name: q[free.q_index(name)] for name in free.joint_names[1:] if name not in inside})
 
@@ -137,7 +137,7 @@ def equipped():
     b.add_coupling("right_hand", "left_hand", -1.0)
     b.equipment = Equipment(
         loops=(LoopJoint("grip", Fixed(), "left_hand", "right_hand"), LoopJoint("pin", Fixed(), "left_hand", "world")),
-        constraints=(Equality("curve", "joint", "left_hand", "left_arm", (0.0, 1.0, 1.0)),),
+        equalities=(Equality("curve", "joint", "left_hand", "left_arm", (0.0, 1.0, 1.0)),),
         tendons=(Tendon("cord", (JointTerm("left_arm", 1.0), JointTerm("left_hand", 1.0)), stiffness=1.0),
                  Tendon("span", (JointTerm("left_arm", 1.0), JointTerm("right_arm", 1.0)), stiffness=1.0),
                  Tendon("ruler", (JointTerm("left_arm", 1.0), JointTerm("trunk", 1.0)))),
@@ -148,7 +148,7 @@ def equipped():
 
 
 def names_of(equipment):
-    kinds = ("loops", "constraints", "tendons", "actuators", "keyframes")
+    kinds = ("loops", "equalities", "tendons", "actuators", "keyframes")
     return {piece.name for kind in kinds for piece in getattr(equipment, kind)}
 
 

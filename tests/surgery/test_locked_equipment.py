@@ -94,7 +94,7 @@ def test_drives_of_locked_joints_are_gone():
 def test_what_followed_a_locked_joint_is_held_where_it_was():
     """With the master at x, y - y0 = P(x - x0) is a constant."""
     curve = Equality("curve", "joint", "joint4", "joint3", (0.1, 2.0, 3.0), 0.5, 0.2)
-    [held] = lock(chain(constraints=(curve,)), AT).constraints
+    [held] = lock(chain(equalities=(curve,)), AT).equalities
     assert held.master is None and held.follower == "joint4"
     y = held.follower_reference + held.coefficients[0]
     assert y == pytest.approx(0.5 + 0.1 + 2.0 * 0.2 + 3.0 * 0.04, abs=1e-15)
@@ -103,7 +103,7 @@ def test_what_followed_a_locked_joint_is_held_where_it_was():
 def test_what_a_locked_joint_followed_linearly_is_held():
     """With the follower at y, a linear polynomial has one root."""
     gear = Equality("gear", "joint", "joint3", "joint5", (0.1, 2.0), 0.0, 0.2)
-    [held] = lock(chain(constraints=(gear,)), AT).constraints
+    [held] = lock(chain(equalities=(gear,)), AT).equalities
     x = held.follower_reference + held.coefficients[0]
     assert (held.follower, held.master) == ("joint5", None)
     assert 0.1 + 2.0 * (x - 0.2) == pytest.approx(0.4, abs=1e-15)
@@ -113,18 +113,18 @@ def test_a_curve_whose_follower_is_locked_asks_for_its_master():
     """A polynomial of higher degree has several roots, so the user says which."""
     curve = Equality("curve", "joint", "joint3", "joint5", (0.0, 1.0, 1.0))
     with pytest.raises(CouplingError, match="lock 'joint5' too, where the polynomial has the value 0.4"):
-        lock(chain(constraints=(curve,)), AT)
+        lock(chain(equalities=(curve,)), AT)
     off = Equality("curve", "joint", "joint3", "joint5", (0.0, 1.0, 1.0), active=False)
-    assert lock(chain(constraints=(off,)), AT).constraints == ()
+    assert lock(chain(equalities=(off,)), AT).equalities == ()
     root = (np.sqrt(1.0 + 4.0 * 0.4) - 1.0) / 2.0
-    assert lock(chain(constraints=(curve,)), {**AT, "joint5": root}).constraints == ()
+    assert lock(chain(equalities=(curve,)), {**AT, "joint5": root}).equalities == ()
 
 
 def test_an_equality_between_locked_joints_must_hold():
     """Broken ones are refused with the position that would do."""
     gear = Equality("gear", "joint", "joint3", "joint5", (0.0, 2.0))
     with pytest.raises(CouplingError, match="'gear'.* is broken by -0.6.* lock 'joint3' at 1"):
-        lock(chain(constraints=(gear,)), {**AT, "joint5": 0.5})
+        lock(chain(equalities=(gear,)), {**AT, "joint5": 0.5})
 
 
 def test_equalities_of_tendons_hold_as_before():
@@ -132,7 +132,7 @@ def test_equalities_of_tendons_hold_as_before():
     other = Tendon("other", (JointTerm("joint1", 1.0), JointTerm("joint3", 1.0)))
     pair = Equality("pair", "tendon", "cord", "other", (0.0, 1.0, 0.5), 0.3, 0.1)
     to_stiff = Equality("to stiff", "tendon", "cord", "stiff", (0.0, 1.0), 0.3, 0.1)
-    locked = lock(chain(tendons=(CORD, STIFF, other), constraints=(pair, to_stiff)), AT)
+    locked = lock(chain(tendons=(CORD, STIFF, other), equalities=(pair, to_stiff)), AT)
     q = {"joint1": 0.2, "joint2": 0.7}
 
     def residual(model, equality, q):
@@ -142,7 +142,7 @@ def test_equalities_of_tendons_hold_as_before():
         return lengths[equality.follower] - equality.follower_reference - value
 
     whole = chain(tendons=(CORD, STIFF, other))
-    for before, after in zip((pair, to_stiff), locked.constraints, strict=True):
+    for before, after in zip((pair, to_stiff), locked.equalities, strict=True):
         assert residual(locked, after, q) == pytest.approx(residual(whole, before, {**q, **AT}), abs=1e-14)
 
 
@@ -150,9 +150,9 @@ def test_a_rotation_limit_goes_with_its_joint():
     """A ball joint locked beyond its cone is reported."""
     b = kt.ModelBuilder("ball")
     b.add_body("ball", joint=Spherical(), mass=1.0, inertia=(1.0, 1.0, 1.0))
-    b.equipment += Equipment(constraints=(RotationLimit("ball", 0.5),))
+    b.equipment += Equipment(equalities=(RotationLimit("ball", 0.5),))
     turned = lock(b.build(), {"ball": (np.cos(0.4), np.sin(0.4), 0.0, 0.0)})
-    assert turned.constraints == () and "locked at 0.8 rad, beyond it" in str(turned.report)
+    assert turned.equalities == () and "locked at 0.8 rad, beyond it" in str(turned.report)
 
 
 def test_keyframes_lose_locked_joints():

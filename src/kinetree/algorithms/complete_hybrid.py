@@ -133,12 +133,12 @@ def _coupled(model, q, v, tau, a, f_ext, fd, passive):
 
 def _refuse_divided(model, fd):
     for c in model.couplings:
-        if (c.joint in fd) != (c.master in fd):
-            one, other = (c.joint, c.master) if c.joint in fd else (c.master, c.joint)
-            names = model.joint_names
+        follows, leads = (model.joint(name) in fd for name in c.joints)
+        if follows != leads:
+            one, other = c.joints if follows else reversed(c.joints)
             raise CouplingError(
-                f"hybrid_dynamics: joint {names[one]!r} is in forward and joint {names[other]!r} is not, but they move "
+                f"hybrid_dynamics: joint {one!r} is in forward and joint {other!r} is not, but they move "
                 "together: name both or neither.",
-                joint=names[c.joint],
-                master=names[c.master],
+                joint=c.joint,
+                master=c.master,
             )

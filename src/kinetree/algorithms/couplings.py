@@ -14,10 +14,10 @@ from kinetree.spatial.scalar import is_zero
 
 def coupling_columns(model) -> list[list[tuple[int, float]]]:
     """The columns of G: for each independent velocity the ``(coordinate, ratio)`` pairs that move with it."""
-    follower = {model.v_slice[c.joint].start: c for c in model.couplings}
+    follower = {model.v_index(c.joint).start: c for c in model.couplings}
     columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in follower}
     for k, c in follower.items():
-        columns[model.v_slice[c.master].start].append((k, c.ratio))
+        columns[model.v_index(c.master).start].append((k, c.ratio))
     return list(columns.values())
 
 

@@ -104,8 +104,7 @@ def _coupling_residuals(model, x, offsets):
     """``x_joint - ratio x_master - offset`` of every coupling, for positions (with offsets) or rates (without)."""
     residuals = []
     for c in model.couplings:
-        slices = model.q_slice if offsets else model.v_slice
-        joint, master = x[slices[c.joint].start], x[slices[c.master].start]
+        joint, master = (x[(model.q_index if offsets else model.v_index)(name).start] for name in c.joints)
         residuals.append(joint - master * c.ratio - (c.offset if offsets else 0.0))
     return residuals
 
@@ -120,7 +119,7 @@ def _coupling_error(model, inputs, index):
     c, at = model.couplings[index % n], "q" if index < n else "v"
     offset = f" + {c.offset:g}" if at == "q" and c.offset else ""
     residual = float((_coupling_residuals(model, inputs[at], at == "q"))[index % n])
-    joint, master = model.joint_names[c.joint], model.joint_names[c.master]
+    joint, master = c.joint, c.master
     return CouplingError(
         f"{at} breaks the coupling {joint} = {c.ratio:g} {master}{offset} by {residual:.3g}; "
         f"kt.apply_couplings(model, q, v) sets the coupled joints from their masters.",

@@ -223,6 +223,6 @@ def apply_couplings(model, q, v):
     """
     q, v = list(q), list(v)
     for c in model.couplings:
-        q[model.q_slice[c.joint].start] = q[model.q_slice[c.master].start] * c.ratio + c.offset
-        v[model.v_slice[c.joint].start] = v[model.v_slice[c.master].start] * c.ratio
+        q[model.q_index(c.joint).start] = q[model.q_index(c.master).start] * c.ratio + c.offset
+        v[model.v_index(c.joint).start] = v[model.v_index(c.master).start] * c.ratio
     return q, v

@@ -48,7 +48,7 @@ def reduced_model(model, laws, q):
         entries = range(model.v_slice[i].start, model.v_slice[i].stop)
         if not any(k in given for k in entries):
             continue
-        if any(i in (c.joint, c.master) for c in model.couplings) or getattr(model, "rotors", ()):
+        if any(model.joint_names[i] in c.joints for c in model.couplings) or getattr(model, "rotors", ()):
             raise SimulationError(
                 f"simulate: joint {model.joint_names[i]!r} is locked or prescribed in a model with couplings to it, "
                 "or with geared rotors: use integrator='semi_implicit' there.",

@@ -231,7 +231,7 @@ class JointComplementarity:
     @staticmethod
     def _joints_at_rest(model) -> list[tuple[slice, slice]]:
         """Where a step at velocity zero could change the last bit of q: not where it adds zero to a number."""
-        follows = {c.joint for c in model.couplings}
+        follows = {model.joint(c.joint) for c in model.couplings}
         return [(model.q_slice[i], model.v_slice[i]) for i in model.outward()
                 if model.joints[i].nv and (model.joints[i].nq > 1 or i in follows)]  # fmt: skip
 

@@ -91,7 +91,7 @@ def _derivative(spec: Spec, mode: str, of: str) -> Spec:
 def _refuse(model, loops) -> None:
     """Say what is not a matter of loop joints."""
     others = [str(x) for x in model.unsupported if not any(str(loop) == str(x) for loop in loops)]
-    others += [f"coupling of {model.joint_names[c.joint]!r}" for c in model.couplings]
+    others += [f"coupling of {c.joint!r}" for c in model.couplings]
     moving = [f"joint {model.joint_names[i]!r}, which depends on time" for i in model.outward()
               if model.joints[i].time_dependent]  # fmt: skip
     loaded = [f"springs, dampers or limits of {loop}" for loop in loops

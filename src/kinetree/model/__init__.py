@@ -17,13 +17,12 @@ from kinetree.model.equipment import (
 )
 from kinetree.model.model import Model
 from kinetree.model.numbers import Numbers
-from kinetree.model.parts import Coupling, Frame, Geometry, Report, ReportEntry
+from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
 from kinetree.model.rotors import GearedRotor
 from kinetree.model.scalar_model import ScalarModel
 
 __all__ = [
     "Actuator",
-    "Coupling",
     "Equality",
     "Equipment",
     "Frame",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind, several
+from kinetree.constraints import Constraint, Coupling
+from kinetree.constraints.registry import check_constraint
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
@@ -148,7 +150,7 @@ class ModelBuilder:
         self._bodies: dict[str, AddedBody] = {}
         self._joint_names: dict[str, str] = {}  # joint to body
         self._frames: dict[str, tuple[str, Transform]] = {}
-        self._couplings: list[tuple[str, str, float, float]] = []
+        self._constraints: list[Constraint] = []
         self._rotors: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
         self._world_geometry: list[Geometry] = []
         self._world_inertia = Inertia.zero()
@@ -200,7 +202,7 @@ class ModelBuilder:
             if frame.name != model.body_names[frame.body] or not frame.is_identity:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         names = model.joint_names
-        builder._couplings = [(names[c.joint], names[c.master], c.ratio, c.offset) for c in model.couplings]
+        builder._constraints = list(model.constraints)
         builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
         return builder
 
@@ -351,9 +353,23 @@ class ModelBuilder:
         offset : float
             [rad or m].
         """
-        what = f"coupling of joint {joint!r} to {master!r}"
-        ratio, offset = one_number(f"{what}: ratio", ratio), one_number(f"{what}: offset", offset)
-        self._couplings.append((joint, master, ratio, offset))
+        self._constraints.append(Coupling(joint, master, ratio, offset))
+
+    def add_constraint(self, constraint: Constraint) -> None:
+        """Add a constraint; its names are checked when the model is built.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            See `kinetree.constraints`.
+
+        Raises
+        ------
+        ModelError
+            It is none.
+        """
+        check_constraint(f"model {self.name!r}", constraint)
+        self._constraints.append(constraint)
 
     @checked(name=a_name, joint=a_name, body=a_name, included=a_truth_value)
     def add_rotor(
@@ -551,7 +567,7 @@ class _Assembly:
             I=I,
             gravity=builder.gravity,
             frames=frames,
-            couplings=self._couplings(joint_names),
+            constraints=self._constraints(),
             rotors=tuple(self._rotors()),
             geometry=geometry,
             equipment=builder.equipment,
@@ -578,18 +594,12 @@ class _Assembly:
             host, X = self.host[stator]
             yield replace(rotor.seen_from(X.inverse(), self.number[host]), joint=number[joint])
 
-    def _couplings(self, joint_names: Sequence[str | None]):
-        number = {name: i for i, name in enumerate(joint_names) if i > 0}
-        numbered = []
-        for joint, master, ratio, offset in self.builder._couplings:
-            for name in (joint, master):
+    def _constraints(self) -> list[Constraint]:
+        for c in self.builder._constraints:
+            for name in c.joints:
                 if name in self.welded:
-                    raise ModelError(f"coupling of joint {joint!r} to {master!r}: joint {name!r} is fixed", joint=name)
-                if name not in number:
-                    raise unknown_name("joint", name, number, f"model {self.builder.name!r} (a coupling)")
-            numbered.append((number[joint], number[master], ratio, offset))
-        joints = [None, *(self.bodies[name].joint for name in self.kept[1:])]
-        return check.resolve_couplings(numbered, joints, joint_names)
+                    raise ModelError(f"{c}: joint {name!r} is fixed", joint=name)
+        return self.builder._constraints
 
 
 def _unknown_parent(builder: ModelBuilder, body: AddedBody) -> TopologyError:

@@ -1,4 +1,4 @@
-"""What a model holds beside its tree: loop joints, constraints, tendons, actuators and keyframes, as data.
+"""What a model holds beside its tree: loop joints, equalities, tendons, actuators and keyframes, as data.
 
 All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. What exerts
 forces that the dynamics do not compute yet is *unsupported*: `Equipment.unsupported` names it, and the complete
@@ -19,7 +19,7 @@ from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
 from kinetree.model.parts import freeze
 from kinetree.spatial import Transform
 
-FORCEFUL = ("loops", "constraints", "tendons", "actuators")  # kinds that may exert forces
+FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,14 +281,14 @@ class Equipment:
     Parameters
     ----------
     loops : tuple of LoopJoint
-    constraints : tuple of Equality or RotationLimit
+    equalities : tuple of Equality or RotationLimit
     tendons : tuple of Tendon
     actuators : tuple of Actuator
     keyframes : tuple of Keyframe
     """
 
     loops: tuple[LoopJoint, ...] = ()
-    constraints: tuple[Equality | RotationLimit, ...] = ()
+    equalities: tuple[Equality | RotationLimit, ...] = ()
     tendons: tuple[Tendon, ...] = ()
     actuators: tuple[Actuator, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
@@ -305,7 +305,7 @@ class Equipment:
     @property
     def unsupported(self) -> tuple[str, ...]:
         """Names of what exerts forces that the dynamics do not compute yet."""
-        active = [each for each in (*self.loops, *self.constraints) if each.active]
+        active = [each for each in (*self.loops, *self.equalities) if each.active]
         return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
 
     def without_forces(self, *kinds: str) -> Equipment:
@@ -313,7 +313,7 @@ class Equipment:
 
         Parameters
         ----------
-        *kinds : {"loops", "constraints", "tendons", "actuators"}
+        *kinds : {"loops", "equalities", "tendons", "actuators"}
 
         Raises
         ------
@@ -322,7 +322,7 @@ class Equipment:
         for kind in names("without_unsupported: kinds", kinds):
             if kind not in FORCEFUL:
                 raise unknown_name("kind", kind, FORCEFUL, "without_unsupported")
-        left = {"loops": (), "constraints": ()}
+        left = {"loops": (), "equalities": ()}
         left["tendons"] = tuple(
             replace(t, stiffness=0.0, damping=0.0, dry_friction=0.0, armature=0.0, lower=-INFINITE, upper=INFINITE)
             for t in self.tendons
@@ -348,7 +348,7 @@ class Equipment:
                 return replace(piece, frame=frame(piece.frame), side=piece.side and frame(piece.side))
             return piece
 
-        def constraint(c):
+        def equality(c):
             if isinstance(c, RotationLimit):
                 return replace(c, name=c.name and own(c.name), joint=joint(c.joint))
             of = joint if c.of == "joint" else own
@@ -366,7 +366,7 @@ class Equipment:
                 replace(loop, name=own(loop.name), predecessor=frame(loop.predecessor), successor=frame(loop.successor))
                 for loop in self.loops
             ),
-            tuple(map(constraint, self.constraints)),
+            tuple(map(equality, self.equalities)),
             tuple(replace(t, name=own(t.name), path=tuple(map(part, t.path))) for t in self.tendons),
             tuple(map(actuator, self.actuators)),
             tuple(map(key, self.keyframes)),
@@ -404,7 +404,7 @@ class Equipment:
             points += [p.side for p in parts if isinstance(p, WrapShape)]
             if note(tendon, points, frames) and whole:
                 tendons.add(tendon.name)
-        for c in self.constraints:
+        for c in self.equalities:
             if isinstance(c, RotationLimit):
                 note(c, (c.joint,), joints)
             else:
@@ -427,7 +427,7 @@ class Equipment:
         lacking = replace(self, keyframes=()).missing(frames, joints)
         kept = (
             tuple(piece for piece in getattr(self, kind) if str(piece) not in lacking)
-            for kind in ("loops", "constraints", "tendons", "actuators")
+            for kind in ("loops", "equalities", "tendons", "actuators")
         )
         return Equipment(*kept, keys)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kinetree.arguments import a_name, a_number, a_truth_value, a_word, checked, of_kind, several
+from kinetree.constraints import Constraint, Coupling
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.polarity import reversed_joint
@@ -184,7 +185,7 @@ class MechanismBuilder:
         self._bodies: dict[str, tuple[object, list[Geometry]]] = {}
         self._links: dict[str, Link] = {}
         self._frames: dict[str, tuple[str, Transform]] = {}
-        self._couplings: list[tuple[str, str, float, float]] = []
+        self._constraints: list[Constraint] = []
 
     @property
     def name(self) -> str:
@@ -293,7 +294,7 @@ class MechanismBuilder:
         offset : float
             [rad or m].
         """
-        self._couplings.append((joint, master, ratio, offset))
+        self._constraints.append(Coupling(joint, master, ratio, offset))
 
     @property
     def graph(self) -> MechanismGraph:
@@ -373,8 +374,8 @@ class MechanismBuilder:
             if body not in Y:
                 raise unknown_name("body", body, Y, f"model {self.name!r} (frame {name!r})")
             builder.add_frame(name, body, X @ Y[body].inverse())
-        for coupling in self._couplings:
-            builder.add_coupling(*coupling)
+        for constraint in self._constraints:
+            builder.add_constraint(constraint)
         builder.equipment = self.equipment + Equipment(loops=tuple(self._links[name].as_loop() for name in tree.chords))
         for name in tree.chords:
             for what in DRIVE_DATA:
@@ -385,7 +386,7 @@ class MechanismBuilder:
     def _tree(self, graph: MechanismGraph, chords: Iterable[str], keep: Iterable[str], order: str) -> SpanningTree:
         chords, keep = list(chords), list(keep)
         frames = [WORLD, *self._bodies, *self._frames]
-        named = {joint for joint, master, *_ in self._couplings} | {master for _, master, *_ in self._couplings}
+        named = {joint for constraint in self._constraints for joint in constraint.joints}
         for names in self.equipment.missing(frames, ()).values():
             named.update(names)
         wanted = [name for name, link in self._links.items() if name in named or link.only_in_tree]

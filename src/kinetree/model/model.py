@@ -8,6 +8,8 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.arguments import a_mapping, a_name, a_random_generator, checked
+from kinetree.constraints import Constraint
+from kinetree.constraints.registry import checked_constraints
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
@@ -20,7 +22,7 @@ from kinetree.model.numbers import (
     snapped,
     snapped_inertia,
 )
-from kinetree.model.parts import Coupling, Frame, Geometry, Report, numeric
+from kinetree.model.parts import Frame, Geometry, Report, numeric
 from kinetree.model.ranges import drawn, position_ranges
 from kinetree.model.rotors import GearedRotor, checked_rotors
 from kinetree.model.scalar_model import ScalarModel
@@ -32,7 +34,7 @@ GRAVITY = (0.0, 0.0, -9.81)
 _NOT_NEGATIVE = ("armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping")
 _CHANGEABLE = (
     "name", "gravity", *VELOCITY_ARRAYS, "spring_reference", "velocity_limit", "effort_limit", "I", "X_T", "report",
-    "equipment", "rotors",
+    "equipment", "rotors", "constraints",
 )  # fmt: skip
 
 
@@ -71,13 +73,14 @@ class Model(Tree):
         What the drives can do [rad/s or m/s; N m or N]; data that the dynamics do not use.
     frames : sequence of Frame
         Frames besides those of the bodies.
-    couplings : sequence of Coupling
+    constraints : sequence of Constraint
+        See `kinetree.constraints`.
     rotors : sequence of GearedRotor
         Of geared drives; ``I`` contains them.
     geometry : sequence of sequences of Geometry
         Shapes of every body.
     equipment : Equipment, optional
-        Loop joints, constraints, tendons, actuators and keyframes.
+        Loop joints, equalities, tendons, actuators and keyframes.
     report : Report
     source : str, optional
         File that the model was read from.
@@ -99,7 +102,7 @@ class Model(Tree):
         t)``, and ``model.at(t)`` is what they see.
     unsupported : tuple of str
         What the model holds and the complete dynamics do not compute yet, so that they refuse: loop joints,
-        constraints, tendons with forces, and actuators that exert a force without a control.
+        equalities, tendons with forces, and actuators that exert a force without a control.
     functions : dict
         Compiled functions of this model; filled on use.
 
@@ -153,7 +156,7 @@ class Model(Tree):
         limit_stiffness=None,
         limit_damping=None,
         frames: Sequence[Frame] = (),
-        couplings: Sequence[Coupling] = (),
+        constraints: Sequence[Constraint] = (),
         rotors: Sequence[GearedRotor] = (),
         geometry: Sequence[Sequence[Geometry]] | None = None,
         equipment: Equipment | None = None,
@@ -185,13 +188,11 @@ class Model(Tree):
             parent=parent,
             joints=(None, *joints[1:]),
             frames=_all_frames(tuple(body_names), frames),
-            couplings=check.resolve_couplings(
-                [(c.joint, c.master, c.ratio, c.offset) for c in couplings], joints, joint_names
-            ),
             welded=welded or {},
         )
         self._set(unsupported=equipment.unsupported)
         check.check_names("frame", [frame.name for frame in self.frames], name)
+        self._set(constraints=checked_constraints(self, constraints))
         check_equipment(self, equipment)
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
@@ -284,9 +285,9 @@ class Model(Tree):
         return self.equipment.loops
 
     @property
-    def constraints(self) -> tuple[Equality | RotationLimit, ...]:
-        """Polynomial couplings of joints or tendons, and limits of rotations."""
-        return self.equipment.constraints
+    def equalities(self) -> tuple[Equality | RotationLimit, ...]:
+        """Polynomial couplings of joints or tendons, and limits of rotations, which are not computed yet."""
+        return self.equipment.equalities
 
     @property
     def tendons(self) -> tuple[Tendon, ...]:
@@ -390,7 +391,7 @@ class Model(Tree):
         """
         q, v = self.random_q(rng), rng.standard_normal(self.nv)
         for c in self.couplings:
-            v[self.v_slice[c.joint]] = c.ratio * v[self.v_slice[c.master]]
+            v[self.v_index(c.joint)] = c.ratio * v[self.v_index(c.master)]
         return q, v
 
     def _joint_neutral(self) -> np.ndarray:
@@ -398,7 +399,7 @@ class Model(Tree):
 
     def _coupled(self, q: np.ndarray) -> np.ndarray:
         for c in self.couplings:
-            q[self.q_slice[c.joint]] = c.ratio * q[self.q_slice[c.master]] + c.offset
+            q[self.q_index(c.joint)] = c.ratio * q[self.q_index(c.master)] + c.offset
         return q
 
     # Copies with changes --------------------------------------------------------------------------------------------
@@ -410,9 +411,9 @@ class Model(Tree):
         ----------
         **changes
             ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors``. Arrays per velocity
-            may be a number for all or a mapping from joint names, which leaves the other joints as they are. ``I``
-            contains the rotors, whichever are given.
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors, constraints``. Arrays
+            per velocity may be a number for all or a mapping from joint names, which leaves the other joints as they
+            are. ``I`` contains the rotors, whichever are given.
 
         Raises
         ------
@@ -430,11 +431,33 @@ class Model(Tree):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors"):
+                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors", "constraints"):
                     raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
                 slices = self.q_slice if what == "spring_reference" else self.v_slice
                 changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
         return Model(**{**self._arguments(), **changes})
+
+    def with_constraints(self, *constraints: Constraint) -> Model:
+        """A copy with further constraints.
+
+        Parameters
+        ----------
+        *constraints : Constraint
+            See `kinetree.constraints`.
+
+        Raises
+        ------
+        ModelError, UnknownNameError, DuplicateNameError, CouplingError
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> coupling = kt.constraints.Coupling("elbow", "shoulder", ratio=-1.0)
+        >>> pair = kt.models.double_pendulum().with_constraints(coupling)
+        >>> [str(c) for c in pair.constraints]
+        ["coupling of joint 'elbow' to 'shoulder'"]
+        """
+        return self.replace(constraints=(*self.constraints, *constraints))
 
     def without_limits(self) -> Model:
         """A copy whose joints have no position limits and no stops."""
@@ -445,7 +468,7 @@ class Model(Tree):
 
         Parameters
         ----------
-        *kinds : {"loops", "constraints", "tendons", "actuators"}
+        *kinds : {"loops", "equalities", "tendons", "actuators"}
             What to leave out; default: all of it. Tendons stay as mere lengths, and motors, which exert nothing without
             a control, stay as data.
 
@@ -466,7 +489,7 @@ class Model(Tree):
         """The constructor's arguments that give this model again."""
         names = (
             "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
-            "spring_reference", "velocity_limit", "effort_limit", "frames", "couplings", "rotors", "geometry",
+            "spring_reference", "velocity_limit", "effort_limit", "frames", "constraints", "rotors", "geometry",
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
@@ -542,7 +565,6 @@ class Model(Tree):
         """
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
-        couplings = tuple((c.joint, c.master, c.ratio, c.offset) for c in self.couplings)
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
         rotors = tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in self.rotors)
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
@@ -552,7 +574,7 @@ class Model(Tree):
             ("joints", tuple(map(repr, self.joints))),
             ("rotations", rotations),
             ("numbers", pattern),
-            ("couplings", couplings),
+            ("constraints", tuple(c.structure(self) for c in self.constraints)),
             ("rotors", rotors),
             ("frames", frames),
             ("own frames", own),

@@ -1,4 +1,4 @@
-"""The small records that a model is made of: frames, shapes, couplings, and the report of what loading changed."""
+"""The small records that a model is made of: frames, shapes, and the report of what loading changed."""
 
 from __future__ import annotations
 
@@ -231,27 +231,6 @@ class Geometry:
         changes = {"R_BG": R_AB @ self.R_BG, "p_BG": R_AB @ self.p_BG + p_AB}
         values = {name: changes.get(name, getattr(self, name)) for name in self.__dataclass_fields__}
         return Geometry(**values)
-
-
-@dataclass(frozen=True, slots=True)
-class Coupling:
-    """One joint turns with another: ``q_joint = ratio q_master + offset`` (a gear, a URDF mimic joint).
-
-    Parameters
-    ----------
-    joint : int
-        Number of the joint that follows (of the body it moves).
-    master : int
-        Number of the joint that it follows; a master follows no other joint.
-    ratio : float
-    offset : float
-        [rad or m].
-    """
-
-    joint: int
-    master: int
-    ratio: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def position_ranges(model) -> tuple[np.ndarray, np.ndarray]:
     lower, upper = (np.array(x, dtype=float) for x in (model.lower, model.upper))
     own = lower.copy(), upper.copy()
     for c in model.couplings:
-        k, m = model.v_slice[c.joint].start, model.v_slice[c.master].start
+        k, m = model.v_index(c.joint).start, model.v_index(c.master).start
         if c.ratio and model.has_limit(k):
             low, high = sorted((float(bound[k]) - c.offset) / c.ratio for bound in own)
             lower[m], upper[m] = max(lower[m], low), min(upper[m], high)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.arguments import whole
+from kinetree.constraints import Coupling
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
@@ -21,7 +22,7 @@ class Tree:
     """Bodies, joints and frames, numbered: body 0 is the world, joint i connects body i to its parent."""
 
     STRUCTURE = (
-        "name", "body_names", "joint_names", "parent", "joints", "frames", "couplings", "nb", "nq", "nv", "nf",
+        "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
         "_physics", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
     )  # fmt: skip
@@ -42,7 +43,7 @@ class Tree:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
-    def _set_structure(self, name, body_names, joint_names, parent, joints, frames, couplings, welded) -> None:
+    def _set_structure(self, name, body_names, joint_names, parent, joints, frames, welded) -> None:
         q_slice, v_slice, nq, nv = [slice(0, 0)], [slice(0, 0)], 0, 0
         for joint in joints[1:]:
             q_slice.append(slice(nq, nq + joint.nq))
@@ -55,7 +56,7 @@ class Tree:
             parent=parent,
             joints=joints,
             frames=frames,
-            couplings=couplings,
+            constraints=(),
             nb=len(parent),
             nq=nq,
             nv=nv,
@@ -85,6 +86,16 @@ class Tree:
         """Names of the inertial parameters in the order of the regressors: "forearm.mass", "forearm.h.x", ..."""
         entries = [INERTIA_NAMES[k] for k in self.algebra.inertial]
         return tuple(f"{name}.{entry}" for name in self.body_names[1:] for entry in entries)
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Joints that follow others, among ``constraints``."""
+        return tuple(c for c in self.constraints if isinstance(c, Coupling))
+
+    @property
+    def nc(self) -> int:
+        """Number of rows of all constraints."""
+        return sum(c.count(self) for c in self.constraints)
 
     # Time ----------------------------------------------------------------------------------------------------------
 

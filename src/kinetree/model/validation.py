@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import CouplingError, DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
+from kinetree.errors import DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
 from kinetree.joints import Joint
-from kinetree.model.parts import Coupling, check_position, check_rotation, numeric, one_number
+from kinetree.model.parts import check_position, check_rotation, numeric, one_number
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -192,66 +192,6 @@ def check_limits(labels: Sequence[str], lower: np.ndarray, upper: np.ndarray) ->
                 lower=low,
                 upper=high,
             )
-
-
-def resolve_couplings(
-    couplings: Sequence[tuple[int, int, float, float]], joints: Sequence[Joint], names: Sequence[str]
-) -> tuple[Coupling, ...]:
-    """Couplings with every chain followed to the joint that moves freely.
-
-    Parameters
-    ----------
-    couplings : sequence of (joint, master, ratio, offset)
-    joints : sequence of Joint
-    names : sequence of str
-        Joint names, for messages.
-
-    Returns
-    -------
-    tuple of Coupling
-        No master follows another joint: of q1 = r1 q2 + o1 and q2 = r2 q3 + o2 comes q1 = r1 r2 q3 + (r1 o2 + o1).
-
-    Raises
-    ------
-    CouplingError
-        A joint that follows twice, follows itself (directly or around a circle), or has not one freedom.
-    """
-    followed: dict[int, tuple[int, float, float]] = {}
-    for joint, master, ratio, offset in couplings:
-        shown = f"coupling of joint {names[joint]!r} to {names[master]!r}"
-        for i in (joint, master):
-            if joints[i].nq != 1 or joints[i].nv != 1:
-                raise CouplingError(
-                    f"{shown}: joint {names[i]!r} ({joints[i]!r}) has nq={joints[i].nq} and nv={joints[i].nv}; only "
-                    "joints of one freedom can be coupled",
-                    joint=names[i],
-                )
-        if not (math.isfinite(ratio) and math.isfinite(offset)):
-            raise CouplingError(f"{shown}: ratio {ratio} and offset {offset} must be finite", joint=names[joint])
-        if joint in followed:
-            raise CouplingError(
-                f"joint {names[joint]!r} follows both {names[followed[joint][0]]!r} and {names[master]!r}; it can "
-                "follow one",
-                joint=names[joint],
-            )
-        followed[joint] = (master, float(ratio), float(offset))
-
-    resolved: dict[int, tuple[int, float, float]] = {}
-    for joint in followed:
-        path: dict[int, None] = {}  # in order; each joint is on one path only
-        while joint in followed and joint not in resolved:
-            if joint in path:
-                circle = [names[i] for i in path][list(path).index(joint) :] + [names[joint]]
-                shown = " -> ".join(circle if len(circle) <= 13 else [*circle[:12], f"... ({len(circle) - 1} in all)"])
-                raise CouplingError(f"joints follow each other in a circle: {shown}", joints=circle)
-            path[joint] = None
-            joint = followed[joint][0]
-        master, ratio, offset = resolved.get(joint, (joint, 1.0, 0.0))
-        for i in reversed(path):
-            _, r, o = followed[i]
-            ratio, offset = r * ratio, r * offset + o
-            resolved[i] = master, ratio, offset
-    return tuple(Coupling(joint, *resolved[joint]) for joint in followed)
 
 
 def check_moving_inertia(model) -> None:

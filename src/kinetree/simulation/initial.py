@@ -120,7 +120,7 @@ def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[
 
     Coupled joints are moved by their masters, whose range is what all of them leave.
     """
-    moved, followers = [], {c.joint for c in model.couplings}
+    moved, followers = [], {model.joint(c.joint) for c in model.couplings}
     if limits == "ignore":
         return q, moved
     ranges = position_ranges(model)
@@ -132,7 +132,8 @@ def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[
             lower, upper = (float(bound[k]) for bound in ranges)
             if lower <= q[j] <= upper:
                 continue
-            name, coupled = model.joint_names[i], [model.joint_names[c.joint] for c in model.couplings if c.master == i]
+            name = model.joint_names[i]
+            coupled = [c.joint for c in model.couplings if c.master == name]
             if lower > upper:
                 raise LimitError(
                     f"simulate: no position of joint {name!r} is inside its limits and those of the joints coupled to "

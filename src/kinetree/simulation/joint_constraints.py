@@ -219,7 +219,7 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
         A joint is both locked and prescribed, follows another, or its motion cannot be given; the restitution is not
         between 0 and 1.
     """
-    follower = {c.joint: c for c in model.couplings}
+    follower = {model.joint(c.joint): c for c in model.couplings}
     entries = [k for i in model.outward() if i not in follower
                for k in range(model.v_slice[i].start, model.v_slice[i].stop)]  # fmt: skip
     number = {k: m for m, k in enumerate(entries)}
@@ -239,12 +239,12 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
                         for x, most in zip(position_ranges(model), (-np.inf, np.inf), strict=True))  # fmt: skip
     rows = []
     for c in model.couplings:
-        k, m = model.v_slice[c.joint].start, number[model.v_slice[c.master].start]
+        k, m = model.v_index(c.joint).start, number[model.v_index(c.master).start]
         if asked.friction:  # of the same sign as the motion of the master, times the way
             friction[m] += abs(c.ratio) * float(model.dry_friction[k])
         if asked.stops and model.has_limit(k) and not model.has_limit(entries[m]):
             e[m] = restitution[k]
-        rows.append((model.q_slice[c.joint].start, model.q_slice[c.master].start, k, m, c.ratio, c.offset))
+        rows.append((model.q_index(c.joint).start, model.q_index(c.master).start, k, m, c.ratio, c.offset))
     locked, motion = np.zeros(ny, dtype=bool), [None] * ny
     for name in asked.locked:
         i = _own(model, name, follower, "locked")
@@ -270,7 +270,7 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
 def _own(model, name: str, follower, what: str) -> int:
     i = model.joint(name)
     if i in follower:
-        master = model.joint_names[follower[i].master]
+        master = follower[i].master
         raise SimulationError(
             f"simulate: joint {name!r} follows joint {master!r}, so it cannot be {what} itself; name {master!r}.",
             joint=name,

@@ -360,7 +360,7 @@ def _quaternion_error(model, q) -> np.ndarray:
 def _coupling_error(model, q) -> np.ndarray:
     worst = np.zeros(len(q))
     for c in model.couplings:
-        joint, master = (q[:, model.q_slice[i].start] for i in (c.joint, c.master))
+        joint, master = (q[:, model.q_index(name).start] for name in c.joints)
         worst = np.maximum(worst, np.abs(joint - c.ratio * master - c.offset))
     return worst
 

@@ -88,8 +88,8 @@ def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None)
         else "limits='soft' gives the joint a stop, limits='ignore' lets it pass."
     )
     for c in model.couplings:
-        if c.joint == i and time is None:
-            fix += f" Its position is {c.ratio:g} times that of joint {model.joint_names[c.master]!r}, its master."
+        if c.joint == name and time is None:
+            fix += f" Its position is {c.ratio:g} times that of joint {c.master!r}, its master."
     return LimitError(
         f"simulate: {what} leaves the limits of joint {name!r}{at}: {x + 0.0:.9g} against [{lower:.6g}, {upper:.6g}]. "
         f"{fix}",

@@ -196,7 +196,7 @@ def _refuse_common_names(
         "body or frame": frames & set(draft.frame_names()),
         "joint": {*joints, *guest._welded, joint_name} & {*draft.joint_names(), *draft._welded},
     }
-    for kind in ("loops", "constraints", "tendons", "actuators"):  # keyframes of one name are joined
+    for kind in ("loops", "equalities", "tendons", "actuators"):  # keyframes of one name are joined
         here, there = ({piece.name for piece in getattr(e, kind)} for e in (draft.equipment, guest.equipment))
         common[kind.rstrip("s")] = here & there - {""}
     here, there = ({rotor.name for _, _, rotor in part._rotors} for part in (draft, guest))
@@ -218,7 +218,7 @@ def _take_over(draft: Draft, guest: Draft, other: Model) -> None:
     draft._joint_names.update(guest._joint_names)
     draft._frames.update({name: place for name, place in guest._frames.items() if place[0] != WORLD})
     draft._welded.update(guest._welded)
-    draft._couplings += guest._couplings
+    draft._constraints += guest._constraints
     draft._rotors += [each for each in guest._rotors if each[1] != WORLD]
     for joint, on, rotor in guest._rotors:
         if on == WORLD:
@@ -231,4 +231,4 @@ def _take_over(draft: Draft, guest: Draft, other: Model) -> None:
         here = keys.get(key.name)
         keys[key.name] = Keyframe(key.name, {**here.q, **key.q}, {**here.v, **key.v}) if here else key
     both = draft.equipment + guest.equipment
-    draft.equipment = Equipment(both.loops, both.constraints, both.tendons, both.actuators, tuple(keys.values()))
+    draft.equipment = Equipment(both.loops, both.equalities, both.tendons, both.actuators, tuple(keys.values()))

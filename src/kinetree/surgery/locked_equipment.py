@@ -44,7 +44,7 @@ def locked_equipment(equipment: Equipment, positions: Mapping[str, Sequence[floa
             constant[tendon.name] = shift
             note("info", "lock", f"{tendon} has the constant length {shift:.6g} and is left out")
     constraints, actuators = [], []
-    for c in equipment.constraints:
+    for c in equipment.equalities:
         if isinstance(c, RotationLimit):
             constraints += _rotation_limit(c, positions, note)
         else:

@@ -60,7 +60,7 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
         _report(draft, model, joint, q)
     for joint, q in positions.items():
         draft.absorb(draft._joint_names[joint], q)
-    draft._couplings = [c for c in draft._couplings if c[0] not in positions]
+    draft._constraints = [c for c in draft._constraints if c.joints[0] not in positions]
     draft.equipment = locked_equipment(draft.equipment, positions, draft.note)
     for loop in draft.equipment.loops:
         if draft.body_of(loop.predecessor) == draft.body_of(loop.successor):
@@ -106,7 +106,7 @@ def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, lis
     given = {model.joint_names[model.joint(joint)]: value for joint, value in joints.items()}
     positions = {joint: joint_position(model, joint, value) for joint, value in given.items()}
     for c in model.couplings:
-        joint, master = model.joint_names[c.joint], model.joint_names[c.master]
+        joint, master = c.joint, c.master
         if master in positions:
             there = c.ratio * positions[master][0] + c.offset
         elif joint in positions and c.ratio == 0.0:

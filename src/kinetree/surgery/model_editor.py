@@ -210,12 +210,11 @@ class Draft(ModelBuilder):
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
         """Take out couplings and equipment that need what goes; report those that also need what stays."""
         going = set(joints)
-        for joint, master, ratio, offset in self._couplings:
-            if len({joint, master} & going) == 1:
-                lost = joint if joint in going else master
-                self.note("dropped", "cut", f"coupling of joint {joint!r} to {master!r} ({ratio:g}, {offset:g}): joint "
-                                            f"{lost!r} is not there any more")  # fmt: skip
-        self._couplings = [c for c in self._couplings if not {c[0], c[1]} & going]
+        for c in self._constraints:
+            lost = [name for name in c.joints if name in going]
+            if 0 < len(lost) < len(c.joints):
+                self.note("dropped", "cut", f"{c}: joint {lost[0]!r} is not there any more")
+        self._constraints = [c for c in self._constraints if not {*c.joints} & going]
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
         rest = self.equipment.missing(frames, joints)  # what does not live on the lost part alone

@@ -64,7 +64,7 @@ def rename(
     (('world', 'left_upper', 'left_lower'), (None, 'left_shoulder', 'left_knee'))
     """
     draft = Draft.of(model)
-    owned = [piece.name for kind in ("loops", "constraints", "tendons", "actuators", "keyframes")
+    owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
     owned += [rotor.name for rotor in model.rotors]
     others = [frame for frame in draft.frame_names() if frame != WORLD and frame not in draft._bodies]
@@ -98,7 +98,7 @@ def rename(
     draft._joint_names = {record.joint_name: record.name for record in draft._bodies.values()}
     draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
     draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
-    draft._couplings = [(joint[follower], joint[master], *how) for follower, master, *how in draft._couplings]
+    draft._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in draft._constraints]
     draft._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors]
     draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
     draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)

@@ -150,8 +150,7 @@ def _users(model: Model, joint: str) -> list[str]:
     """What refers to a joint of the tree, keyframes left out."""
     names = model.joint_names
     users = [
-        f"the coupling of {names[c.joint]!r} to {names[c.master]!r}" for c in model.couplings
-        if joint in (names[c.joint], names[c.master])
+        f"the {c}" for c in model.constraints if joint in c.joints
     ]  # fmt: skip
     equipment = dataclasses.replace(model.equipment, keyframes=())
     frames = [frame.name for frame in model.frames]

@@ -59,10 +59,10 @@ def _both(first, second):
 
 def _half(s) -> list[str]:
     """The joints of known force of a hybrid problem: every second one; coupled joints as their masters."""
-    model, chosen = s.model, set(range(1, s.model.nb, 2))
+    model, chosen = s.model, set(s.model.joint_names[1::2])
     for c in model.couplings:
         (chosen.add if c.master in chosen else chosen.discard)(c.joint)
-    return [model.joint_names[i] for i in sorted(chosen) if model.joints[i].nv]
+    return [model.joint_names[i] for i in model.outward() if model.joint_names[i] in chosen and model.joints[i].nv]
 
 
 def _free(s, names) -> np.ndarray:

@@ -54,7 +54,7 @@ class States:
     def coupled(self, x):
         """Velocities or accelerations that obey the model's couplings."""
         for c in self.model.couplings:
-            x[:, self.model.v_slice[c.joint]] = c.ratio * x[:, self.model.v_slice[c.master]]
+            x[:, self.model.v_index(c.joint)] = c.ratio * x[:, self.model.v_index(c.master)]
         return x
 
     def few(self, n: int) -> States:

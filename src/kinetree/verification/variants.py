@@ -96,8 +96,8 @@ def couplings(model) -> np.ndarray:
     G = np.eye(model.nv)
     for _ in model.couplings:  # masters may follow others themselves
         for c in model.couplings:
-            G[model.v_slice[c.joint]] = c.ratio * G[model.v_slice[c.master]]
-    followers = {model.v_slice[c.joint].start for c in model.couplings}
+            G[model.v_index(c.joint)] = c.ratio * G[model.v_index(c.master)]
+    followers = {model.v_index(c.joint).start for c in model.couplings}
     return G[:, [k for k in range(model.nv) if k not in followers]]
 
 

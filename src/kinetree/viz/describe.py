@@ -22,7 +22,7 @@ def as_data(model) -> dict:
     -------
     dict
         ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
-        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``, ``constraints``,
+        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``, ``equalities``,
         ``tendons``, ``actuators`` (``forces``: what each exerts without a control), ``keyframes``, ``unsupported``
         (what the complete dynamics refuse), ``report``.
     """
@@ -37,8 +37,8 @@ def as_data(model) -> dict:
         "bodies": [_body(model, i) for i in model.outward()],
         "couplings": [
             {
-                "joint": model.joint_names[c.joint],
-                "master": model.joint_names[c.master],
+                "joint": c.joint,
+                "master": c.master,
                 "ratio": float(c.ratio),
                 "offset": float(c.offset),
             }
@@ -64,7 +64,7 @@ def as_data(model) -> dict:
             }
             for loop in model.loops
         ],
-        "constraints": [str(constraint) for constraint in model.constraints],
+        "equalities": [str(equality) for equality in model.equalities],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
         "actuators": [
             {
@@ -132,7 +132,7 @@ def _equipment(model) -> list[str]:
         for loop in model.loops
     ]
     kinds = (
-        ("constraint", [str(constraint) for constraint in model.constraints], ""),
+        ("equality", [str(equality) for equality in model.equalities], ""),
         ("tendon", [tendon.name for tendon in model.tendons], ""),
         ("actuator", [a.name for a in model.actuators], _of_actuators(model.actuators)),
         ("keyframe", list(model.keyframes), ""),

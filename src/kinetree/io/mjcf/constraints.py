@@ -58,13 +58,13 @@ def add_equalities(builder: ModelBuilder, place: Layout, physics: Physics, tendo
                 )
                 continue
             equality = Equality(name, "joint", follower, master, c, *q0, **common)
-            builder.equipment += Equipment(constraints=(equality,))
+            builder.equipment += Equipment(equalities=(equality,))
         elif kind == _TENDON:
             follower, master = (tendons[t] if t >= 0 else None for t in ends)
             L0 = [float(mj.tendon_length0[t]) if t >= 0 else 0.0 for t in ends]
             c = _coefficients(mj, e)
             equality = Equality(name, "tendon", follower, master, c, *L0, **common)
-            builder.equipment += Equipment(constraints=(equality,))
+            builder.equipment += Equipment(equalities=(equality,))
         elif active:
             what = mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()
             notes.unsupported(where, f"equality '{name}' of kind '{what}'")

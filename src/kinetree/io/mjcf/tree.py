@@ -94,7 +94,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     for j in joints:
         if mj.jnt_type[j] == BALL and mj.jnt_limited[j] and physics.limits:
             limit = RotationLimit(place.joints[j], float(mj.jnt_range[j, 1]))
-            builder.equipment += Equipment(constraints=(limit,))
+            builder.equipment += Equipment(equalities=(limit,))
 
 
 def compiled_inertia(mj, body: int) -> tuple[float, np.ndarray, np.ndarray]:

@@ -27,7 +27,7 @@ def report_equipment(equipment: Equipment, notes: Notes) -> None:
     equipment : Equipment
     notes : Notes
     """
-    acting = [c for c in (*equipment.loops, *equipment.constraints) if c.active]
+    acting = [c for c in (*equipment.loops, *equipment.equalities) if c.active]
     acting += [tendon for tendon in equipment.tendons if tendon.forces]
     for kind, (element, one, several) in _KINDS.items():
         pieces = [piece for piece in acting if isinstance(piece, kind)]

@@ -72,7 +72,7 @@ def joint_attributes(model, part: Part, losses: Losses) -> dict[str, str]:
             found |= {"actuatorfrclimited": "true", "actuatorfrcrange": decimals((-effort, effort))}
     if part.kind == "ball":
         name = model.joint_names[part.body]
-        limits = [c for c in model.constraints if isinstance(c, RotationLimit) and c.joint == name and c.active]
+        limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]
         if limits:
             found |= {"limited": "true", "range": decimals((0.0, min(c.angle for c in limits)))}
     return found

@@ -46,12 +46,12 @@ class _Equipment:
         tendons = self._section("tendon", model.tendons)
         for tendon in model.tendons:
             self._tendon(tendons, tendon)
-        equalities = self._section("equality", (*model.couplings, *model.loops, *model.constraints))
+        equalities = self._section("equality", (*model.couplings, *model.loops, *model.equalities))
         for coupling in model.couplings:  # first: the reader takes the first linear one for a joint as its coupling
             self._coupling(equalities, coupling)
         for loop in model.loops:
             self._loop(equalities, loop)
-        for constraint in model.constraints:
+        for constraint in model.equalities:
             self._constraint(equalities, constraint)
         actuators = self._section("actuator", model.actuators)
         for actuator in model.actuators:
@@ -78,7 +78,7 @@ class _Equipment:
         return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
 
     def _coupling(self, section, coupling) -> None:
-        names = [self.model.joint_names[i] for i in (coupling.joint, coupling.master)]
+        names = (coupling.joint, coupling.master)
         follower, master = map(self._joint, names)
         if coupling.ratio == 0.0:
             self.losses.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")

@@ -107,7 +107,7 @@ def _settle_physics(model, losses: Losses) -> None:
             losses.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
     for rotor in model.rotors:
         losses.lose("geared rotors", repr(rotor.name))
-    for kind in ("loops", "constraints", "tendons", "actuators", "keyframes"):
+    for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
             losses.lose(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))
 
@@ -129,7 +129,7 @@ class _Robot:
         self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
         self.joint_names = {*model.joint_names[1:], *model.welded}
         self.link_names = {frame.name for frame in model.frames}
-        self.masters = {c.joint: c for c in model.couplings}
+        self.masters = {model.joint(c.joint): c for c in model.couplings}
 
     def write(self) -> None:
         """Links and joints, depth first; every joint stands before the link that it carries."""
@@ -213,7 +213,7 @@ class _Robot:
             add(element, "dynamics", **dynamics)
         if (c := self.masters.get(i)) is not None:
             offset = {"offset": decimal(c.offset)} if c.offset else {}
-            add(element, "mimic", joint=model.joint_names[c.master], multiplier=decimal(c.ratio), **offset)
+            add(element, "mimic", joint=c.master, multiplier=decimal(c.ratio), **offset)
 
     def _frame(self, frame: Frame, carrier) -> None:
         self._fixed(frame, carrier[1] if carrier is not None and frame is carrier[0] else Inertia.zero())

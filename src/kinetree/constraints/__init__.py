@@ -1,0 +1,7 @@
+"""Constraints of a model: what holds its velocities beyond its joints, as data."""
+
+from kinetree.constraints.contract import Constraint
+from kinetree.constraints.coupling import Coupling
+from kinetree.constraints.registry import CONSTRAINTS, register
+
+__all__ = ["CONSTRAINTS", "Constraint", "Coupling", "register"]

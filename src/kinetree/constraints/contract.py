@@ -1,0 +1,146 @@
+"""What a constraint must supply: the only face of a constraint that the model and the algorithms see.
+
+A constraint is frozen data: it names joints and frames, and gives rows ``G v = ...`` over the velocities of a model,
+whatever made them. Its formulas are written over scalars of any kind, on *leaves* that the kinematics of a state hand
+out by name, so they run on floats, arrays, extended precision and traced expressions alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, replace
+
+from kinetree.errors import ModelError
+
+EQUALITY, BOX, CONE = "equality", "box", "cone"
+ROW_KINDS = (EQUALITY, BOX, CONE)
+
+
+class Constraint:
+    """Rows that hold the velocities of a model: ``G v + g = 0``, or bounds of their impulses.
+
+    A subclass is a frozen dataclass with the fields below that it needs; each field is a number, a string, a tuple, a
+    transform, a joint or a function of time.
+
+    Attributes
+    ----------
+    kind : str
+        Name in the registry; by default the class name in snake case.
+    name : str
+        Of this constraint; "" takes the kind and the joints.
+    row_kind : {"equality", "box", "cone"}
+        Whether multipliers are free, between bounds, or in a friction cone.
+    time_dependent : bool
+        Whether the rows depend on time, which ``kin.t`` tells.
+    joint_fields, frame_fields : tuple of str
+        The fields that hold names of joints and of frames, or tuples of such.
+    number_fields : tuple of str
+        The fields that are run-time inputs of kernels; the others are baked into compiled code.
+
+    Notes
+    -----
+    Signs: the constraint exerts the joint forces ``G^T lambda``, so a multiplier has the sign of the force along its
+    row, and does the work ``lambda (G v)``.
+    """
+
+    __slots__ = ()
+
+    kind: str = "constraint"
+    row_kind: str = EQUALITY
+    time_dependent: bool = False
+    joint_fields: tuple[str, ...] = ("joint",)
+    frame_fields: tuple[str, ...] = ()
+    number_fields: tuple[str, ...] = ()
+
+    def __init_subclass__(cls, **options) -> None:
+        super().__init_subclass__(**options)
+        if "kind" not in vars(cls):
+            cls.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+        if cls.row_kind not in ROW_KINDS:
+            raise ModelError(
+                f"constraint class {cls.__name__}: row_kind is {cls.row_kind!r}, expected one of {ROW_KINDS}"
+            )
+
+    # Rows ----------------------------------------------------------------------------------------------------------
+
+    def count(self, model) -> int:
+        """Number of rows in a model."""
+        raise NotImplementedError
+
+    def residual(self, kin) -> Sequence | None:
+        """phi(q, t), zero where the constraint holds; None for rows that hold velocities alone."""
+        return None
+
+    def rows(self, kin) -> list[dict]:
+        """G: for each row the entries that are not zero, by velocity coordinate."""
+        raise NotImplementedError
+
+    def bias(self, kin) -> Sequence:
+        """The part of the rate of ``G v + g`` without accelerations: ``dG/dt v + dg/dt``."""
+        raise NotImplementedError
+
+    def velocity_map(self, kin) -> dict | None:
+        """``v = G y + g``: the dependent velocities by coordinate, each ``(entries, g, dg/dt)``; None if there is none.
+
+        ``entries`` is a list of pairs (coordinate, ratio). What has a map is eliminated and costs no row.
+        """
+        return None
+
+    # Names and numbers -----------------------------------------------------------------------------------------------
+
+    def check(self, model) -> None:
+        """Refuse a model in which this constraint makes no sense; its names exist."""
+
+    @property
+    def label(self) -> str:
+        """The name, or kind and joints."""
+        return getattr(self, "name", "") or f"{self.kind}:{','.join(self.joints)}"
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints that it refers to."""
+        return tuple(self._named(self.joint_fields))
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of the frames that it refers to."""
+        return tuple(self._named(self.frame_fields))
+
+    def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str]) -> Constraint:
+        """The same under other names of joints and frames."""
+        changes = {what: _mapped(joint, getattr(self, what)) for what in self.joint_fields}
+        changes |= {what: _mapped(frame, getattr(self, what)) for what in self.frame_fields}
+        return replace(self, **changes)
+
+    def numbers(self) -> dict[str, object]:
+        """Run-time inputs of kernels, by name."""
+        return {what: getattr(self, what) for what in self.number_fields}
+
+    def with_numbers(self, values: Sequence) -> Constraint:
+        """The same with other numbers, of any scalar type, in the order of ``numbers``."""
+        return replace(self, **dict(zip(self.number_fields, values, strict=True)))
+
+    def structure(self, model) -> tuple:
+        """All but names and numbers, hashable: models of equal structure share compiled functions."""
+        number = {name: i for i, name in enumerate(model.joint_names)}
+        names = {what: _mapped(number.get, getattr(self, what)) for what in self.joint_fields}
+        kept = [f.name for f in fields(self) if f.name not in ("name", *self.number_fields)]
+        return self.kind, *((what, names.get(what, repr(getattr(self, what)))) for what in kept)
+
+    def _named(self, names: Sequence[str]) -> Iterator[str]:
+        for what in names:
+            value = getattr(self, what)
+            yield from (value,) if isinstance(value, str) else value
+
+    def __str__(self) -> str:
+        return f"{self.kind.replace('_', ' ')} of {', '.join(map(repr, (*self.joints, *self.frames))) or 'all joints'}"
+
+    @classmethod
+    def examples(cls, model, rng) -> Iterator:
+        """Tuples of constraints of this kind for the test battery that fit a model; none by default."""
+        return iter(())
+
+
+def _mapped(function: Callable, value):
+    return function(value) if isinstance(value, str) else tuple(map(function, value))

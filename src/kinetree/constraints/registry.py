@@ -1,0 +1,78 @@
+"""All kinds of constraints, by name: the built-in ones and those that users register."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kinetree.constraints.contract import Constraint
+from kinetree.constraints.coupling import Coupling, resolved
+from kinetree.errors import DuplicateNameError, ModelError
+
+CONSTRAINTS: dict[str, type[Constraint]] = {}
+
+
+def register(cls: type[Constraint]) -> type[Constraint]:
+    """Enter a constraint class into ``CONSTRAINTS`` under its ``kind``, so that the tests cover it; a decorator.
+
+    Parameters
+    ----------
+    cls : subclass of Constraint
+        Its classmethod ``examples(cls, rng)`` yields pairs of a model and constraints.
+
+    Raises
+    ------
+    ModelError
+        If ``cls`` is not a constraint class.
+    DuplicateNameError
+        If another class has this kind.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, Constraint)):
+        raise ModelError(f"register: {cls!r} is not a subclass of kinetree.constraints.Constraint.", cls=cls)
+    present = CONSTRAINTS.setdefault(cls.kind, cls)
+    if present is not cls:
+        raise DuplicateNameError(
+            f"register: constraint kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
+            f"set a different `kind` in {cls.__name__}. Known: {', '.join(CONSTRAINTS)}.",
+            kind=cls.kind,
+        )
+    return cls
+
+
+for _cls in (Coupling,):
+    register(_cls)
+
+
+def check_constraint(where: str, found) -> None:
+    """Refuse what is no constraint."""
+    if not isinstance(found, Constraint):
+        raise ModelError(
+            f"{where}: {found!r} is not a constraint; kinetree.constraints has them, such as "
+            "kt.constraints.Coupling('elbow', 'shoulder', ratio=2.0)",
+            found=found,
+        )
+
+
+def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints of a model: their names exist and differ, and chains of couplings are followed to their end.
+
+    Raises
+    ------
+    ModelError, UnknownNameError, DuplicateNameError, CouplingError
+    """
+    if isinstance(constraints, Constraint):
+        constraints = (constraints,)
+    seen: set[str] = set()
+    for c in constraints:
+        check_constraint(f"model {model.name!r}", c)
+        for name in c.joints:
+            model.joint(name)
+        for name in c.frames:
+            model.frame(name)
+        c.check(model)
+        if getattr(c, "name", "") and c.name in seen:
+            raise DuplicateNameError(
+                f"model {model.name!r}: two constraints are named {c.name!r}", kind="constraint", name=c.name
+            )
+        seen.add(getattr(c, "name", ""))
+    couplings = resolved([c for c in constraints if isinstance(c, Coupling)])
+    return (*couplings, *(c for c in constraints if not isinstance(c, Coupling)))
