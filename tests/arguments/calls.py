@@ -22,7 +22,7 @@ from kinetree.algorithms import ALGORITHMS
 from kinetree.errors import KinetreeError
 
 SOURCES = str(pathlib.Path(kt.__file__).parent)
-ALARM = 3.0  # s that a call may take before it counts as one that never ends
+ALARM = 20.0  # s that a call may take before it counts as one that never ends
 
 
 class Strange:

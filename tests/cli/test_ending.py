@@ -14,6 +14,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.cli import main
+from kinetree.cli.ending import Terminated
 
 SIMULATE = importlib.import_module("kinetree.simulation.simulate")
 
@@ -108,6 +109,18 @@ def test_a_process_that_is_asked_to_end(tmp_path):
     assert os.listdir(tmp_path) in ([path.name], [])
     if path.exists():
         assert "SIGTERM" in kt.Trajectory.load(path).ended_early
+
+
+def test_a_process_that_is_asked_to_end_before_its_command_runs(monkeypatch):
+    """The exit code is that of the signal wherever it arrives, also where typer takes it for Ctrl-C."""
+
+    def terminated():
+        raise Terminated(signal.SIGTERM)
+
+    monkeypatch.setattr(kt.data, "robots", terminated)
+    with pytest.raises(SystemExit) as end:
+        main(["robots"])
+    assert end.value.code == 128 + signal.SIGTERM
 
 
 def test_a_pipe_that_nobody_reads():

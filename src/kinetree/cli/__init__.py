@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from kinetree.cli.ending import Errors, flushed, make_streams_safe, signals
+from kinetree.cli.ending import Errors, flushed, make_streams_safe, signal_code, signals
 from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
 from kinetree.errors import KinetreeError, ShapeError, UnsupportedError, unknown_name
 
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> None:
         with signals():
             app(arguments, prog_name="kinetree")
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        code = signal_code(end) or (end.code if isinstance(end.code, int) else int(end.code is not None))
     except BaseException as error:
         if hasattr(error, "with_traceback_shown"):  # --debug
             raise

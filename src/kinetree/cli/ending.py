@@ -42,6 +42,13 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
+def signal_code(end: BaseException | None) -> int:
+    """128 plus the number of the signal behind an exit; 0 if there was none. typer knows Ctrl-C alone."""
+    while end is not None and not isinstance(end, Terminated):
+        end = end.__context__
+    return 128 + end.number if end is not None else 0
+
+
 class Errors:
     """Print an error as one red line and exit; ``debug`` lets it through.
 

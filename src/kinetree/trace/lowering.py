@@ -15,6 +15,7 @@ from kinetree.trace.program import Program
 if TYPE_CHECKING:
     from kinetree.trace.outline_trace import Marks
 
+
 def lower(
     graph: Graph,
     inputs: Sequence[tuple[str, tuple[int, ...]]],
