@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from kinetree import algorithms as _algorithms  # register every algorithm
-from kinetree import constraints, data, errors, joints, liegroup, spatial
+from kinetree import constraints, data, errors, forces, joints, liegroup, spatial
 from kinetree import textbook as _textbook
 from kinetree.algorithms.assembly_tree import assembly_tree
 from kinetree.compiler.calls import plain_calls as _plain_calls
@@ -87,6 +87,7 @@ __all__ = sorted(
         "errors",
         "export",
         "factorize",
+        "forces",
         "geometry",
         "identify",
         "inertial_parameters",

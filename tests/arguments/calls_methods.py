@@ -186,7 +186,7 @@ def models(folder) -> dict:
         found[f"Model.{name}"] = (getattr(m, name), dict(joint="elbow"))
     for name in ("ancestors", "children", "subtree", "support"):
         found[f"Model.{name}"] = (getattr(m, name), dict(i=1))
-    for name in ("has_damping", "has_friction", "has_limit", "has_spring", "has_stop"):
+    for name in ("has_limit", "has_stop"):
         found[f"Model.{name}"] = (getattr(m, name), dict(k=1))
     return found
 

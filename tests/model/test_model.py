@@ -72,19 +72,21 @@ def test_without_limits_removes_stops_too():
 
 
 @pytest.mark.parametrize(
-    ("change", "question"),
+    ("change", "kind"),
     [
-        ({"damping": 1.0}, "has_damping"),
-        ({"dry_friction": 1.0}, "has_friction"),
-        ({"stiffness": 1.0}, "has_spring"),
-        ({"upper": 1.0}, "has_limit"),
-        ({"limit_stiffness": 1.0}, "has_stop"),
+        ({"damping": 1.0}, "damping"),
+        ({"dry_friction": 1.0}, "dry_friction"),
+        ({"stiffness": 1.0}, "spring"),
+        ({"upper": 1.0}, None),
+        ({"limit_stiffness": 1.0}, "soft_stop"),
     ],
 )
-def test_physics_that_is_present_is_structure(change, question):
+def test_physics_that_is_present_is_structure(change, kind):
     """Absent physics is known to be absent, and its presence is seen in the structure."""
     model, other = pendulum(), pendulum().replace(**change)
-    assert not getattr(model, question)(0) and getattr(other, question)(0)
+    assert model.forces == () and [force.kind for force in other.forces] == ([kind] if kind else [])
+    assert not model.has_limit(0) and other.has_limit(0) == (kind is None)
+    assert not model.has_stop(0) and other.has_stop(0) == (kind == "soft_stop")
     assert model.structure() != other.structure()
 
 

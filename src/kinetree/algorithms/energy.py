@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import body_twists, link_transforms
-from kinetree.algorithms.passive import limit_excess, spring_deflection
+from kinetree.algorithms.passive import joint_forces
 from kinetree.algorithms.rotors import rotor_energy
 from kinetree.algorithms.spec import algorithm
 
@@ -80,12 +80,10 @@ def elastic_energy(model, q):
     -----
     Source: Hooke's law along the joint's velocity directions, ``k (q - q_ref)^2 / 2`` for a joint with one coordinate.
     """
-    twice = 0.0
-    for k, deflection in enumerate(spring_deflection(model, q)):
-        twice = twice + model.stiffness[k] * deflection * deflection
-    for k, excess, _ in limit_excess(model, q):
-        twice = twice + model.limit_stiffness[k] * excess * excess
-    return 0.5 * twice
+    energy = 0.0
+    for _, force, at in joint_forces(model, q):
+        energy = energy + force.energy(at)
+    return energy
 
 
 def composite_inertia(model, X):

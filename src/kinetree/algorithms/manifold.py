@@ -167,9 +167,10 @@ def reparameterize(model, q, v):
 def may_change_chart(model, i: int) -> bool:
     """Whether joint i has several charts, and no energy that depends on which one is taken."""
     slot = model.v_slice[i]
-    return model.joints[i].several_charts and not any(
-        model.has_spring(k) or model.has_limit(k) or not is_zero(model.armature[k])
-        for k in range(slot.start, slot.stop)
+    return (
+        model.joints[i].several_charts
+        and not any(model.has_limit(k) or not is_zero(model.armature[k]) for k in range(slot.start, slot.stop))
+        and not any(force.energy_channel for force in model.joint_forces[i])
     )
 
 

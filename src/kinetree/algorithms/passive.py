@@ -1,49 +1,41 @@
-"""Passive joint forces: springs, soft stops, viscous damping and dry friction.
-
-Dry friction is Coulomb's law, rounded off below a small sliding speed ``v_s = FRICTION_VELOCITY``: the force is
-``-tau_c v / max(|v|, v_s)``. A joint loaded below tau_c therefore creeps at a speed below v_s instead of sticking
-exactly.
-"""
+"""Passive joint forces: the force elements of the model, summed over its joints."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial.scalar import absolute, maximum, where
+from kinetree.forces.contract import JointForce
+from kinetree.joints.contract import tangent_inverse
 
-FRICTION_VELOCITY = 1e-3  # [rad/s or m/s]
 
+class JointState:
+    """One joint in a state, as a `JointForce` sees it: lists of its scalars, and what follows from them."""
 
-def spring_deflection(model, q):
-    """Deflection of every joint spring along the velocity directions, 0.0 where the model has no spring."""
-    deflection = [0.0] * model.nv
-    for i in model.outward():
+    __slots__ = ("_joint", "lower", "q", "upper", "v")
+
+    def __init__(self, model, i: int, q, v) -> None:
         slot = model.v_slice[i]
-        if any(model.has_spring(k) for k in range(slot.start, slot.stop)):
-            reference = model.q_of(i, model.spring_reference)
-            deflection[slot] = model.joints[i].difference(reference, model.q_of(i, q))
-    return deflection
+        self._joint, self.q, self.v = model.joints[i], q[model.q_slice[i]], v[slot]
+        self.lower, self.upper = model.lower[slot], model.upper[slot]
+
+    def deflection(self, reference):
+        """From a reference position to q, along the velocities."""
+        return self._joint.difference(reference, self.q)
+
+    def tangent_inverse(self, deflection):
+        """Rows of the matrix that takes velocities to the rate of a deflection."""
+        return tangent_inverse(self._joint, deflection)
 
 
-def limit_excess(model, q):
-    """Soft stops as (k, excess, active): how far coordinate k is beyond a limit, signed, zero inside."""
-    found = []
+def joint_forces(model, q, v=None) -> Iterator[tuple[range, JointForce, JointState]]:
+    """Velocity coordinates, element and joint of every force of a joint; v is zero unless it is given."""
     for i in model.outward():
-        q_i = model.q_of(i, q)
-        for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
-            if model.has_limit(k) and model.has_stop(k):
-                above, below = q_i[m] - model.upper[k], q_i[m] - model.lower[k]
-                excess = where(above > 0.0, above, where(below < 0.0, below, 0.0))
-                active = where(above > 0.0, 1.0, where(below < 0.0, 1.0, 0.0))
-                found.append((k, excess, active))
-    return found
-
-
-def friction_damping(model, k, v_k):
-    """The viscous coefficient that gives the dry friction force at this velocity."""
-    if not model.has_friction(k):
-        return 0.0
-    return model.dry_friction[k] / maximum(absolute(v_k), FRICTION_VELOCITY)
+        if model.joint_forces[i]:
+            at = JointState(model, i, q, [0.0] * model.nv if v is None else v)
+            for force in model.joint_forces[i]:
+                yield range(model.v_slice[i].start, model.v_slice[i].stop), force, at
 
 
 def passive_terms(model, q, v):
@@ -52,22 +44,19 @@ def passive_terms(model, q, v):
     Returns
     -------
     elastic : list
-        Forces of springs and stops at q [N m or N].
+        Conservative forces at q [N m or N].
     damping : list
-        ``d`` with the dissipative force ``-d v`` (viscous, dry friction, stops in contact).
+        ``d`` with the dissipative force ``-d v``.
     stiffness : list
-        ``k`` with ``d elastic / dt = -k v`` (springs, stops in contact).
+        ``k`` with ``d elastic / dt = -k v``.
     """
-    elastic = [0.0] * model.nv
-    damping = [model.damping[k] + friction_damping(model, k, v[k]) for k in range(model.nv)]
-    stiffness = [0.0] * model.nv
-    for k, deflection in enumerate(spring_deflection(model, q)):
-        elastic[k] = -(model.stiffness[k] * deflection)
-        stiffness[k] = model.stiffness[k]
-    for k, excess, active in limit_excess(model, q):
-        elastic[k] = elastic[k] - model.limit_stiffness[k] * excess
-        damping[k] = damping[k] + active * model.limit_damping[k]
-        stiffness[k] = stiffness[k] + active * model.limit_stiffness[k]
+    elastic, damping, stiffness = ([0.0] * model.nv for _ in range(3))
+    for coordinates, force, at in joint_forces(model, q, v):
+        parts = zip(coordinates, force.elastic(at), force.dissipative(at), force.stiffness_diagonal(at), strict=True)
+        for k, f, d, slope in parts:
+            elastic[k] = elastic[k] + f
+            damping[k] = damping[k] + d
+            stiffness[k] = stiffness[k] + slope
     return elastic, damping, stiffness
 
 

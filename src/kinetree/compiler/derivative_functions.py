@@ -19,7 +19,7 @@ from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.fused import resolved
 from kinetree.compiler.time_argument import timed
 from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
-from kinetree.model.numbers import entries, is_free, rebuilt
+from kinetree.model.numbers import entries, is_free
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.tree import Tree
 from kinetree.once import once
@@ -31,9 +31,6 @@ from kinetree.trace.graph import Graph
 MODES = ("jacobian", "jvp", "vjp", "hvp")
 METHODS = ("auto", "forward", "reverse")
 NUMBERS = "numbers"
-
-# A number of the model whose absence is structure -> the mark that makes the algorithms take it into account.
-_PHYSICS = {"damping": "damping", "dry_friction": "friction", "stiffness": "spring"}
 
 
 class DerivativeFunction(Function):
@@ -280,7 +277,7 @@ class _Derivative:
         arrays = {x: _inputs(graph, a, given[x]) for a, x in enumerate(names)}
         numbers = [x for _, x in entries(model)]
         symbols = [graph.param(j) if j in set(self.chosen) or _varies(x) else x for j, x in enumerate(numbers)]
-        smodel = _over(model, symbols, self.chosen)
+        smodel = _over(model, symbols)
         with collected_pivots() as pivots:
             results = base.function(smodel, **arrays, **static)
         results = dict(zip(base.outputs, results if len(base.outputs) > 1 else (results,), strict=True))
@@ -501,19 +498,10 @@ def _varies(x) -> bool:
     return is_free(x) if isinstance(x, float) else True
 
 
-def _over(model, numbers: Sequence, chosen: Sequence[int]) -> ScalarModel:
-    """The model over other numbers; physics whose numbers are variables is present, even if it is zero now."""
+def _over(model, numbers: Sequence) -> ScalarModel:
+    """The model over other numbers; forces whose numbers are variables are present, even if they are zero now."""
     model = getattr(model, "plain", model)  # of a large model the rotations are symbols of the outer trace
     smodel = object.__new__(ScalarModel)
     smodel._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
-    smodel._set(**rebuilt(model, numbers))
-    if chosen:
-        names = [name for name, _ in entries(model)]
-        physics = [set(present) for present in model._physics]
-        labels = {label: k for k, label in enumerate(model.velocity_labels)}
-        for j in chosen:
-            label, _, kind = names[j].rpartition(".")
-            if kind in _PHYSICS and label in labels:
-                physics[labels[label]].add(_PHYSICS[kind])
-        smodel._set(_physics=tuple(map(frozenset, physics)))
+    smodel._set_numbers(model, numbers)
     return smodel

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from math import prod
 
+from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.native.c_names import comment, identifiers
 
 _FORCE = {"rad/s": "N m", "m/s": "N"}
@@ -151,18 +152,14 @@ def number_unit(model, name: str) -> str:
         rotor = next((rotor for rotor in model.rotors if rotor.name == head), None)
         per = rotor and model.joints[rotor.joint].velocity_units[0].removesuffix("/s")
         return "kg m^2" if last == "axial_inertia" else "rad/m" if per == "m" else "1"
-    if last == "spring_reference":
+    if last in POSITION_PARAMETERS:
         return dict(zip(model.position_labels, model.position_units, strict=True)).get(head, "1")
     rate = dict(zip(model.velocity_labels, model.velocity_units, strict=True)).get(head, "1/s")
     force = _FORCE.get(rate, "J")
     position = rate.removesuffix("/s")
     known = {
         "armature": _INERTIA.get(rate, "J s^2"),
-        "damping": f"{force} s/{position}",
-        "limit_damping": f"{force} s/{position}",
-        "dry_friction": force,
-        "stiffness": f"{force}/{position}",
-        "limit_stiffness": f"{force}/{position}",
+        **{name: x.unit.replace("force", force).replace("position", position) for name, x in PARAMETERS.items()},
         "lower": position,
         "upper": position,
     }

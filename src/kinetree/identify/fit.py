@@ -14,14 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 
-from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_model, a_number_not_negative, an_array, array, checked, names, progress_bar
 from kinetree.compiler.calls import plain_call
 from kinetree.errors import ModelError, NonFiniteError, ShapeError, UnsupportedError, unknown_name
+from kinetree.forces.registry import JOINT_FORCES
 from kinetree.identify.base import BaseParameters, by_rank
 from kinetree.identify.consistency import from_pseudo_inertia, pseudo_inertia
 from kinetree.identify.solve import minimize
@@ -32,7 +33,9 @@ from kinetree.model.plane import refuse_planar
 joint_torque_regressor = plain_call(ALGORITHMS["joint_torque_regressor"])
 inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])
 
-DRIVES = ("armature", "damping", "dry_friction")
+# Kinds that dissipate alone: their forces are proportional to their one parameter.
+_LINEAR = {kind.parameters[0].name: kind for kind in JOINT_FORCES if kind.power_channel and not kind.energy_channel}
+DRIVES = ("armature", *_LINEAR)
 CHUNK = 1024  # states whose regressors are in memory at a time
 THIN = 1e-3  # what a prior body of no width gets, relative to its size
 
@@ -299,7 +302,12 @@ class _Data:
 
 def _diagonal(what: str, v: np.ndarray, a: np.ndarray) -> np.ndarray:
     """Joint forces of a unit of the drives' data, each joint's in a column of its own."""
-    unit = {"armature": a, "damping": v, "dry_friction": v / np.maximum(np.abs(v), FRICTION_VELOCITY)}[what]
+    if what == "armature":
+        unit = a
+    else:
+        columns = list(v.T)
+        law = _LINEAR[what]("", (1.0,) * len(columns))
+        unit = np.array(law.dissipative(SimpleNamespace(v=columns))).reshape(len(columns), -1).T * v
     return unit[:, :, None] * np.eye(v.shape[1])
 
 

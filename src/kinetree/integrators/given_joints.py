@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import SimulationError
+from kinetree.forces.registry import POSITION_PARAMETERS
 from kinetree.integrators.dense import hermite
 from kinetree.integrators.system import System, clock
 from kinetree.joints import Fixed, Prescribed
@@ -12,7 +13,7 @@ from kinetree.model import Model
 from kinetree.model.builder import JOINT_DATA
 from kinetree.model.planar import PlanarModel
 
-PER_VELOCITY = tuple(what for what in JOINT_DATA if what != "spring_reference")
+PER_VELOCITY = tuple(what for what in JOINT_DATA if what not in POSITION_PARAMETERS)
 
 
 def reduced_model(model, laws, q):
@@ -65,7 +66,7 @@ def reduced_model(model, laws, q):
         no_v += [k for k in entries if k in given]
     position, velocity = (np.setdiff1d(np.arange(n), no) for n, no in ((model.nq, no_q), (model.nv, no_v)))
     changed = {what: np.asarray(getattr(model, what))[velocity] for what in PER_VELOCITY}
-    changed["spring_reference"] = np.asarray(model.spring_reference)[position]
+    changed |= {what: np.asarray(getattr(model, what))[position] for what in POSITION_PARAMETERS}
     arguments = model._arguments() | changed | {"joints": joints, "X_T": X_T, "equipment": None, "geometry": None}
     return Model(**arguments), position, velocity
 

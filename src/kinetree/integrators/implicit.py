@@ -20,11 +20,13 @@ from kinetree.algorithms.couplings import coupling_columns, expanded, projected,
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.passive import FRICTION_VELOCITY, limit_excess, passive_joint_forces, spring_deflection
+from kinetree.algorithms.passive import joint_forces as elements
+from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.kernels import settled
+from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
 REST = 1e-3  # [rad/s or m/s] changes of velocity are judged against this speed where everything stands still
@@ -51,24 +53,16 @@ def passive_slopes(model, q, v, stuck=None):
         The diagonal.
     """
     K = [[0.0] * model.nv for _ in range(model.nv)]
-    D = [model.damping[k] for k in range(model.nv)]
-    deflection = spring_deflection(model, q)
-    for i in model.outward():
-        slot, joint = model.v_slice[i], model.joints[i]
-        if not any(model.has_spring(k) for k in range(slot.start, slot.stop)):
-            continue
-        rate = tangent_inverse(joint, deflection[slot])  # of the deflection, as it moves with the joint
-        for m, k in enumerate(range(slot.start, slot.stop)):
-            K[k][slot] = [-(model.stiffness[k] * x) for x in rate[m]]
-    for k, _, active in limit_excess(model, q):
-        K[k][k] = K[k][k] - active * model.limit_stiffness[k]
-        D[k] = D[k] + active * model.limit_damping[k]
-    for k in range(model.nv):
-        if model.has_friction(k):
-            slope = where(absolute(v[k]) < FRICTION_VELOCITY, 1.0 / FRICTION_VELOCITY, 0.0)
-            if stuck is not None:
-                slope = slope + stuck[k] * (1.0 / FRICTION_VELOCITY - slope)
-            D[k] = D[k] + model.dry_friction[k] * slope
+    D = [0.0] * model.nv
+    for coordinates, force, at in elements(model, q, v):
+        for k, row in zip(coordinates, force.stiffness_rows(at), strict=True):
+            for n, x in zip(coordinates, row, strict=True):
+                K[k][n] = K[k][n] - x
+        slopes, rest = force.dissipative_slope(at), force.dissipative_at_rest(at)
+        for k, slope, resting in zip(coordinates, slopes, rest, strict=True):
+            if stuck is not None and force.stiff_at_rest:
+                slope = slope + stuck[k] * (resting - slope)
+            D[k] = D[k] + slope
     return K, D
 
 
@@ -90,27 +84,22 @@ def residual(model, q, v, a, tau, f_ext=None):
     return [f - p - t for f, p, t in zip(forces, passive, tau, strict=True)]
 
 
-def sticking(model, v, stuck) -> list:
-    """What friction asks more where velocities are taken to be below v_s: ``tau_c v (1 / v_s - 1 / max(|v|, v_s))``.
+def sticking(model, q, v, stuck) -> list:
+    """What friction asks more where velocities are taken to be below v_s: ``(d(0) - d(v)) v``.
 
     Beside `passive_slopes` with the same ``stuck`` it makes Newton's step the one to the velocity at which friction
     holds. An iteration with slopes alone would be thrown from one direction to the other and back.
     """
     excess = [0.0] * model.nv
-    for k in range(model.nv):
-        if model.has_friction(k):
-            missing = 1.0 / FRICTION_VELOCITY - 1.0 / maximum(absolute(v[k]), FRICTION_VELOCITY)
-            excess[k] = stuck[k] * (model.dry_friction[k] * missing * v[k])
+    for coordinates, force, at in elements(model, q, v):
+        if force.stiff_at_rest:
+            parts = zip(coordinates, force.dissipative_at_rest(at), force.dissipative(at), strict=True)
+            for k, rest, damping in parts:
+                excess[k] = excess[k] + stuck[k] * ((rest - damping) * v[k])
     return excess
 
 
 # Tangent maps of the joints -------------------------------------------------------------------------------------------
-
-
-def tangent_inverse(joint, xi):
-    """The matrix of the joint's ``tangent_rate`` at xi: rows, structural zeros and ones kept."""
-    columns = [joint.tangent_rate(xi, [1.0 if m == k else 0.0 for m in range(joint.nv)]) for k in range(joint.nv)]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def times_tangent(model, rows, xi):
@@ -226,7 +215,7 @@ class Linearization:
 
 def has_kinks(model) -> bool:
     """Whether slopes of passive forces jump: dry friction at rest, stops where they begin."""
-    return any(model.has_friction(k) or (model.has_limit(k) and model.has_stop(k)) for k in range(model.nv))
+    return any(force.kinked for force in model.forces)
 
 
 def reversals(before, now) -> list:
@@ -237,7 +226,7 @@ def reversals(before, now) -> list:
 def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
     """a after one correction, its change as a fraction of the speed, and the residual before."""
     r = residual(model, Q, w, a, tau, f_ext)
-    excess = [0.0] * model.nv if stuck is None else sticking(model, w, stuck)
+    excess = [0.0] * model.nv if stuck is None else sticking(model, Q, w, stuck)
     change = matrix.solve([x + y for x, y in zip(r, excess, strict=True)])
     a = [x - dx for x, dx in zip(a, change, strict=True)]
     return a, relative_change([w1 * dx for dx in change], w), r

@@ -11,8 +11,9 @@ from kinetree.algorithms.complete import (
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.inverse_mass import inverse_mass_matrix
 from kinetree.algorithms.manifold import integrate
-from kinetree.algorithms.passive import passive_terms
+from kinetree.algorithms.passive import joint_forces, passive_terms
 from kinetree.algorithms.spec import Spec
+from kinetree.forces.contract import present
 from kinetree.integrators.kernels import moved, settled
 
 
@@ -40,7 +41,13 @@ def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
     elastic, damping, stiffness = passive_terms(model, q_mid, v)
     force = [tau[k] + elastic[k] - damping[k] * v[k] for k in range(model.nv)]
     added = [dt * d for d in damping]
-    sprung = [k for k in range(model.nv) if model.has_spring(k)]
+    sprung = [
+        k
+        for coordinates, spring, at in joint_forces(model, q_mid, v)
+        if not spring.kinked
+        for k, slope in zip(coordinates, spring.stiffness_diagonal(at), strict=True)
+        if present(slope)
+    ]
     M = crba(model, q_mid) if sprung else None
     for k in sprung:
         y = dt * dt * stiffness[k]

@@ -34,12 +34,11 @@ from kinetree.integrators.implicit import (
     relative_change,
     reversals,
     sticking,
-    tangent_inverse,
 )
 from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
 from kinetree.integrators.kernels import settled
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
-from kinetree.joints.contract import combination
+from kinetree.joints.contract import combination, tangent_inverse
 from kinetree.spatial.scalar import is_zero, where
 
 
@@ -224,7 +223,9 @@ def variational_residual(model, q, u, p, tau, h, f_ext=None):
 
 def _corrected(model, matrix, q, u, p, tau, h, stuck=None, f_ext=None):
     r = variational_residual(model, q, u, p, tau, h, f_ext)
-    excess = [0.0] * model.nv if stuck is None else sticking(model, u, stuck)
+    excess = [0.0] * model.nv
+    if stuck is not None:
+        excess = sticking(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
     change = matrix.solve([x + 0.5 * h * y for x, y in zip(r, excess, strict=True)])
     u = [x - dx for x, dx in zip(u, change, strict=True)]
     return u, relative_change(change, u), r

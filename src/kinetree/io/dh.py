@@ -32,7 +32,7 @@ from kinetree.arguments import (
 from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
 from kinetree.model import Model, ModelBuilder
-from kinetree.model.builder import WORLD, as_transform
+from kinetree.model.builder import JOINT_DATA, WORLD, as_transform
 from kinetree.model.model import GRAVITY
 from kinetree.model.parts import numeric, pose_of_transform
 from kinetree.spatial import IdentityRotation, Transform, Vector3
@@ -40,10 +40,6 @@ from kinetree.spatial.rotations import rx, rz
 
 CONVENTIONS = ("standard", "modified")
 JOINTS = {"revolute": Revolute, "prismatic": Prismatic, "cylindrical": Cylindrical, "screw": Helical, "fixed": Fixed}
-JOINT_DATA = (
-    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
-    "effort_limit", "limit_stiffness", "limit_damping",
-)  # fmt: skip
 # Rotations this near to quarter turns are meant as such: pi / 2 is no float.
 EXACT = 1e-15
 

@@ -9,10 +9,12 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_name, a_truth_value, a_word, checked
 from kinetree.errors import ModelError, TopologyError, UnsupportedError
-from kinetree.io.dh import CONVENTIONS, JOINT_DATA, DHRow, DHTable
+from kinetree.forces.registry import POSITION_PARAMETERS
+from kinetree.io.dh import CONVENTIONS, DHRow, DHTable
 from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Model
+from kinetree.model.builder import JOINT_DATA
 from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Inertia, Transform, Vector3
 from kinetree.spatial.rotations import rx, rz
@@ -281,9 +283,10 @@ def _data(model: Model, i: int) -> dict[str, object]:
     """What the joint has of limits, friction, springs and drives."""
     data = {}
     for what in JOINT_DATA:
-        values = np.array(getattr(model, what)[(model.q_slice if what == "spring_reference" else model.v_slice)[i]])
-        if what == "spring_reference":
-            said = bool(np.any(model.stiffness[model.v_slice[i]]))
+        position = what in POSITION_PARAMETERS
+        values = np.array(getattr(model, what)[(model.q_slice if position else model.v_slice)[i]])
+        if position:
+            said = any(hasattr(force, what) for force in model.joint_forces[i])
         else:
             said = bool(np.any(np.isfinite(values) if what in LIMITS else values))
         if said:

@@ -356,3 +356,9 @@ def _check_class(cls: type[Joint]) -> None:
                 "defaults (q_dot = v, q + dv, q1 - q0, zeros) hold only for nq = nv.",
                 missing=missing,
             )
+
+
+def tangent_inverse(joint: Joint, xi: Sequence) -> list[list]:
+    """The matrix of the joint's ``tangent_rate`` at xi: rows, structural zeros and ones kept."""
+    columns = [joint.tangent_rate(xi, [1.0 if m == k else 0.0 for m in range(joint.nv)]) for k in range(joint.nv)]
+    return [list(row) for row in zip(*columns, strict=True)]

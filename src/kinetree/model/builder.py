@@ -11,6 +11,7 @@ from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind,
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.registry import check_constraint
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
+from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
@@ -24,10 +25,7 @@ from kinetree.spatial.rotations import euler
 
 WORLD = "world"
 a_geometry = of_kind("Geometry", "kind", "size", "seen_from")
-JOINT_DATA = (
-    "armature", "damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper", "velocity_limit",
-    "effort_limit", "limit_stiffness", "limit_damping",
-)  # fmt: skip
+JOINT_DATA = ("armature", *PARAMETERS, "lower", "upper", "velocity_limit", "effort_limit")
 
 
 def as_transform(what: str, placement) -> Transform:
@@ -190,7 +188,7 @@ class ModelBuilder:
             data = {
                 what: np.array(getattr(model, what)[slot])
                 for what in JOINT_DATA
-                for slot in [(model.q_slice if what == "spring_reference" else model.v_slice)[i]]
+                for slot in [(model.q_slice if what in POSITION_PARAMETERS else model.v_slice)[i]]
                 if slot.stop > slot.start
             }
             parent = model.body_names[model.parent[i]]
@@ -290,13 +288,14 @@ class ModelBuilder:
                 name=joint_name,
             )
         X = as_transform(f"placement of joint {joint_name!r}", placement)
-        values = (
-            armature, damping, dry_friction, stiffness, spring_reference, lower, upper, velocity_limit, effort_limit,
-            limit_stiffness, limit_damping,
+        given = dict(
+            armature=armature, damping=damping, dry_friction=dry_friction, stiffness=stiffness,
+            spring_reference=spring_reference, lower=lower, upper=upper, velocity_limit=velocity_limit,
+            effort_limit=effort_limit, limit_stiffness=limit_stiffness, limit_damping=limit_damping,
         )  # fmt: skip
         data = {
-            what: check.of_joint(joint_name, what, value, joint.nq if what == "spring_reference" else joint.nv)
-            for what, value in zip(JOINT_DATA, values, strict=True)
+            what: check.of_joint(joint_name, what, value, joint.nq if what in POSITION_PARAMETERS else joint.nv)
+            for what, value in given.items()
             if value is not None
         }
         I = self._inertia(name, mass, com, inertia)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kinetree.arguments import a_name, a_number, a_truth_value, a_word, checked, of_kind, several
 from kinetree.constraints import Constraint, Coupling
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
+from kinetree.forces.registry import JOINT_FORCES, POSITION_PARAMETERS
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import validation as check
@@ -19,7 +20,11 @@ from kinetree.model.parts import Geometry
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
 
-LOOP_DATA = ("damping", "dry_friction", "stiffness", "spring_reference", "lower", "upper")
+LOOP_DATA = (
+    *(parameter.name for kind in JOINT_FORCES if not kind.beyond_limits for parameter in kind.parameters),
+    "lower",
+    "upper",
+)
 DRIVE_DATA = ("velocity_limit", "effort_limit")  # what a drive can do: no physics of the mechanism
 
 
@@ -260,7 +265,7 @@ class MechanismBuilder:
         for what in data:
             if what not in JOINT_DATA:
                 raise unknown_name("joint data", what, JOINT_DATA, f"add_joint ({name!r})")
-        sizes = {what: joint.nq if what == "spring_reference" else joint.nv for what in data}
+        sizes = {what: joint.nq if what in POSITION_PARAMETERS else joint.nv for what in data}
         self._links[name] = Link(
             name, joint, predecessor, successor,
             as_transform(f"joint {name!r}: at_predecessor", at_predecessor),

@@ -10,10 +10,13 @@ import numpy as np
 from kinetree.arguments import a_mapping, a_name, a_random_generator, checked
 from kinetree.constraints import Constraint
 from kinetree.constraints.registry import checked_constraints
-from kinetree.errors import ModelError, NonFiniteError, ShapeError, unknown_name
+from kinetree.errors import ModelError, ShapeError, unknown_name
+from kinetree.forces.contract import ForceElement
+from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_PARAMETERS
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
+from kinetree.model.joint_forces import enter_joint_forces, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
@@ -31,10 +34,10 @@ from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
 GRAVITY = (0.0, 0.0, -9.81)
-_NOT_NEGATIVE = ("armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping")
+_NOT_NEGATIVE = ("armature", *VELOCITY_PARAMETERS)
 _CHANGEABLE = (
-    "name", "gravity", *VELOCITY_ARRAYS, "spring_reference", "velocity_limit", "effort_limit", "I", "X_T", "report",
-    "equipment", "rotors", "constraints",
+    "name", "gravity", *VELOCITY_ARRAYS, *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "I", "X_T", "report",
+    "equipment", "rotors", "constraints", "forces",
 )  # fmt: skip
 
 
@@ -61,14 +64,10 @@ class Model(Tree):
         About the body's origin; ``I[0]`` belongs to what is fixed to the world, which no algorithm uses.
     gravity : (3,) array
         In world coordinates [m/s^2].
-    armature, damping, dry_friction, stiffness, limit_stiffness, limit_damping : float, (nv,) array or mapping, optional
-        Per velocity coordinate, or by joint name: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N
-        s/m], dry friction [N m or N], spring [N m/rad or N/m], stiffness and damping of the soft stops at the limits;
-        all zero by default.
+    armature : float, (nv,) array or mapping, optional
+        Inertia of the drive per velocity coordinate, or by joint name [kg m^2 or kg]; zero by default.
     lower, upper : float, (nv,) array or mapping, optional
         Position limits [rad or m], for joints with as many positions as velocities; infinite by default.
-    spring_reference : (nq,) array, optional
-        Position at which the springs are relaxed [rad or m]; the neutral position by default.
     velocity_limit, effort_limit : float, (nv,) array or mapping, optional
         What the drives can do [rad/s or m/s; N m or N]; data that the dynamics do not use.
     frames : sequence of Frame
@@ -77,6 +76,8 @@ class Model(Tree):
         See `kinetree.constraints`.
     rotors : sequence of GearedRotor
         Of geared drives; ``I`` contains them.
+    forces : sequence of ForceElement
+        Besides those that the arrays above give.
     geometry : sequence of sequences of Geometry
         Shapes of every body.
     equipment : Equipment, optional
@@ -90,6 +91,10 @@ class Model(Tree):
         Fixed joints that were merged away, and the frames that remain of what they carried.
     accept_impossible_inertia : bool
         Do not refuse inertias that no body can have.
+    **parameters : float, (nv,) array or mapping, optional
+        Of the forces of joints, per velocity coordinate or by joint name, zero by default: ``damping, dry_friction,
+        stiffness, limit_stiffness, limit_damping`` [SI]; ``spring_reference``, per position, neutral by default [rad or
+        m]. See ``ModelBuilder.add_body``. The model has them as arrays, and as elements in ``forces``.
 
     Attributes
     ----------
@@ -128,9 +133,9 @@ class Model(Tree):
     """
 
     __slots__ = (
-        "X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
+        "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "_reframed", "_numbers", "__weakref__",
+        "joint_forces", "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -145,19 +150,14 @@ class Model(Tree):
         I: Sequence[Inertia],
         gravity=GRAVITY,
         armature=None,
-        damping=None,
-        dry_friction=None,
-        stiffness=None,
-        spring_reference=None,
         lower=None,
         upper=None,
         velocity_limit=None,
         effort_limit=None,
-        limit_stiffness=None,
-        limit_damping=None,
         frames: Sequence[Frame] = (),
         constraints: Sequence[Constraint] = (),
         rotors: Sequence[GearedRotor] = (),
+        forces: Sequence[ForceElement] = (),
         geometry: Sequence[Sequence[Geometry]] | None = None,
         equipment: Equipment | None = None,
         report: Report | None = None,
@@ -165,7 +165,11 @@ class Model(Tree):
         source_options: Mapping[str, object] | None = None,
         welded: Mapping[str, str] | None = None,
         accept_impossible_inertia: bool = False,
+        **parameters,
     ) -> None:
+        for what in parameters:
+            if what not in PARAMETERS:
+                raise unknown_name("parameter", what, PARAMETERS, f"model {name!r}")
         equipment = equipment or Equipment()
         parent = tuple(int(p) for p in parent)
         check_regular(parent)
@@ -196,11 +200,13 @@ class Model(Tree):
         check_equipment(self, equipment)
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
-            ("armature", armature, 0.0), ("damping", damping, 0.0), ("dry_friction", dry_friction, 0.0),
-            ("stiffness", stiffness, 0.0), ("limit_stiffness", limit_stiffness, 0.0),
-            ("limit_damping", limit_damping, 0.0), ("lower", lower, -np.inf), ("upper", upper, np.inf),
+            ("armature", armature, 0.0), ("lower", lower, -np.inf), ("upper", upper, np.inf),
             ("velocity_limit", velocity_limit, np.inf), ("effort_limit", effort_limit, np.inf),
+            *((what, parameters.get(what), 0.0) for what in VELOCITY_PARAMETERS),
         )}  # fmt: skip
+        for what in POSITION_PARAMETERS:
+            arrays[what] = check.per_position(what, parameters.get(what), self, self._joint_neutral())
+        enter_joint_forces(self, forces, arrays)
         labels = self.velocity_labels
         for what in _NOT_NEGATIVE:
             check.check_not_negative(what.replace("_", " "), labels, arrays[what])
@@ -235,11 +241,11 @@ class Model(Tree):
             functions={},
             _reframed=None,
             _numbers=None,
-            _physics=tuple(_physics(arrays, k) for k in range(self.nv)),
+            _limited=tuple(bool(x) for x in np.isfinite(arrays["lower"]) | np.isfinite(arrays["upper"])),
             **arrays,
         )
         self._set(rotors=checked_rotors(self, rotors, possible=not accept_impossible_inertia))
-        self._set(spring_reference=self._checked_reference(spring_reference))
+        self._set(joint_forces=joint_forces(self))
         if len(self.geometry) != nb:
             raise ShapeError(f"model {name!r}: geometry has {len(self.geometry)} entries, expected {nb}, one per body")
         check.check_moving_inertia(self)
@@ -257,25 +263,6 @@ class Model(Tree):
                     f"one per velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
                     joint=self.joint_names[i],
                 )
-
-    def _checked_reference(self, reference) -> np.ndarray:
-        if reference is None:
-            array = self._joint_neutral()
-        elif isinstance(reference, Mapping):
-            array = check.with_entries("spring_reference", self._joint_neutral(), reference, self, self.q_slice)
-        else:
-            array = numeric(f"model {self.name!r}: spring_reference", reference)
-        if array.shape != (self.nq,):
-            raise ShapeError(
-                f"model {self.name!r}: spring_reference has shape {array.shape}, expected ({self.nq},): one entry per "
-                "position",
-                shape=array.shape,
-            )
-        for label, x in zip(self.position_labels, array.tolist(), strict=True):
-            if not np.isfinite(x):
-                raise NonFiniteError(f"joint {label!r}: spring reference is {x}, expected a finite number", joint=label)
-        array.setflags(write=False)
-        return array
 
     # Equipment -------------------------------------------------------------------------------------------------------
 
@@ -411,9 +398,9 @@ class Model(Tree):
         ----------
         **changes
             ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors, constraints``. Arrays
-            per velocity may be a number for all or a mapping from joint names, which leaves the other joints as they
-            are. ``I`` contains the rotors, whichever are given.
+            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors, constraints, forces``.
+            ``forces`` are all of them, in place of those that the model has. Arrays per velocity may be a number for
+            all or a mapping from joint names, which leaves the other joints as they are. ``I`` contains the rotors.
 
         Raises
         ------
@@ -431,11 +418,14 @@ class Model(Tree):
             if what not in _CHANGEABLE:
                 raise unknown_name("changeable part", what, _CHANGEABLE, f"model {self.name!r}")
             if isinstance(value, Mapping):
-                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors", "constraints"):
+                if what in ("name", "gravity", "I", "X_T", "report", "equipment", "rotors", "constraints", "forces"):
                     raise ModelError(f"model {self.name!r}: {what} is not a quantity of the joints, found {value!r}")
-                slices = self.q_slice if what == "spring_reference" else self.v_slice
+                slices = self.q_slice if what in POSITION_PARAMETERS else self.v_slice
                 changes[what] = check.with_entries(what, np.array(getattr(self, what)), value, self, slices)
-        return Model(**{**self._arguments(), **changes})
+        arguments = self._arguments()
+        if "forces" in changes:
+            arguments = {what: value for what, value in arguments.items() if what not in PARAMETERS}
+        return Model(**{**arguments, **changes})
 
     def with_constraints(self, *constraints: Constraint) -> Model:
         """A copy with further constraints.
@@ -489,7 +479,7 @@ class Model(Tree):
         """The constructor's arguments that give this model again."""
         names = (
             "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
-            "spring_reference", "velocity_limit", "effort_limit", "frames", "constraints", "rotors", "geometry",
+            *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "frames", "constraints", "rotors", "geometry",
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
@@ -632,15 +622,3 @@ def _all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Fra
         else:
             others.append(frame)
     return (*(frame or Frame(name, i) for i, (name, frame) in enumerate(zip(body_names, own, strict=True))), *others)
-
-
-def _physics(arrays: Mapping[str, np.ndarray], k: int) -> frozenset[str]:
-    """Which passive forces act along velocity coordinate k."""
-    present = {
-        "damping": arrays["damping"][k] != 0.0,
-        "friction": arrays["dry_friction"][k] != 0.0,
-        "spring": arrays["stiffness"][k] != 0.0,
-        "limit": np.isfinite(arrays["lower"][k]) or np.isfinite(arrays["upper"][k]),
-        "stop": arrays["limit_stiffness"][k] != 0.0,
-    }
-    return frozenset(what for what, there in present.items() if there)

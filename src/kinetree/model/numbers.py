@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinetree.forces.registry import POSITION_PARAMETERS, VELOCITY_PARAMETERS
 from kinetree.model.parts import INERTIA_NAMES
 from kinetree.spatial import Inertia, Symmetric3, Vector2, Vector3
 from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import SNAP
 
-# Per velocity coordinate, in this order.
-VELOCITY_ARRAYS = (
-    "armature", "damping", "dry_friction", "stiffness", "limit_stiffness", "limit_damping", "lower", "upper",
-)  # fmt: skip
+VELOCITY_ARRAYS = ("armature", *VELOCITY_PARAMETERS, "lower", "upper")  # per velocity coordinate, in this order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,8 +58,9 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for name in VELOCITY_ARRAYS:
         for label, x in zip(model.velocity_labels, getattr(model, name), strict=True):
             yield f"{label}.{name}", x
-    for label, x in zip(model.position_labels, model.spring_reference, strict=True):
-        yield f"{label}.spring_reference", x
+    for name in POSITION_PARAMETERS:
+        for label, x in zip(model.position_labels, getattr(model, name), strict=True):
+            yield f"{label}.{name}", x
     for rotor in model.rotors:
         yield f"{rotor.name}.ratio", rotor.ratio
         yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
@@ -110,7 +109,8 @@ def rebuilt(model, values) -> dict[str, object]:
     parts = {"X_T": tuple(X_T), "I": tuple(I), "gravity": point(*take(n))}
     for name in VELOCITY_ARRAYS:
         parts[name] = tuple(take(model.nv))
-    parts["spring_reference"] = tuple(take(model.nq))
+    for name in POSITION_PARAMETERS:
+        parts[name] = tuple(take(model.nq))
     parts["rotors"] = tuple(
         replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.errors import ShapeError
+from kinetree.forces.registry import POSITION_PARAMETERS
+from kinetree.model.joint_forces import joint_forces
 from kinetree.model.numbers import VELOCITY_ARRAYS, numbers_of, rebuilt
 from kinetree.model.tree import Tree
 
@@ -21,11 +23,11 @@ class ScalarModel(Tree):
 
     Notes
     -----
-    Algorithms run on it as on a Model. Which physics is present (``has_spring`` and the like) is structure: it is
-    that of the model, whatever the values.
+    Algorithms run on it as on a Model. Forces of joints are there where those of the model are, or their numbers
+    are not structural zeros.
     """
 
-    __slots__ = ("X_T", "I", "gravity", "spring_reference", *VELOCITY_ARRAYS, "rotors")
+    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "rotors", "joint_forces")
 
     def __init__(self, model: Tree, values: Sequence) -> None:
         values = list(values)
@@ -36,7 +38,11 @@ class ScalarModel(Tree):
                 "model.numbers().names"
             )
         self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
+        self._set_numbers(model, values)
+
+    def _set_numbers(self, model: Tree, values: Sequence) -> None:
         self._set(**rebuilt(model, values))
+        self._set(joint_forces=joint_forces(self, model))
 
     @classmethod
     def view(cls, model: Tree) -> ScalarModel:

@@ -11,6 +11,7 @@ import numpy as np
 from kinetree.arguments import whole
 from kinetree.constraints import Coupling
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
+from kinetree.forces.contract import ForceElement, present
 from kinetree.model.parts import INERTIA_NAMES, Frame
 from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
@@ -24,7 +25,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_physics", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
+        "_limited", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
     )  # fmt: skip
     __slots__ = STRUCTURE
 
@@ -416,28 +417,28 @@ class Tree:
             )
         return self.v_slice[i].start
 
-    # Physics that is present: structure, so that absent physics costs nothing ---------------------------------------
+    # Forces and limits ----------------------------------------------------------------------------------------------
 
-    def has_damping(self, k: int) -> bool:
-        """Whether velocity coordinate k has viscous damping."""
-        return self._has("damping", k)
-
-    def has_friction(self, k: int) -> bool:
-        """Whether velocity coordinate k has dry friction."""
-        return self._has("friction", k)
-
-    def has_spring(self, k: int) -> bool:
-        """Whether velocity coordinate k has a spring."""
-        return self._has("spring", k)
+    @property
+    def forces(self) -> tuple[ForceElement, ...]:
+        """The force elements, joint by joint."""
+        return tuple(force for at_joint in self.joint_forces for force in at_joint)
 
     def has_limit(self, k: int) -> bool:
         """Whether velocity coordinate k has a lower or an upper position limit."""
-        return self._has("limit", k)
+        return self._limited[_coordinate("has_limit", k, self.nv)]
 
     def has_stop(self, k: int) -> bool:
-        """Whether a soft stop acts beyond the limits of velocity coordinate k."""
-        return self._has("stop", k)
+        """Whether an element gives the force beyond the limits of velocity coordinate k."""
+        _coordinate("has_stop", k, self.nv)
+        i = next(i for i in range(1, self.nb) if k < self.v_slice[i].stop)
+        m = k - self.v_slice[i].start
+        return any(
+            force.beyond_limits and present(getattr(force, force.parameters[0].name)[m])
+            for force in self.joint_forces[i]
+        )
 
-    def _has(self, what: str, k: int) -> bool:
-        coordinate = "the number of a velocity coordinate: Model.v_index(joint) gives it"
-        return what in self._physics[whole(f"has_{what}: k", k, coordinate, least=0, most=self.nv - 1)]
+
+def _coordinate(what: str, k: int, nv: int) -> int:
+    coordinate = "the number of a velocity coordinate: Model.v_index(joint) gives it"
+    return whole(f"{what}: k", k, coordinate, least=0, most=nv - 1)

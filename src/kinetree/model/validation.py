@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError
+from kinetree.errors import DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError, ShapeError
 from kinetree.joints import Joint
 from kinetree.model.parts import check_position, check_rotation, numeric, one_number
 from kinetree.spatial import Inertia, Transform
@@ -316,4 +316,23 @@ def per_velocity(what: str, value, model, default: float) -> np.ndarray:
             "mapping of joint names",
             shape=array.shape,
         )
+    return array
+
+
+def per_position(what: str, value, model, default: np.ndarray) -> np.ndarray:
+    """An (nq,) array from one, or from a mapping from joint names to the entries that differ from the default."""
+    if isinstance(value, Mapping):
+        array = with_entries(what, default, value, model, model.q_slice)
+    else:
+        array = default if value is None else np.array(numeric(f"model {model.name!r}: {what}", value))
+    if array.shape != (model.nq,):
+        raise ShapeError(
+            f"model {model.name!r}: {what} has shape {array.shape}, expected ({model.nq},): one entry per position",
+            shape=array.shape,
+        )
+    for label, x in zip(model.position_labels, array.tolist(), strict=True):
+        if not math.isfinite(x):
+            raise NonFiniteError(
+                f"joint {label!r}: {what.replace('_', ' ')} is {x}, expected a finite number", joint=label
+            )
     return array

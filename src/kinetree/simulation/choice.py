@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.couplings import coupling_columns
+from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, clock
 
 RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary on the way
@@ -48,19 +49,23 @@ class Stiffness:
     def of(cls, model, stops: bool = True) -> Stiffness:
         """Of a model with the stops that its run has, in contact or not."""
         names = [model.joint_names[i] for i in model.outward() for _ in range(model.joints[i].nv)]
-        n = range(model.nv)
-        friction = next((names[k] for k in n if model.has_friction(k)), None)
-        springs = any(model.has_spring(k) for k in n)
-        damping, stops = any(model.has_damping(k) for k in n), stops and any(model.has_stop(k) for k in n)
+        friction = next((force.joint for force in model.forces if force.stiff_at_rest), None)
+        springs = any(force.is_spring for force in model.forces)
+        damping = any(not (force.is_spring or force.kinked) for force in model.forces)
+        stops = stops and any(force.beyond_limits for force in model.forces)
         if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
             return cls(friction, stops, 0.0, None, 0.0, None)
         inertias, G = _inertias(model)
         if not len(inertias):
             return cls(friction, stops, math.inf, names[0], 0.0, None)
-        stop = np.array([float(stops and model.has_stop(k)) for k in n])
-        K = np.diag([float(model.stiffness[k]) if model.has_spring(k) else 0.0 for k in n])
-        contact = np.diag(np.array(model.limit_stiffness, dtype=float) * stop)
-        D = np.diag(np.array(model.damping, dtype=float) + np.array(model.limit_damping, dtype=float) * stop)
+        K, contact, D = (np.zeros((model.nv, model.nv)) for _ in range(3))
+        for coordinates, force, at in joint_forces(model, model.neutral().tolist()):
+            if force.stiff_at_rest or (force.beyond_limits and not stops):
+                continue
+            slopes = zip(coordinates, *force.largest_slopes(at), strict=True)
+            for k, stiffness, d in slopes:
+                (contact if force.beyond_limits else K)[k, k] += stiffness
+                D[k, k] += d
         rate, joint = _fastest(inertias, K + contact, D, G, names)
         frequency, spring = _fastest(inertias, K, 0.0 * D, G, names) if springs else (0.0, None)
         return cls(friction, stops, rate, joint, frequency, spring)

@@ -76,7 +76,7 @@ class JointConstraints(Element):
         self._joints = [names[k] for k in self.laws.master]
         slices = (model.q_slice[model.joint(name)] for name in self.locked)
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
-        if not self.friction or not any(model.has_friction(k) for k in range(model.nv)):
+        if not self.friction or not np.any(model.dry_friction):
             return model
         return model.replace(dry_friction=0.0)
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from kinetree.algorithms.manifold import may_change_chart
-from kinetree.algorithms.passive import limit_excess, passive_terms, spring_deflection
+from kinetree.algorithms.passive import joint_forces
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import Function
 from kinetree.errors import KinetreeError
+from kinetree.forces.registry import JOINT_FORCES
 from kinetree.integrators.system import System, clock
 from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
@@ -261,36 +262,32 @@ def _energies(run) -> dict[str, np.ndarray]:
     model, q = run.model, list(run.q.T)
     armature = 0.5 * run.v**2 @ np.asarray(model.armature, dtype=float)
     found = {"kinetic": run.kinetic_energy - armature, "armature": armature, "gravity": run.potential_energy}
-    springs = sum(
-        (0.5 * float(model.stiffness[k]) * x * x for k, x in enumerate(spring_deflection(model, q)) if np.ndim(x)),
-        np.zeros(len(run)),
-    )
-    if np.any(springs):
-        found["springs"] = springs
-    if np.any(run.elastic_energy - springs):
-        found["stops"] = run.elastic_energy - springs
-    return found
+    stored = {kind.energy_channel: np.zeros(len(run)) for kind in JOINT_FORCES if kind.energy_channel}
+    for _, force, at in joint_forces(model, q):
+        if force.energy_channel:
+            stored[force.energy_channel] = stored[force.energy_channel] + force.energy(at)
+    return found | {name: energy for name, energy in stored.items() if np.any(energy)}
 
 
 def _passive_channels(run) -> dict[str, Channel]:
-    """Powers of damping, dry friction and stops, by velocity coordinate."""
-    model, time, q, v = run.model, run.time, run.q, run.v
-    q_columns, v_columns = list(q.T), list(v.T)
-    _, damping, _ = passive_terms(model, q_columns, v_columns)
-    total = np.stack([np.broadcast_to(d, len(v)) for d in damping], axis=1) if damping else np.zeros_like(v)
-    stops, beyond = np.zeros_like(v), np.zeros_like(v)
-    for k, excess, active in limit_excess(model, q_columns):
-        stops[:, k], beyond[:, k] = active * model.limit_damping[k], np.abs(excess)
-    viscous = np.broadcast_to(np.asarray(model.damping, dtype=float), v.shape)
-    rubs = np.array([model.has_friction(k) for k in range(model.nv)], dtype=float)
-    parts = {"damping": viscous, "dry friction": np.maximum(total - viscous - stops, 0.0) * rubs, "stops": stops}
+    """Powers that forces of joints dissipate, by velocity coordinate."""
+    model, time, v = run.model, run.time, run.v
+    parts = {kind.power_channel: np.zeros_like(v) for kind in JOINT_FORCES if kind.power_channel}
+    beyond = {name: np.zeros_like(v) for name in parts}
+    for coordinates, force, at in joint_forces(model, list(run.q.T), list(v.T)):
+        for k, d, depth in zip(coordinates, force.dissipative(at), force.depth(at), strict=True):
+            if force.power_channel:
+                parts[force.power_channel][:, k] += d
+                beyond[force.power_channel][:, k] += np.abs(depth)
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
     euler = getattr(run.book.method, "name", None) == "semi_implicit" and run.book.every == 1
     if euler and not any(getattr(element, "stops", False) for element in run.book.elements):
         way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
         return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
-    if "stops" in channels:
-        channels["stops"] = Channel("power", -stops * v**2, work=_stop_work(time, v, stops, beyond))
+    for name in channels:
+        if np.any(beyond[name]):
+            work = _stop_work(time, v, parts[name], beyond[name])
+            channels[name] = replace(channels[name], work=work)
     return channels
 
 
@@ -336,8 +333,8 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
         return None
     for i in roots:
         own = model.v_slice[i]
-        passive = [model.damping, model.dry_friction, model.stiffness, model.armature]
-        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or any(np.any(np.asarray(x)[own]) for x in passive):
+        held = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
+        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held:
             return None
     weight = np.zeros((len(run), 6))
     gravity = np.array(list(model.gravity), dtype=float)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.algorithms.passive import limit_excess
+from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, clock
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.half_steps import half_steps
@@ -216,8 +216,9 @@ def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray,
 def _step(run, ledger, noise):
     """What half steps would change."""
     on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that settle on soft stops are not what matters
-    for k, excess, _ in limit_excess(run.model, list(run.q.T)):
-        on_stop[:, k] = excess != 0.0
+    for coordinates, force, at in joint_forces(run.model, list(run.q.T)):
+        for k, depth in zip(coordinates, force.depth(at), strict=True):
+            on_stop[:, k] |= depth != 0.0
     compared = half_steps(run, noise.velocity, on_stop)
     if compared is None or not compared.share > max(COARSE, compared.rounding):
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.simulation.limits import bounded_coordinates
+from kinetree.algorithms.passive import joint_forces
 
 STILL = 1e-3  # rad/s or m/s
 NEGLIGIBLE = 1e-6  # of the largest force on a stop
@@ -26,11 +26,9 @@ def resting(run, ledger, noise) -> list[str]:
     c, force = run.coordinates, np.zeros(run.v.shape[1])
     if "force.stops" in ledger.others:  # hard ones, which are no part of the model as simulated
         force = ledger.others["force.stops"][-1].copy()
-    for _, j, k in bounded_coordinates(run.model):
-        x = float(run.q[-1, j])
-        if run.model.has_stop(k):
-            excess = min(x - float(run.model.lower[k]), 0.0) + max(x - float(run.model.upper[k]), 0.0)
-            force[k] = -float(run.model.limit_stiffness[k]) * excess
+    for coordinates, stop, at in joint_forces(run.model, run.q[-1].tolist()):
+        if stop.beyond_limits:
+            force[list(coordinates)] = stop.elastic(at)
     least = max(noise.force, NEGLIGIBLE * float(np.abs(force).max(initial=0.0)))
     found = [
         f"{c.velocity_labels[k]!r} ({'lower' if force[k] > 0.0 else 'upper'}, {abs(force[k]):.3g} {c.force_units[k]})"

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 
-from kinetree.algorithms.passive import FRICTION_VELOCITY
 from kinetree.arguments import a_word
 from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.forces.dry_friction import FRICTION_VELOCITY
 from kinetree.integrators import FIXED_STEP
 from kinetree.integrators.trials import STIFF
 from kinetree.simulation.choice import Stiffness
@@ -107,7 +107,7 @@ def contact_notes(model) -> list[str]:
 def friction_notes(model, integrator: str, method: str, dt: float) -> list[str]:
     """What an explicit method makes of dry friction."""
     explicit = integrator in FIXED_STEP and getattr(FIXED_STEP[integrator], "explicit", False)
-    if not (explicit or integrator == "adaptive") or not any(model.has_friction(k) for k in range(model.nv)):
+    if not (explicit or integrator == "adaptive") or not any(force.stiff_at_rest for force in model.forces):
         return []
     stiff = f"the model has dry friction, which is stiff below {FRICTION_VELOCITY:g} rad/s or m/s: "
     if explicit:

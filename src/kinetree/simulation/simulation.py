@@ -181,7 +181,7 @@ class Simulation:
             make, integrator = integrator, integrator.name
         if constraints is not None:
             refuse_methods(constraints, integrator)
-        if make is not None and any(active.has_spring(k) for k in range(active.nv)):
+        if make is not None and any(force.is_spring for force in active.forces):
             notes += Stiffness.of(active).notes(dt, integrator, is_automatic)
         notes += friction_notes(active, integrator, method, dt)
         self._steps_per_second, slow = slow_steps(active, method) if make is None else (0.0, [])

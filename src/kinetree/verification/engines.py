@@ -60,9 +60,7 @@ def bare(model):
     from kinetree.model.equipment import Equipment
     from kinetree.model.model import GRAVITY
 
-    return model.without_limits().replace(
-        damping=0.0, dry_friction=0.0, stiffness=0.0, gravity=GRAVITY, equipment=Equipment()
-    )
+    return model.without_limits().replace(forces=(), gravity=GRAVITY, equipment=Equipment())
 
 
 def _installed(name: str):

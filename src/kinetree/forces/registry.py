@@ -1,0 +1,51 @@
+"""All kinds of force elements, by name: the built-in ones and those that users register."""
+
+from __future__ import annotations
+
+from kinetree.errors import DuplicateNameError, ModelError
+from kinetree.forces.contract import ForceElement, JointForce
+from kinetree.forces.damping import Damping
+from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.soft_stop import SoftStop
+from kinetree.forces.spring import Spring
+
+FORCES: dict[str, type[ForceElement]] = {}
+
+
+def register(cls: type[ForceElement]) -> type[ForceElement]:
+    """Enter a class of force elements into ``FORCES`` under its ``kind``, so that the tests cover it; a decorator.
+
+    Unregistered elements work just as well in a model.
+
+    Parameters
+    ----------
+    cls : subclass of ForceElement
+
+    Raises
+    ------
+    ModelError
+        If ``cls`` is not a class of force elements.
+    DuplicateNameError
+        If another class has this kind.
+    """
+    if not (isinstance(cls, type) and issubclass(cls, ForceElement)):
+        raise ModelError(f"register: {cls!r} is not a subclass of kinetree.forces.ForceElement.", cls=cls)
+    present = FORCES.setdefault(cls.kind, cls)
+    if present is not cls:
+        raise DuplicateNameError(
+            f"register: force kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
+            f"set a different `kind` in {cls.__name__}. Known: {', '.join(FORCES)}.",
+            kind=cls.kind,
+        )
+    return cls
+
+
+for _cls in (Damping, DryFriction, Spring, SoftStop):
+    register(_cls)
+
+# Kinds whose parameters are arrays of every model and arguments of ``ModelBuilder.add_body``, in the order in which
+# their forces are added.
+JOINT_FORCES: tuple[type[JointForce], ...] = tuple(cls for cls in FORCES.values() if issubclass(cls, JointForce))
+PARAMETERS = {parameter.name: parameter for cls in JOINT_FORCES for parameter in cls.parameters}
+VELOCITY_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if not parameter.position)
+POSITION_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if parameter.position)
