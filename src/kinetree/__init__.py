@@ -13,7 +13,7 @@ from kinetree import algorithms as _algorithms  # register every algorithm
 from kinetree import constraints, data, errors, forces, joints, liegroup, spatial
 from kinetree import textbook as _textbook
 from kinetree.algorithms.assembly_tree import assembly_tree
-from kinetree.compiler.calls import plain_calls as _plain_calls
+from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.derivative_functions import differentiate
 from kinetree.compiler.factorization import Factorization, factorize
 from kinetree.compiler.function import Function, compile
@@ -49,10 +49,8 @@ from kinetree.verification import verify
 
 __version__ = "0.1.0"
 
-# The plain calls: rnea, crba, aba and all other registered algorithms, on arrays, compiled for the model on first use.
-_calls = _plain_calls()
-globals().update(_calls)
-
+# Calls on arrays, compiled for the model on first use: rnea, crba, aba and all other algorithms.
+_CALLS = frozenset(ALGORITHMS)
 # Functions from modules that are loaded when they are first used.
 _LATE = {"accuracy": "kinetree.analysis.accuracy"}
 
@@ -111,7 +109,7 @@ __all__ = sorted(
         "viz",
         "with_inertial_parameters",
         *_LATE,
-        *_calls,
+        *_CALLS,
     ]
 )
 
@@ -121,6 +119,10 @@ del _algorithms, _textbook
 def __getattr__(name: str):
     import importlib
 
+    if name in _CALLS:
+        from kinetree.compiler.calls import public_call
+
+        return globals().setdefault(name, public_call(name))
     if name in _LATE:
         return getattr(importlib.import_module(_LATE[name]), name)
     if name in ("conventions", "export", "geometry", "identify", "surgery", "viz"):  # loaded when they are first used

@@ -15,7 +15,8 @@ import pytest
 
 import kinetree as kt
 from kinetree import content
-from kinetree.algorithms.spec import ALGORITHMS, Domain, Spec, algorithm
+from kinetree.algorithms.domain import Domain
+from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
 from kinetree.compiler.derivative_functions import derivative_spec
 from kinetree.compiler.function import Function
 from kinetree.compiler.fused import resolved

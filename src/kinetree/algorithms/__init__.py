@@ -27,7 +27,8 @@ from kinetree.algorithms import (
     regressor,
     rnea,
 )
-from kinetree.algorithms.spec import ALGORITHMS, Domain, Spec, algorithm
+from kinetree.algorithms.domain import Domain
+from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
 
 __all__ = [
     "ALGORITHMS",

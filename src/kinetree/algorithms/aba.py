@@ -14,7 +14,6 @@ acceleration, and ``pA`` starts with that force. The two later passes then solve
 from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces, outward_pass
@@ -27,39 +26,11 @@ DEEP = 16
 the root is taken off again joint by joint, which costs digits in long chains (errors 2.3 times larger at 30 bodies)."""
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
 def aba(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by the articulated-body algorithm.
 
     .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

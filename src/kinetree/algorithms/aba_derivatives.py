@@ -30,7 +30,6 @@ from kinetree.algorithms.derivatives import (
     rnea_derivatives,
     summed,
 )
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Answers, Articulated, Change, identity
 from kinetree.algorithms.rotors import solve_leaf_first
@@ -38,42 +37,21 @@ from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v tau",
+    optional="f_ext",
     outputs={"da_dq": ("nv", "nv"), "da_dv": ("nv", "nv"), "da_dtau": ("nv", "nv")},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "f_ext": "; held constant there.",
+        "da_dq": "Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m s^2)].",
+        "da_dv": "Derivative with respect to v [1/s, m/s].",
+        "da_dtau": "The inverse of the joint-space inertia matrix [1/(kg m^2), 1/kg].",
+    },
+    raises="SingularityError",
 )
 def aba_derivatives(model, q, v, tau, f_ext=None):
     r"""Derivatives of forward dynamics with respect to position, velocity and joint forces.
 
     .. math:: da = \frac{\partial a}{\partial q}\,dq + \frac{\partial a}{\partial v}\,dv + M^{-1} d\tau
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin; held constant there.
-
-    Returns
-    -------
-    da_dq : (..., nv, nv) array
-        Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m s^2)].
-    da_dv : (..., nv, nv) array
-        Derivative with respect to v [1/s, m/s].
-    da_dtau : (..., nv, nv) array
-        The inverse of the joint-space inertia matrix [1/(kg m^2), 1/kg].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

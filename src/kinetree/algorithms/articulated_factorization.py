@@ -15,49 +15,17 @@ The factors are those of Rodriguez and Jain: ``M = (1 + S^T phi K) diag(1 / D_in
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.inverse_mass import added
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.regularity import inertia_scales, require_regular
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(
-    inputs={"q": "nq"},
-    optional={"diagonal": "nv"},
-    outputs={"r": ("nb", 3), "S": ("nv", 6), "K": ("nv", 6), "D_inv": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-    body_frames=True,
-)
+@algorithm(inputs="q", optional="diagonal", outputs="r S K D_inv", body_frames=True, raises="SingularityError")
 def articulated_factorization(model, q, diagonal=None):
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
 
     .. math:: M(q) + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring in implicit integration.
-
-    Returns
-    -------
-    r : (..., nb, 3) array
-        Step from the origin of the parent to that of the body, in world axes [m].
-    S : (..., nv, 6) array
-        Motion subspaces [1 or m] in world axes about the origin of their body.
-    K : (..., nv, 6) array
-        U / D [1 or 1/m], the part of a joint force that the body in the joint hands on.
-    D_inv : (..., nv) array
-        Reciprocals of the inertias that the joints feel [1/(kg m^2) or 1/kg].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -109,37 +77,19 @@ def articulated_factorization(model, q, diagonal=None):
 
 
 @algorithm(
-    inputs={"r": ("nb", 3), "S": ("nv", 6), "K": ("nv", 6), "D_inv": "nv", "x": "nv"},
+    inputs="r S K D_inv x",
     outputs={"y": "nv"},
     body_frames=None,
+    symbols={
+        "x": "Generalized forces or momenta [N m or N, or N m s or N s]; leading axes broadcast against those "
+        "of the factors.",
+        "y": "The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].",
+    },
 )
 def articulated_solve(model, r, S, K, D_inv, x):
     r"""Product of the inverse of a factorized joint-space inertia matrix with a vector, in O(n).
 
     .. math:: y = (M + \mathrm{diag}(d))^{-1}\,x
-
-    Parameters
-    ----------
-    model : Model
-    r : (..., nb, 3) array
-        Steps between bodies [m], from `articulated_factorization` as all of these.
-    S : (..., nv, 6) array
-        Motion subspaces [1 or m].
-    K : (..., nv, 6) array
-        Parts of joint forces that are handed on [1 or 1/m].
-    D_inv : (..., nv) array
-        Reciprocals of the inertias that the joints feel [1/(kg m^2) or 1/kg].
-    x : (..., nv) array
-        Generalized forces or momenta [N m or N, or N m s or N s]; leading axes broadcast against those of the factors.
-
-    Returns
-    -------
-    y : (..., nv) array
-        The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError
 
     Notes
     -----

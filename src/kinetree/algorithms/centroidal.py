@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
 from kinetree.algorithms.kinematics import body_twists, link_transforms, world_transforms
@@ -42,20 +41,9 @@ def _with_mass(model, Ic):
     return Ic
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"p_WC": (3,)}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs="p_WC")
 def center_of_mass(model, q):
     """Center of mass of all moving bodies.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    p_WC : (..., 3) array
-        Position in world coordinates [m].
 
     Notes
     -----
@@ -64,22 +52,9 @@ def center_of_mass(model, q):
     return list(_with_mass(model, composite_inertia(model, link_transforms(model, q))).com)
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"v_C": (3,)}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q v", outputs="v_C")
 def center_of_mass_velocity(model, q, v):
     """Velocity of the center of mass.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    v_C : (..., 3) array
-        Velocity in world coordinates [m/s].
 
     Notes
     -----
@@ -89,20 +64,9 @@ def center_of_mass_velocity(model, q, v):
     return list(h.linear / _with_mass(model, composite_inertia(model, X)).m)
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"J": (3, "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs={"J": (3, "nv")}, symbols={"J": "``v_C = J @ v``, world coordinates [m or 1]."})
 def center_of_mass_jacobian(model, q):
     """Jacobian of the center of mass.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    J : (..., 3, nv) array
-        ``v_C = J @ v``, world coordinates [m or 1].
 
     Notes
     -----
@@ -129,22 +93,9 @@ def world_momentum(model, q, v):
     return h[0], X
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"h": (6,)}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q v", outputs="h")
 def momentum(model, q, v):
     """Spatial momentum of the bodies about the world's origin.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    h : (..., 6) array
-        [angular momentum about the world's origin; linear momentum] in world coordinates [kg m^2/s, kg m/s].
 
     Notes
     -----
@@ -154,22 +105,13 @@ def momentum(model, q, v):
     return list(world_momentum(model, q, v)[0])
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"h": (6,)}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q v",
+    outputs="h",
+    symbols={"h": "[angular momentum about the center of mass; linear momentum], world axes [kg m^2/s, kg m/s]."},
+)
 def centroidal_momentum(model, q, v):
     """Spatial momentum of the bodies about their center of mass.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    h : (..., 6) array
-        [angular momentum about the center of mass; linear momentum], world axes [kg m^2/s, kg m/s].
 
     Notes
     -----
@@ -180,20 +122,13 @@ def centroidal_momentum(model, q, v):
     return list(about(model, _with_mass(model, composite_inertia(model, X)).com, h))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"A": (6, "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q",
+    outputs={"A": (6, "nv")},
+    symbols={"A": "``h = A @ v``: [angular about the center of mass; linear], world axes [kg m^2, kg m or kg]."},
+)
 def centroidal_momentum_matrix(model, q):
     """The matrix that maps joint velocities to centroidal momentum.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    A : (..., 6, nv) array
-        ``h = A @ v``: [angular about the center of mass; linear], world axes [kg m^2, kg m or kg].
 
     Notes
     -----

@@ -30,40 +30,17 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, COUPLINGS)
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"tau": "nv"},
+    inputs="q v a",
+    optional="f_ext",
+    outputs="tau",
     domains=COMPLETE,
+    symbols={
+        "tau": "Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master."
+    },
+    raises="UnsupportedError",
 )
 def inverse_dynamics(model, q, v, a, f_ext=None):
     """Forces that the actuators must exert for a given motion, everything that the model holds included.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master.
-
-    Raises
-    ------
-    CouplingError
-        q or v breaks a coupling.
-    LimitError
-        A joint is beyond a limit for which the model gives no stop.
-    UnsupportedError
-        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
-        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----
@@ -82,42 +59,15 @@ def inverse_dynamics(model, q, v, a, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
+    inputs="q v tau",
+    optional="f_ext",
+    outputs="a",
     domains=COMPLETE,
+    symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
+    raises="SingularityError UnsupportedError",
 )
 def forward_dynamics(model, q, v, tau, f_ext=None):
     """Accelerations under given actuator forces, everything that the model holds included.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
-    CouplingError
-        q or v breaks a coupling.
-    LimitError
-        A joint is beyond a limit for which the model gives no stop.
-    UnsupportedError
-        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
-        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----
@@ -134,37 +84,15 @@ def forward_dynamics(model, q, v, tau, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
+    inputs="q v tau dt",
+    optional="f_ext",
+    outputs="a",
     domains=COMPLETE,
+    symbols={"tau": "Actuator forces [N m or N].", "a": "``(v_next - v) / dt`` [rad/s^2 or m/s^2]."},
+    raises="SingularityError",
 )
 def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     """The acceleration of one step whose passive joint forces are taken at the end of the step.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces [N m or N].
-    dt : (...) array
-        Step [s].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        ``(v_next - v) / dt`` [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

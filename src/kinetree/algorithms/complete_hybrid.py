@@ -14,53 +14,24 @@ from kinetree.errors import CouplingError
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_all": "nv", "tau_all": "nv"},
+    inputs="q v tau a",
+    optional="f_ext",
+    outputs="a_all tau_all",
     static=("forward",),
     domains=COMPLETE,
+    symbols={
+        "tau": "Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.",
+        "a": "; read for the joints not in ``forward`` only, finite for all.",
+        "forward": "Names of the joints whose force is known (forward dynamics), the base's among them if it floats. "
+        "Each choice is a function of its own. Joints that a coupling connects are all named or none.",
+        "tau_all": "Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves "
+        "as prescribed, its share appears at its master.",
+        "CouplingError": "; or one of two coupled joints is in ``forward`` and the other is not.",
+    },
+    raises="SingularityError UnsupportedError",
 )
 def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     """Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-    forward : sequence of str
-        Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each choice is
-        a function of its own. Joints that a coupling connects are all named or none.
-
-    Returns
-    -------
-    a_all : (..., nv) array
-        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
-    tau_all : (..., nv) array
-        Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves as prescribed,
-        its share appears at its master.
-
-    Raises
-    ------
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
-    UnknownNameError, DuplicateNameError
-        A name in ``forward`` is that of no joint, or is there twice.
-    CouplingError
-        q or v breaks a coupling; or one of two coupled joints is in ``forward`` and the other is not.
-    LimitError
-        A joint is beyond a limit for which the model gives no stop.
-    UnsupportedError
-        The model holds loop joints, constraints, tendons with forces, or actuators that exert a force without a
-        control (`Model.unsupported` names them), which are not computed yet.
 
     Notes
     -----

@@ -6,29 +6,15 @@ All quantities stand in world coordinates, where composite quantities are plain 
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import world_axes_twists, world_transforms
 from kinetree.algorithms.rotors import add_rotor_coriolis
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"C": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q v", outputs={"C": ("nv", "nv")}, symbols={"C": "Coriolis matrix [N m s, N s m or N s]."})
 def coriolis_matrix(model, q, v):
     """Coriolis matrix C with ``C v`` the Coriolis and centrifugal forces and ``dM/dt = C + C^T``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    C : (..., nv, nv) array
-        Coriolis matrix [N m s, N s m or N s].
 
     Notes
     -----

@@ -9,32 +9,16 @@ Book (table 6.2)      here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.rotors import add_rotor_inertia
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs="M")
 def crba(model, q):
     r"""Joint-space inertia matrix by the composite-rigid-body algorithm.
 
     .. math:: T = \tfrac{1}{2} v^T M(q)\, v
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    M : (..., nv, nv) array
-        Inertia matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

@@ -27,7 +27,6 @@ dS_k/dt.
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.products import chained
 from kinetree.algorithms.rotors import add_rotor_derivatives
@@ -37,40 +36,20 @@ from kinetree.joints.dual import Dual, rate_of
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v a",
+    optional="f_ext",
     outputs={"dtau_dq": ("nv", "nv"), "dtau_dv": ("nv", "nv"), "dtau_da": ("nv", "nv")},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "f_ext": "; held constant there.",
+        "dtau_dq": "Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].",
+        "dtau_dv": "Derivative with respect to v [N m s, N s].",
+        "dtau_da": "The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].",
+    },
 )
 def rnea_derivatives(model, q, v, a, f_ext=None):
     r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.
 
     .. math:: d\tau = \frac{\partial\tau}{\partial q}\,dq + \frac{\partial\tau}{\partial v}\,dv + M\,da
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin; held constant there.
-
-    Returns
-    -------
-    dtau_dq : (..., nv, nv) array
-        Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
-    dtau_dv : (..., nv, nv) array
-        Derivative with respect to v [N m s, N s].
-    dtau_da : (..., nv, nv) array
-        The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 
 from kinetree.algorithms.assembly_tree import assembly_tree
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.levels import each
 from kinetree.algorithms.matrices import apply, minus, plus, product, transposed
@@ -23,39 +22,11 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.subassemblies import branches, junction, link, link_accelerations, pair
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
 def divide_and_conquer(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by divide and conquer, in O(log n) steps that follow upon one another.
 
     .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

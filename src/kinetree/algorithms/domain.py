@@ -7,7 +7,9 @@ violation: NaN is its own error.
 
 from __future__ import annotations
 
-from kinetree.algorithms.spec import Domain
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 from kinetree.errors import CouplingError, InertiaError, LimitError, QuaternionError
 from kinetree.spatial import Inertia, Symmetric3
 from kinetree.spatial.scalar import absolute, is_zero
@@ -20,6 +22,23 @@ COUPLING_TOLERANCE = 1e-6
 # A rotational inertia about the center of mass with a pivot below this part of its trace has no inverse to speak of: a
 # rod, a point, no body at all.
 ROD = 1e-9
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A condition that the inputs of an algorithm must meet.
+
+    ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the
+    compiled function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one
+    state's floats; docstrings name it, and say when it is raised.
+    """
+
+    name: str
+    needs: tuple[str, ...]
+    violations: Callable = field(repr=False)
+    explain: Callable = field(repr=False)
+    error: str = ""
+    meaning: str = ""
 
 
 def _quaternion_defects(model, q):
@@ -44,7 +63,8 @@ def unit_quaternions(name: str) -> Domain:
             norm=norm,
         )
 
-    return Domain("unit quaternions", (name,), violations, explain)
+    meaning = f"A quaternion in {name} does not have unit length."
+    return Domain("unit quaternions", (name,), violations, explain, "QuaternionError", meaning)
 
 
 UNIT_QUATERNIONS = unit_quaternions("q")
@@ -66,7 +86,14 @@ def _direction_error(model, inputs, index):
     )
 
 
-QUATERNION_DIRECTIONS = Domain("quaternions with a direction", ("q",), _direction_violations, _direction_error)
+QUATERNION_DIRECTIONS = Domain(
+    "quaternions with a direction",
+    ("q",),
+    _direction_violations,
+    _direction_error,
+    "QuaternionError",
+    "A quaternion is zero, or too long for its length to be a number.",
+)
 
 
 def _unforced_limits(model, q):
@@ -97,7 +124,14 @@ def _limit_error(model, inputs, index):
     )
 
 
-LIMITS = Domain("position limits", ("q",), _limit_violations, _limit_error)
+LIMITS = Domain(
+    "position limits",
+    ("q",),
+    _limit_violations,
+    _limit_error,
+    "LimitError",
+    "A joint is outside a limit for which the model has no stop.",
+)
 
 
 def _coupling_residuals(model, x, offsets):
@@ -129,7 +163,9 @@ def _coupling_error(model, inputs, index):
     )
 
 
-COUPLINGS = Domain("couplings", ("q", "v"), _coupling_violations, _coupling_error)
+COUPLINGS = Domain(
+    "couplings", ("q", "v"), _coupling_violations, _coupling_error, "CouplingError", "q or v breaks a coupling."
+)
 
 
 def _central_pivots(model):
@@ -184,4 +220,11 @@ def refuse_rods(model):
             raise _inertia_error(model, {}, index)
 
 
-INVERTIBLE_INERTIAS = Domain("invertible inertias", (), _inertia_violations, _inertia_error)
+INVERTIBLE_INERTIAS = Domain(
+    "invertible inertias",
+    (),
+    _inertia_violations,
+    _inertia_error,
+    "InertiaError",
+    "A body is massless, a point or a rod: it has no inverse inertia.",
+)

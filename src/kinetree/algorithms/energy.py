@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.passive import joint_forces
 from kinetree.algorithms.rotors import rotor_energy
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"T": ()}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q v", outputs="T")
 def kinetic_energy(model, q, v):
     """Kinetic energy, that of armatures and geared rotors included.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    T : (...) array
-        Kinetic energy [J].
 
     Notes
     -----
@@ -39,20 +25,9 @@ def kinetic_energy(model, q, v):
     return 0.5 * (twice + rotor_energy(model, V, v))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs={"V": ()}, symbols={"V": "Potential energy [J]."})
 def potential_energy(model, q):
     """Potential energy in the gravity field, zero when every mass is at the world's origin.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    V : (...) array
-        Potential energy [J].
 
     Notes
     -----
@@ -61,20 +36,9 @@ def potential_energy(model, q):
     return -model.gravity.dot(composite_inertia(model, link_transforms(model, q)).h)
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"V": ()}, domains=(UNIT_QUATERNIONS,), body_frames=None)
+@algorithm(inputs="q", outputs={"V": ()}, body_frames=None, symbols={"V": "Elastic energy [J]."})
 def elastic_energy(model, q):
     """Energy stored in the joint springs and in soft stops beyond their limits.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    V : (...) array
-        Elastic energy [J].
 
     Notes
     -----

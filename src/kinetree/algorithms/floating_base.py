@@ -21,7 +21,6 @@ from __future__ import annotations
 from kinetree.algorithms.aba import DEEP
 from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.hybrid import handed_on
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
@@ -144,40 +143,26 @@ def drifting(model):
     return not all(is_zero(x) for x in model.armature[: model.nv_base])
 
 
+BASE = {
+    "model": "; a free joint, the floating base, supports all other bodies.",
+    "q": "; the pose of the base first.",
+    "v": "; the twist of the base in its own coordinates first.",
+}
+
+
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau_joints": "nv_joints"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_base": "nv_base", "a_joints": "nv_joints"},
-    domains=(UNIT_QUATERNIONS,),
+    inputs="q v tau_joints",
+    optional="f_ext",
+    outputs="a_base a_joints",
+    symbols=BASE
+    | {
+        "tau_joints": "; no force acts on the base but the external wrench.",
+        "a_joints": "; independent of gravity.",
+    },
+    raises="SingularityError",
 )
 def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     """Accelerations of a floating base and of the joints that it carries, by articulated bodies.
-
-    Parameters
-    ----------
-    model : Model
-        With a floating base: a free joint carries all other bodies.
-    q : (..., nq) array
-        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
-    v : (..., nv) array
-        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
-    tau_joints : (..., nv_joints) array
-        Forces of the joints [N m or N]. No force acts on the base but the external wrench.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a_base : (..., nv_base) array
-        Spatial acceleration of the base in base coordinates [rad/s^2, m/s^2].
-    a_joints : (..., nv_joints) array
-        Accelerations of the joints [rad/s^2 or m/s^2], which do not depend on gravity.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -232,37 +217,13 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a_joints": "nv_joints"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_base": "nv_base", "tau_joints": "nv_joints"},
-    domains=(UNIT_QUATERNIONS,),
+    inputs="q v a_joints",
+    optional="f_ext",
+    outputs="a_base tau_joints",
+    symbols=BASE,
 )
 def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     """Joint forces for given joint accelerations, and the acceleration that the floating base then has.
-
-    Parameters
-    ----------
-    model : Model
-        With a floating base: a free joint carries all other bodies.
-    q : (..., nq) array
-        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
-    v : (..., nv) array
-        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
-    a_joints : (..., nv_joints) array
-        Accelerations of the joints [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a_base : (..., nv_base) array
-        Spatial acceleration of the base in base coordinates [rad/s^2, m/s^2].
-    tau_joints : (..., nv_joints) array
-        Forces of the joints [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -310,8 +271,8 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v",
+    optional="f_ext",
     outputs={
         "I0c": ("nv_base", "nv_base"),
         "F": ("nv_base", "nv_joints"),
@@ -319,42 +280,21 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
         "p0c": "nv_base",
         "C": "nv_joints",
     },
-    domains=(UNIT_QUATERNIONS,),
+    symbols=BASE
+    | {
+        "I0c": "Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg].",
+        "F": "Column k is the momentum that a unit velocity of joint k gives the tree while the base rests, "
+        "base coordinates [kg m^2, kg m, kg].",
+        "H": "Inertia matrix of the joints while the base rests [kg m^2, kg m or kg].",
+        "p0c": "Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].",
+        "C": "Joint forces of the same [N m or N].",
+    },
 )
 def floating_base_coefficients(model, q, v, f_ext=None):
     r"""Coefficients of the equation of motion of a tree on a floating base.
 
     .. math:: \begin{bmatrix} I_0^c & F \\ F^T & H \end{bmatrix} \begin{bmatrix} a_0 \\ \ddot q \end{bmatrix}
        + \begin{bmatrix} p_0^c \\ C \end{bmatrix} = \begin{bmatrix} 0 \\ \tau \end{bmatrix}
-
-    Parameters
-    ----------
-    model : Model
-        With a floating base: a free joint carries all other bodies.
-    q : (..., nq) array
-        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
-    v : (..., nv) array
-        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    I0c : (..., nv_base, nv_base) array
-        Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg].
-    F : (..., nv_base, nv_joints) array
-        Column k is the momentum that a unit velocity of joint k gives the tree while the base rests, base coordinates
-        [kg m^2, kg m, kg].
-    H : (..., nv_joints, nv_joints) array
-        Inertia matrix of the joints while the base rests [kg m^2, kg m or kg].
-    p0c : (..., nv_base) array
-        Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].
-    C : (..., nv_joints) array
-        Joint forces of the same [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -386,38 +326,21 @@ def floating_base_coefficients(model, q, v, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v",
+    optional="f_ext",
     outputs={"H_fl": ("nv_joints", "nv_joints"), "C_fl": "nv_joints"},
-    domains=(UNIT_QUATERNIONS,),
+    symbols=BASE
+    | {
+        "H_fl": "Inertia matrix of the joints on a compliant base [kg m^2, kg m or kg]; symmetric, positive "
+        "definite, dense.",
+        "C_fl": "Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.",
+    },
 )
 def floating_base_reduced_coefficients(model, q, v, f_ext=None):
     r"""Coefficients of the joints' own equation of motion on a floating base, from which the base is eliminated.
 
     .. math:: H^{fl} \ddot q + C^{fl} = \tau, \qquad H^{fl} = H - F^T (I_0^c)^{-1} F, \qquad
        C^{fl} = C - F^T (I_0^c)^{-1} p_0^c
-
-    Parameters
-    ----------
-    model : Model
-        With a floating base: a free joint carries all other bodies.
-    q : (..., nq) array
-        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
-    v : (..., nv) array
-        Velocities [rad/s or m/s]; the twist of the base in its own coordinates first.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    H_fl : (..., nv_joints, nv_joints) array
-        Inertia matrix of the joints on a base that gives way [kg m^2, kg m or kg]; symmetric, positive definite, dense.
-    C_fl : (..., nv_joints) array
-        Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -443,38 +366,21 @@ def floating_base_reduced_coefficients(model, q, v, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq"},
+    inputs="q",
     outputs={"J_fl": (6, "nv_joints")},
     static=("frame", "reference"),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "model": BASE["model"],
+        "q": BASE["q"],
+        "J_fl": "Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint velocities "
+        "by impulses within the robot change the frame's twist by ``J_fl dqd``; with zero momentum ``J_fl "
+        "qd`` is its twist.",
+    },
 )
 def floating_base_jacobian(model, q, *, frame, reference):
     r"""Jacobian of a frame on a robot whose floating base recoils: the generalized Jacobian.
 
     .. math:: J^{fl} = J - (I_0^c)^{-1} F
-
-    Parameters
-    ----------
-    model : Model
-        With a floating base: a free joint carries all other bodies.
-    q : (..., nq) array
-        Positions [rad or m; quaternions unit, (w, x, y, z)]; the pose of the base first.
-    frame : str
-        Name of the frame or body.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the twist: of the frame at its origin, of the world at the world's origin, of the world at the
-        frame's origin.
-
-    Returns
-    -------
-    J_fl : (..., 6, nv_joints) array
-        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint velocities by impulses
-        within the robot change the frame's twist by ``J_fl dqd``; with zero momentum ``J_fl qd`` is its twist.
-
-    Raises
-    ------
-    UnknownNameError
-        No frame has this name.
 
     Notes
     -----

@@ -8,7 +8,6 @@ Book                         here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transforms, world_transforms
 from kinetree.algorithms.rnea import inward_pass, outward_pass
 from kinetree.algorithms.rotors import rotor_forces
@@ -33,24 +32,18 @@ def differential_inverse_dynamics(model, X, S, I, a):
     return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
-@algorithm(inputs={"q": "nq", "a": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q a",
+    outputs="tau",
+    symbols={
+        "a": "Joint accelerations [rad/s^2 or m/s^2], or any vector of this length.",
+        "tau": "``M a``, the armature included [N m or N].",
+    },
+)
 def inertial_forces(model, q, a):
     r"""Product of the mass matrix with a vector, without the mass matrix: the joint forces that accelerate the tree.
 
     .. math:: \tau = M(q)\, a
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2], or any vector of this length.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        ``M a``, the armature included [N m or N].
 
     Notes
     -----
@@ -73,22 +66,9 @@ def inertial_forces(model, q, a):
     return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q v", outputs="tau", symbols={"tau": "Joint forces [N m or N], quadratic in v."})
 def coriolis_forces(model, q, v):
     """Joint forces that keep the tree at constant joint velocities: Coriolis and centrifugal forces, no weight.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Joint forces [N m or N], quadratic in v.
 
     Notes
     -----
@@ -104,25 +84,19 @@ def coriolis_forces(model, q, v):
     return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
-@algorithm(inputs={"q": "nq", "wrenches": ("nb", 6)}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs={"q": "nq", "wrenches": ("nb", 6)},
+    outputs="tau",
+    symbols={
+        "wrenches": "External wrench on each body [N m, N], in world coordinates about the world's origin: the "
+        "``f_ext`` of other calls.",
+        "tau": "Joint forces [N m or N], the part of `rnea` that is due to the external forces.",
+    },
+)
 def external_forces(model, q, wrenches):
     r"""Joint forces that balance external forces on the bodies.
 
     .. math:: \tau = -\sum_i J_i(q)^T f_i
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    wrenches : (..., nb, 6) array or mapping of body name to (..., 6) array
-        External wrench on each body [N m, N], in world coordinates about the world's origin: the ``f_ext`` of other
-        calls.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Joint forces [N m or N], the part of `rnea` that is due to the external forces.
 
     Notes
     -----

@@ -6,7 +6,6 @@ of their bodies, the columns of shared joints) is computed once.
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns
 from kinetree.algorithms.kinematics import accelerations, poses, twists, world_transforms
 from kinetree.algorithms.spec import algorithm
@@ -17,27 +16,9 @@ def all_frames(model):
     return [(frame.body, frame.X_FB) for frame in model.frames]
 
 
-@algorithm(
-    inputs={"q": "nq"},
-    outputs={"R_WF": ("nf", 3, 3), "p_WF": ("nf", 3)},
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q", outputs="R_WF p_WF", body_frames="cheaper")
 def frame_poses(model, q):
     """Poses of all frames, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    R_WF : (..., nf, 3, 3) array
-        Orientation of each frame in the world [1].
-    p_WF : (..., nf, 3) array
-        Position of each frame's origin in world coordinates [m].
 
     Notes
     -----
@@ -61,24 +42,16 @@ def frame_poses(model, q):
 
 
 @algorithm(
-    inputs={"q": "nq"},
+    inputs="q",
     outputs={"T_WF": ("nf", 4, 4)},
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
+    symbols={
+        "T_WF": "``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is ``T_WF @ (x, 1)`` "
+        "in the world."
+    },
 )
 def frame_transforms(model, q):
     """Poses of all frames as one array of homogeneous matrices, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    T_WF : (..., nf, 4, 4) array
-        ``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is ``T_WF @ (x, 1)`` in the world.
 
     Notes
     -----
@@ -95,31 +68,9 @@ def frame_transforms(model, q):
     ]
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv"},
-    outputs={"V": ("nf", 6)},
-    static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q v", outputs={"V": ("nf", 6)}, static=("reference",), body_frames="cheaper")
 def frame_velocities(model, q, v, *, reference):
     """Twists of all frames, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of each frame at its origin, of the world at the world's origin, of the world at
-        each frame's origin.
-
-    Returns
-    -------
-    V : (..., nf, 6) array
-        Twists [angular; linear], [rad/s, m/s]; row 0 is the world's and zero.
 
     Notes
     -----
@@ -128,34 +79,9 @@ def frame_velocities(model, q, v, *, reference):
     return [list(V) for V in twists(model, q, v, all_frames(model), reference)]
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    outputs={"A": ("nf", 6)},
-    static=("reference", "kind"),
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q v a", outputs={"A": ("nf", 6)}, static=("reference", "kind"), body_frames="cheaper")
 def frame_accelerations(model, q, v, a, *, reference, kind):
     """Accelerations of all frames, true or less gravity, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result, as for `frame_velocities`.
-    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
-        Which acceleration, as for `body_accelerations`.
-
-    Returns
-    -------
-    A : (..., nf, 6) array
-        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's: zero, or minus gravity.
 
     Notes
     -----
@@ -166,28 +92,14 @@ def frame_accelerations(model, q, v, a, *, reference, kind):
 
 
 @algorithm(
-    inputs={"q": "nq"},
+    inputs="q",
     outputs={"J": ("nf", 6, "nv")},
     static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
+    symbols={"J": "; those of the world, which is frame 0, are zero."},
 )
 def frame_jacobians(model, q, *, reference):
     """Jacobians of all frames, in the order of ``model.frames``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the twists, as for `frame_velocities`.
-
-    Returns
-    -------
-    J : (..., nf, 6, nv) array
-        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]; those of the world, which is frame 0, are
-        zero.
 
     Notes
     -----

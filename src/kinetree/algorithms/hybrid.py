@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from kinetree.algorithms.aba import DEEP
 from kinetree.algorithms.crba import crba, fill_block
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
 from kinetree.algorithms.kinematics import link_transform
@@ -31,47 +30,20 @@ from kinetree.spatial.scalar import is_zero
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_all": "nv", "tau_all": "nv"},
+    inputs="q v tau a",
+    optional="f_ext",
+    outputs="a_all tau_all",
     static=("forward",),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "tau": "; read for the joints in ``forward`` only, finite for all.",
+        "a": "; read for the joints not in ``forward`` only, finite for all.",
+    },
+    raises="SingularityError",
 )
 def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     r"""Hybrid dynamics of the tree by articulated bodies.
 
     .. math:: M a + c = \tau, \qquad \tau_i \text{ known for } i \in \mathrm{fd}, \quad a_i \text{ known for the others}
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-    forward : sequence of str
-        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
-
-    Returns
-    -------
-    a_all : (..., nv) array
-        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
-    tau_all : (..., nv) array
-        Forces of all joints, the given ones among them [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
-    UnknownNameError
-        No joint has a name in ``forward``.
 
     Notes
     -----
@@ -163,28 +135,14 @@ def handed_on(model, IA, U, D, S, armature):
     return Ia
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, static=("forward",), domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q",
+    outputs="M",
+    static=("forward",),
+    symbols={"M": "Rows and columns of these joints as in `crba` [kg m^2, kg m or kg]; zero elsewhere."},
+)
 def crba_restricted(model, q, *, forward):
     """The part of the joint-space inertia matrix that belongs to some of the joints.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    forward : sequence of str
-        Names of the joints.
-
-    Returns
-    -------
-    M : (..., nv, nv) array
-        Rows and columns of these joints as in `crba` [kg m^2, kg m or kg]; zero elsewhere.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    UnknownNameError
-        No joint has a name in ``forward``.
 
     Notes
     -----
@@ -239,45 +197,18 @@ def restricted_inertia(model, q, fd):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_all": "nv", "tau_all": "nv"},
+    inputs="q v tau a",
+    optional="f_ext",
+    outputs="a_all tau_all",
     static=("forward",),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "tau": "; read for the joints in ``forward`` only, finite for all.",
+        "a": "; read for the joints not in ``forward`` only, finite for all.",
+    },
+    raises="SingularityError",
 )
 def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     """Hybrid dynamics of the tree by the inertia matrix of the joints whose force is known.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-    forward : sequence of str
-        Names of the joints whose force is known (forward dynamics).
-
-    Returns
-    -------
-    a_all : (..., nv) array
-        Accelerations of all joints [rad/s^2 or m/s^2].
-    tau_all : (..., nv) array
-        Forces of all joints [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
-    UnknownNameError
-        No joint has a name in ``forward``.
 
     Notes
     -----

@@ -12,7 +12,6 @@ matrix itself is the answer to unit forces: `answers.py`, where derivatives of f
 from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.regularity import inertia_scales
@@ -56,36 +55,19 @@ def _solved(model, q, columns, diagonal):
 
 
 @algorithm(
-    inputs={"q": "nq", "x": "nv"},
-    optional={"diagonal": "nv"},
+    inputs="q x",
+    optional="diagonal",
     outputs={"y": "nv"},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "x": "Generalized forces or momenta [N m or N, or N m s or N s].",
+        "y": "The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].",
+    },
+    raises="SingularityError",
 )
 def inverse_mass_product(model, q, x, diagonal=None):
     r"""Product of the inverse of the joint-space inertia matrix with a vector, in O(n).
 
     .. math:: y = (M(q) + \mathrm{diag}(d))^{-1}\,x
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    x : (..., nv) array
-        Generalized forces or momenta [N m or N, or N m s or N s].
-    diagonal : (..., nv) array, optional
-        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring in implicit integration.
-
-    Returns
-    -------
-    y : (..., nv) array
-        The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -134,34 +116,16 @@ def inverse_mass_product(model, q, x, diagonal=None):
 
 
 @algorithm(
-    inputs={"q": "nq"},
-    optional={"diagonal": "nv"},
+    inputs="q",
+    optional="diagonal",
     outputs={"M_inv": ("nv", "nv")},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={"M_inv": "The inverse [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric."},
+    raises="SingularityError",
 )
 def inverse_mass_matrix(model, q, diagonal=None):
     r"""Inverse of the joint-space inertia matrix, without M.
 
     .. math:: M(q)^{-1} = \partial a / \partial \tau
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    diagonal : (..., nv) array, optional
-        Added to the diagonal of M before [kg m^2 or kg].
-
-    Returns
-    -------
-    M_inv : (..., nv, nv) array
-        The inverse [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

@@ -7,7 +7,6 @@ origin).
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform, step, world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
 
@@ -51,35 +50,9 @@ def frame_columns(model, q, frame, reference, X_0):
     return columns
 
 
-@algorithm(
-    inputs={"q": "nq"},
-    outputs={"J": (6, "nv")},
-    static=("frame", "reference"),
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q", outputs="J", static=("frame", "reference"))
 def jacobian(model, q, *, frame, reference):
     """Jacobian of a frame: its twist is ``J @ v``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    frame : str
-        Name of the frame or body.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the twist: of the frame at its origin, of the world at the world's origin, of the world at the
-        frame's origin.
-
-    Returns
-    -------
-    J : (..., 6, nv) array
-        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints].
-
-    Raises
-    ------
-    UnknownNameError
-        No frame has this name.
 
     Notes
     -----
@@ -103,35 +76,13 @@ def jacobian(model, q, *, frame, reference):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"J_dot": (6, "nv")},
     static=("frame", "reference"),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={"J_dot": "dJ/dt, component by component [1/s and m/s]."},
 )
 def jacobian_rate(model, q, v, *, frame, reference):
     """Time derivative of a frame's Jacobian.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    frame : str
-        Name of the frame or body.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the Jacobian, as for `jacobian`.
-
-    Returns
-    -------
-    J_dot : (..., 6, nv) array
-        dJ/dt, component by component [1/s and m/s].
-
-    Raises
-    ------
-    UnknownNameError
-        No frame has this name.
 
     Notes
     -----

@@ -10,7 +10,6 @@ Sueda (alg. 5, 6)        here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.force_terms import transposed_product
 from kinetree.algorithms.kinematics import (
     express,
@@ -25,29 +24,14 @@ from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "x": "nv"},
+    inputs="q x",
     outputs={"y": ("nb", 6)},
     static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
+    symbols={"y": "``J_i x`` for every body [rad/s, m/s]; row 0 is the world's and zero."},
 )
 def body_jacobian_product(model, q, x, *, reference):
     """Product of the Jacobian of all bodies with a vector: what x as a velocity makes of every body.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    x : (..., nv) array
-        A vector along the velocities [rad/s or m/s].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the Jacobians, as for `jacobian`.
-
-    Returns
-    -------
-    y : (..., nb, 6) array
-        ``J_i x`` for every body [rad/s, m/s]; row 0 is the world's and zero.
 
     Notes
     -----
@@ -91,31 +75,17 @@ def carried(model, i, q, X_0, motion, reference):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "x": "nv"},
+    inputs="q v x",
     outputs={"z": ("nb", 6)},
     static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
+    symbols={
+        "x": "; v itself for the velocity-product accelerations.",
+        "z": "``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and zero.",
+    },
 )
 def body_jacobian_rate_product(model, q, v, x, *, reference):
     """Product of the time derivative of the Jacobian of all bodies with a vector.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    x : (..., nv) array
-        A vector along the velocities [rad/s or m/s]; v itself for the velocity-product accelerations.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the Jacobians, as for `jacobian_rate`.
-
-    Returns
-    -------
-    z : (..., nb, 6) array
-        ``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and zero.
 
     Notes
     -----
@@ -166,28 +136,17 @@ def going(model, motion, rate):
 
 @algorithm(
     inputs={"q": "nq", "y": ("nb", 6)},
-    outputs={"x": "nv"},
+    outputs="x",
     static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
+    symbols={
+        "y": "Wrench on each body [N m, N], in the coordinates of ``reference``; row 0 is not used.",
+        "reference": "Coordinates of the Jacobians, as for `jacobian`: moments are about its origin.",
+        "x": "``sum of J_i^T y_i`` [N m or N].",
+    },
 )
 def body_jacobian_transpose_product(model, q, y, *, reference):
     """Product of the transposed Jacobian of all bodies with forces on them: the joint forces that do the same work.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    y : (..., nb, 6) array or mapping of body name to (..., 6) array
-        Wrench on each body [N m, N], in the coordinates of ``reference``; row 0 is not used.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the Jacobians, as for `jacobian`: moments are about its origin.
-
-    Returns
-    -------
-    x : (..., nv) array
-        ``sum of J_i^T y_i`` [N m or N].
 
     Notes
     -----

@@ -6,7 +6,6 @@ Book (table 5.1)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import express, own_frames, world_transforms
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.rotors import rotor_forces
@@ -14,41 +13,21 @@ from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v a",
+    optional="f_ext",
     outputs={"F": ("nb", 6)},
     static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
     body_frames="cheaper",
     rotors=True,
+    symbols={
+        "reference": "Coordinates of the result: of the body about its origin, of the world about the world's origin, "
+        "of the world about the body's origin.",
+        "F": "Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N "
+        "m, N]; the body exerts the opposite one. Row 0 is zero: no joint carries the world.",
+    },
 )
 def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     """Wrenches that the joints transmit to their bodies: drive and bearing forces together.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the body about its origin, of the world about the world's origin, of the world
-        about the body's origin.
-
-    Returns
-    -------
-    F : (..., nb, 6) array
-        Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N m, N]; the body
-        exerts the opposite one. Row 0 is zero: no joint carries the world.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

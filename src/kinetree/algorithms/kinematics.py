@@ -7,7 +7,6 @@ joint's motion subspace.
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import FactoredTransform
 
@@ -55,31 +54,9 @@ def rows(matrix):
     return [list(row) for row in matrix.rows]
 
 
-@algorithm(
-    inputs={"q": "nq"},
-    outputs={"R_WB": ("nb", 3, 3), "p_WB": ("nb", 3)},
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q", outputs="R_WB p_WB", body_frames="cheaper")
 def forward_kinematics(model, q):
     """Poses of all bodies.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    R_WB : (..., nb, 3, 3) array
-        Orientation of body i in the world [1]: its columns are the axes of the body; row 0 is the world itself.
-    p_WB : (..., nb, 3) array
-        Position of the body's origin in world coordinates [m].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -96,33 +73,16 @@ def forward_kinematics(model, q):
 
 
 @algorithm(
-    inputs={"q": "nq"},
+    inputs="q",
     outputs={"R_WF": (3, 3), "p_WF": (3,)},
     static=("frame",),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "R_WF": "Orientation of the frame in the world [1].",
+        "p_WF": "Position of its origin in world coordinates [m].",
+    },
 )
 def frame_pose(model, q, *, frame):
     """Pose of one frame (a body's name is also the name of its frame).
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    frame : str
-        Name of the frame.
-
-    Returns
-    -------
-    R_WF : (..., 3, 3) array
-        Orientation of the frame in the world [1].
-    p_WF : (..., 3) array
-        Position of its origin in world coordinates [m].
-
-    Raises
-    ------
-    UnknownNameError
-        No frame has this name.
 
     Notes
     -----
@@ -202,31 +162,9 @@ def express(motion, X, reference):
     return X.turn().inverse_apply(motion)
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv"},
-    outputs={"V": ("nb", 6)},
-    static=("reference",),
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q v", outputs="V", static=("reference",), body_frames="cheaper")
 def body_velocities(model, q, v, *, reference):
     """Twists of all bodies.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the body at its origin, of the world at the world's origin, of the world at the
-        body's origin.
-
-    Returns
-    -------
-    V : (..., nb, 6) array
-        Twists [angular; linear], [rad/s, m/s]; row 0 is the world's and zero.
 
     Notes
     -----
@@ -236,31 +174,13 @@ def body_velocities(model, q, v, *, reference):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"V": (6,)},
     static=("frame", "reference"),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={"V": "Twist [angular; linear], [rad/s, m/s]."},
 )
 def frame_velocity(model, q, v, *, frame, reference):
     """Twist of one frame.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    frame : str
-        Name of the frame or body.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame at its origin, of the world at the world's origin, of the world at the
-        frame's origin.
-
-    Returns
-    -------
-    V : (..., 6) array
-        Twist [angular; linear], [rad/s, m/s].
 
     Notes
     -----
@@ -302,34 +222,9 @@ def accelerations(model, q, v, a, places, reference, kind, bodies=None):
     ]
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    outputs={"A": ("nb", 6)},
-    static=("reference", "kind"),
-    domains=(UNIT_QUATERNIONS,),
-    body_frames="cheaper",
-)
+@algorithm(inputs="q v a", outputs="A", static=("reference", "kind"), body_frames="cheaper")
 def body_accelerations(model, q, v, a, *, reference, kind):
     """Accelerations of all bodies, spatial or classical, true or less gravity.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result, as for `body_velocities`.
-    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
-        Which acceleration; see the notes.
-
-    Returns
-    -------
-    A : (..., nb, 6) array
-        Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0 is the world's: zero, or minus gravity.
 
     Notes
     -----
@@ -349,34 +244,13 @@ def body_accelerations(model, q, v, a, *, reference, kind):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    inputs="q v a",
     outputs={"A": (6,)},
     static=("frame", "reference", "kind"),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={"A": "Acceleration [angular; linear], [rad/s^2, m/s^2]."},
 )
 def frame_acceleration(model, q, v, a, *, frame, reference, kind):
     """Acceleration of one frame, spatial or classical, true or less gravity.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    frame : str
-        Name of the frame or body.
-    reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result, as for `frame_velocity`.
-    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
-        Which acceleration; see the notes.
-
-    Returns
-    -------
-    A : (..., 6) array
-        Acceleration [angular; linear], [rad/s^2, m/s^2].
 
     Notes
     -----

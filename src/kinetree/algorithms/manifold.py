@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import QUATERNION_DIRECTIONS, UNIT_QUATERNIONS, unit_quaternions
+from kinetree.algorithms.domain import QUATERNION_DIRECTIONS, unit_quaternions
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
 
@@ -16,22 +16,9 @@ def _each_joint(model, method, *arrays):
     return result
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_dot": "nq"}, domains=(UNIT_QUATERNIONS,), body_frames=None)
+@algorithm(inputs="q v", outputs={"q_dot": "nq"}, body_frames=None, symbols={"q_dot": "dq/dt [rad/s, m/s or 1/s]."})
 def q_dot(model, q, v):
     """Time derivative of the positions, which differs from v for quaternions and free bodies.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    q_dot : (..., nq) array
-        dq/dt [rad/s, m/s or 1/s].
 
     Notes
     -----
@@ -40,22 +27,9 @@ def q_dot(model, q, v):
     return _each_joint(model, "q_dot", ("q", q), ("v", v))
 
 
-@algorithm(inputs={"q": "nq", "dv": "nv"}, outputs={"q_next": "nq"}, domains=(UNIT_QUATERNIONS,), body_frames=None)
+@algorithm(inputs="q dv", outputs="q_next", body_frames=None)
 def integrate(model, q, dv):
     """Positions after a finite step along the manifold, exact for a constant velocity ``dv / time``.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    dv : (..., nv) array
-        Step: velocity times time [rad or m].
-
-    Returns
-    -------
-    q_next : (..., nq) array
-        Positions after the step [rad or m; quaternions unit].
 
     Notes
     -----
@@ -66,24 +40,13 @@ def integrate(model, q, dv):
 
 
 @algorithm(
-    inputs={"q0": "nq", "q1": "nq"},
-    outputs={"dv": "nv"},
+    inputs="q0 q1",
+    outputs="dv",
     domains=(unit_quaternions("q0"), unit_quaternions("q1")),
     body_frames=None,
 )
 def difference(model, q0, q1):
     """The shortest step that leads from one position to another.
-
-    Parameters
-    ----------
-    model : Model
-    q0, q1 : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    dv : (..., nv) array
-        The step with ``integrate(q0, dv) = q1`` [rad or m].
 
     Notes
     -----
@@ -92,26 +55,18 @@ def difference(model, q0, q1):
     return _each_joint(model, "difference", ("q", q0), ("q", q1))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"q_unit": "nq"}, domains=(QUATERNION_DIRECTIONS,), body_frames=None)
+@algorithm(
+    inputs="q",
+    outputs={"q_unit": "nq"},
+    domains=(QUATERNION_DIRECTIONS,),
+    body_frames=None,
+    symbols={
+        "q": "Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8].",
+        "q_unit": "Positions with unit quaternions [rad or m].",
+    },
+)
 def normalize(model, q):
     """The same positions with quaternions of unit length.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8].
-
-    Returns
-    -------
-    q_unit : (..., nq) array
-        Positions with unit quaternions [rad or m].
-
-    Raises
-    ------
-    QuaternionError
-        A quaternion is zero, or too long for its length to be a number.
-    ShapeError, NonFiniteError
 
     Notes
     -----
@@ -122,10 +77,13 @@ def normalize(model, q):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"q_regular": "nq", "v_regular": "nv"},
-    domains=(UNIT_QUATERNIONS,),
     body_frames=None,
+    symbols={
+        "q_regular": "Joint positions [rad or m; quaternions as given].",
+        "v_regular": "Joint velocities [rad/s or m/s]: those with the same velocities of all bodies.",
+    },
 )
 def reparameterize(model, q, v):
     """The same state in joint coordinates far from their singularities.
@@ -133,21 +91,6 @@ def reparameterize(model, q, v):
     Only joints whose coordinates come in several charts change theirs (``SphericalExponential``, near a full turn), and
     of these only where nothing that stores energy depends on the chart: springs, position limits and armatures are
     stated in the coordinates themselves.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    q_regular : (..., nq) array
-        Joint positions [rad or m; quaternions as given].
-    v_regular : (..., nv) array
-        Joint velocities [rad/s or m/s]: those with the same velocities of all bodies.
 
     Notes
     -----
@@ -174,22 +117,18 @@ def may_change_chart(model, i: int) -> bool:
     )
 
 
-@algorithm(inputs={"xi": "nv", "v": "nv"}, outputs={"xi_dot": "nv"}, body_frames=None)
+@algorithm(
+    inputs={"xi": "nv", "v": "nv"},
+    outputs={"xi_dot": "nv"},
+    body_frames=None,
+    symbols={
+        "xi": "Step from a fixed position q0 [rad or m].",
+        "xi_dot": "d xi / dt [rad/s or m/s]: the inverse right Jacobian of each joint's exponential times its "
+        "velocity.",
+    },
+)
 def tangent_rate(model, xi, v):
     """Rate of the step xi while the position ``integrate(q0, xi)`` moves with velocity v.
-
-    Parameters
-    ----------
-    model : Model
-    xi : (..., nv) array
-        Step from a fixed position q0 [rad or m].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    xi_dot : (..., nv) array
-        d xi / dt [rad/s or m/s]: the inverse right Jacobian of each joint's exponential times its velocity.
 
     Notes
     -----
@@ -199,24 +138,15 @@ def tangent_rate(model, xi, v):
     return _each_joint(model, "tangent_rate", ("v", xi), ("v", v))
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"q_coupled": "nq", "v_coupled": "nv"}, body_frames=None)
+@algorithm(
+    inputs="q v",
+    outputs={"q_coupled": "nq", "v_coupled": "nv"},
+    domains=(),
+    body_frames=None,
+    symbols={"q_coupled": "Joint positions [rad or m].", "v_coupled": "Joint velocities [rad/s or m/s]."},
+)
 def apply_couplings(model, q, v):
     """Positions and velocities in which every coupled joint follows its master.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    q_coupled : (..., nq) array
-        Joint positions [rad or m].
-    v_coupled : (..., nv) array
-        Joint velocities [rad/s or m/s].
 
     Notes
     -----

@@ -13,7 +13,6 @@ True
 from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import (
@@ -38,25 +37,14 @@ def above(model):
     return ancestors_of(model.dof_parent())
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"L": SQUARE}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q",
+    outputs="L",
+    symbols={"L": "Lower triangular, its entries square roots of inertias [kg^(1/2) m or kg^(1/2)]."},
+    raises="SingularityError",
+)
 def ltl(model, q):
     """Factor L of the mass matrix ``M = L^T L``, lower triangular with the zeros of the tree.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    L : (..., nv, nv) array
-        Lower triangular, its entries square roots of inertias [kg^(1/2) m or kg^(1/2)].
-
-    Raises
-    ------
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -79,28 +67,18 @@ def ltl(model, q):
     return ltl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"L": SQUARE, "D": "nv"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q",
+    outputs="L D",
+    symbols={
+        "L": "Unit lower triangular [1, or m and 1/m between sliding and turning joints].",
+        "D": "The diagonal of D [kg m^2 or kg], positive: the inertia that a joint feels of the subtree it "
+        "carries, whose own joints are free.",
+    },
+    raises="SingularityError",
+)
 def ltdl(model, q):
     """Factors L and D of the mass matrix ``M = L^T D L``, L with a unit diagonal and the zeros of the tree.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    L : (..., nv, nv) array
-        Unit lower triangular [1, or m and 1/m between sliding and turning joints].
-    D : (..., nv) array
-        The diagonal of D [kg m^2 or kg], positive: the inertia that a joint feels of the subtree it carries, whose
-        own joints are free.
-
-    Raises
-    ------
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----
@@ -122,27 +100,20 @@ def ltdl(model, q):
     return ltdl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
-@algorithm(inputs={"M": SQUARE}, outputs={"L": SQUARE}, body_frames=None)
+@algorithm(
+    inputs="M",
+    outputs="L",
+    body_frames=None,
+    symbols={
+        "M": "Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within "
+        "``model.mass_matrix_pattern()`` is read.",
+        "L": "Lower triangular [square root of the unit of M].",
+        "SingularityError": "M is not positive definite, to working precision.",
+    },
+    raises="SingularityError",
+)
 def ltl_factorize(model, M):
     """Factor L of any matrix ``M = L^T L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    M : (..., nv, nv) array
-        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
-        ``model.mass_matrix_pattern()`` is read.
-
-    Returns
-    -------
-    L : (..., nv, nv) array
-        Lower triangular [square root of the unit of M].
-
-    Raises
-    ------
-    SingularityError
-        M is not positive definite, to working precision.
 
     Notes
     -----
@@ -151,29 +122,21 @@ def ltl_factorize(model, M):
     return ltl_factors(M, above(model))
 
 
-@algorithm(inputs={"M": SQUARE}, outputs={"L": SQUARE, "D": "nv"}, body_frames=None)
+@algorithm(
+    inputs="M",
+    outputs="L D",
+    body_frames=None,
+    symbols={
+        "M": "Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within "
+        "``model.mass_matrix_pattern()`` is read.",
+        "L": "Unit lower triangular [1].",
+        "D": "The diagonal of D [as M]; not all positive if M is not positive definite.",
+        "SingularityError": "A pivot is zero to working precision.",
+    },
+    raises="SingularityError",
+)
 def ltdl_factorize(model, M):
     """Factors L and D of any matrix ``M = L^T D L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    M : (..., nv, nv) array
-        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
-        ``model.mass_matrix_pattern()`` is read.
-
-    Returns
-    -------
-    L : (..., nv, nv) array
-        Unit lower triangular [1].
-    D : (..., nv) array
-        The diagonal of D [as M]; not all positive if M is not positive definite.
-
-    Raises
-    ------
-    SingularityError
-        A pivot is zero to working precision.
 
     Notes
     -----
@@ -182,23 +145,18 @@ def ltdl_factorize(model, M):
     return ltdl_factors(M, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L b",
+    outputs="x",
+    body_frames=None,
+    symbols={
+        "L": "From `ltl` or `ltl_factorize` [square root of the unit of M].",
+        "b": "; a batch of them may share one L.",
+        "x": "``M^-1 b`` [rad/s^2 or m/s^2].",
+    },
+)
 def ltl_solve(model, L, b):
     """Solve ``M x = b`` by the factor of ``M = L^T L``.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltl` or `ltl_factorize` [square root of the unit of M].
-    b : (..., nv) array
-        Right-hand side [N m or N]; a batch of them may share one L.
-
-    Returns
-    -------
-    x : (..., nv) array
-        ``M^-1 b`` [rad/s^2 or m/s^2].
 
     Notes
     -----
@@ -207,25 +165,18 @@ def ltl_solve(model, L, b):
     return solve_ltl(L, b, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "D": "nv", "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L D b",
+    outputs="x",
+    body_frames=None,
+    symbols={
+        "L": "From `ltdl` or `ltdl_factorize` [1]; its diagonal is not read.",
+        "b": "; a batch of them may share one L and D.",
+        "x": "``M^-1 b`` [rad/s^2 or m/s^2].",
+    },
+)
 def ltdl_solve(model, L, D, b):
     """Solve ``M x = b`` by the factors of ``M = L^T D L``.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltdl` or `ltdl_factorize` [1]; its diagonal is not read.
-    D : (..., nv) array
-        The diagonal of D [kg m^2 or kg].
-    b : (..., nv) array
-        Right-hand side [N m or N]; a batch of them may share one L and D.
-
-    Returns
-    -------
-    x : (..., nv) array
-        ``M^-1 b`` [rad/s^2 or m/s^2].
 
     Notes
     -----
@@ -234,23 +185,14 @@ def ltdl_solve(model, L, D, b):
     return solve_ltdl(L, D, b, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L x",
+    outputs={"y": "nv"},
+    body_frames=None,
+    symbols={"y": "``L x`` [for `ltl`: kg^(1/2) m/s, whose squares add up to twice the kinetic energy]."},
+)
 def lower_product(model, L, x):
     """Product ``L x`` with a lower factor of the mass matrix.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltl` or `ltdl` [as there].
-    x : (..., nv) array
-        A vector along the velocities [rad/s or m/s].
-
-    Returns
-    -------
-    y : (..., nv) array
-        ``L x`` [for `ltl`: kg^(1/2) m/s, whose squares add up to twice the kinetic energy].
 
     Notes
     -----
@@ -259,23 +201,17 @@ def lower_product(model, L, x):
     return times_lower(L, x, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L x",
+    outputs={"y": "nv"},
+    body_frames=None,
+    symbols={
+        "x": "Any vector, for `ltl` of the kind that `lower_product` gives [kg^(1/2) m/s].",
+        "y": "``L^T x`` [N m s or N s].",
+    },
+)
 def lower_transpose_product(model, L, x):
     """Product ``L^T x`` with a transposed lower factor of the mass matrix.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltl` or `ltdl` [as there].
-    x : (..., nv) array
-        Any vector, for `ltl` of the kind that `lower_product` gives [kg^(1/2) m/s].
-
-    Returns
-    -------
-    y : (..., nv) array
-        ``L^T x`` [N m s or N s].
 
     Notes
     -----
@@ -284,23 +220,17 @@ def lower_transpose_product(model, L, x):
     return times_lower_transpose(L, x, above(model))
 
 
-@algorithm(inputs={"M": SQUARE, "x": "nv"}, outputs={"y": "nv"}, body_frames=None)
+@algorithm(
+    inputs="M x",
+    outputs={"y": "nv"},
+    body_frames=None,
+    symbols={
+        "M": "Symmetric [kg m^2, kg m or kg]; only the lower triangle within ``model.mass_matrix_pattern()`` is read.",
+        "y": "``M x`` [N m s or N s].",
+    },
+)
 def symmetric_product(model, M, x):
     """Product ``M x`` with the mass matrix, or another matrix with the zeros of the model's tree.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    M : (..., nv, nv) array
-        Symmetric [kg m^2, kg m or kg]; only the lower triangle within ``model.mass_matrix_pattern()`` is read.
-    x : (..., nv) array
-        A vector along the velocities [rad/s or m/s].
-
-    Returns
-    -------
-    y : (..., nv) array
-        ``M x`` [N m s or N s].
 
     Notes
     -----
@@ -309,23 +239,14 @@ def symmetric_product(model, M, x):
     return times_symmetric(M, x, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L b",
+    outputs="x",
+    body_frames=None,
+    symbols={"b": "Right-hand side [as ``L x``].", "x": "``L^-1 b`` [rad/s or m/s]."},
+)
 def lower_solve(model, L, b):
     """Solve ``L x = b`` with a lower factor of the mass matrix.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltl` or `ltdl` [as there].
-    b : (..., nv) array
-        Right-hand side [as ``L x``].
-
-    Returns
-    -------
-    x : (..., nv) array
-        ``L^-1 b`` [rad/s or m/s].
 
     Notes
     -----
@@ -334,23 +255,14 @@ def lower_solve(model, L, b):
     return solve_lower(L, b, above(model))
 
 
-@algorithm(inputs={"L": SQUARE, "b": "nv"}, outputs={"x": "nv"}, body_frames=None)
+@algorithm(
+    inputs="L b",
+    outputs="x",
+    body_frames=None,
+    symbols={"x": "``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)]."},
+)
 def lower_transpose_solve(model, L, b):
     """Solve ``L^T x = b`` with a transposed lower factor of the mass matrix.
-
-    Parameters
-    ----------
-    model : Model
-        Gives the tree.
-    L : (..., nv, nv) array
-        From `ltl` or `ltdl` [as there].
-    b : (..., nv) array
-        Right-hand side [N m or N].
-
-    Returns
-    -------
-    x : (..., nv) array
-        ``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)].
 
     Notes
     -----
@@ -360,39 +272,11 @@ def lower_transpose_solve(model, L, b):
     return solve_lower_transpose(L, b, above(model))
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
 def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the bare tree by its mass matrix: bias forces, `crba`, and a sparse factorization.
 
     .. math:: M(q)\, a = \tau - c(q, v, f^x)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

@@ -60,27 +60,17 @@ def passive_terms(model, q, v):
     return elastic, damping, stiffness
 
 
-@algorithm(inputs={"q": "nq", "v": "nv"}, outputs={"tau": "nv"}, domains=(UNIT_QUATERNIONS, LIMITS), body_frames=None)
+@algorithm(
+    inputs="q v",
+    outputs="tau",
+    domains=(UNIT_QUATERNIONS, LIMITS),
+    body_frames=None,
+    symbols={
+        "tau": "Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces."
+    },
+)
 def passive_joint_forces(model, q, v):
     """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces.
-
-    Raises
-    ------
-    LimitError
-        A joint is beyond a limit for which the model gives no stop.
 
     Notes
     -----

@@ -7,44 +7,23 @@ Book (eqs. 3.31-3.39)  here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v a",
+    optional="f_ext",
     outputs={"power": ()},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "power": "Power [W], positive where the drives give energy to the bodies; zero if no joint depends on time.",
+    },
 )
 def prescribed_power(model, q, v, a, f_ext=None):
     r"""Power that prescribed motions feed into the mechanism.
 
     .. math:: P = \sum_i f_i \cdot \sigma_i
-
-    Parameters
-    ----------
-    model : Model
-        Without joints that depend on time the power is zero.
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    power : (...) array
-        [W]; positive where the drives give energy to the bodies.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

@@ -15,7 +15,6 @@ in one of these places and zeros elsewhere, seen through the joints that carry i
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import body_twists, link_transform, world_transforms
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Inertia, Motion, PlanarInertia, Symmetric3, Vector2, Vector3
@@ -68,37 +67,21 @@ def joint_rows(model, J, F, units) -> list[list]:
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
+    inputs="q v a",
     outputs={"Y": ("nv", "n_inertial")},
-    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
     rotors=True,
+    symbols={
+        "Y": "Ten columns for each moving body, in the order of ``kt.inertial_parameters(model)``: m, m c (x, "
+        "y, z), and the rotational inertia about the body's origin xx, xy, yy, xz, yz, zz, in the body's "
+        "axes [N m or N, per kg, kg m or kg m^2]. Columns of bodies that a joint does not carry are exact "
+        "zeros in its row."
+    },
 )
 def joint_torque_regressor(model, q, v, a):
     r"""Inverse dynamics as a linear function of the inertial parameters of the bodies.
 
     .. math:: \tau = Y(q, v, a)\,\pi + \mathrm{diag}(\text{armature})\,a
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Returns
-    -------
-    Y : (..., nv, 10 (nb - 1)) array
-        Ten columns for each moving body, in the order of ``kt.inertial_parameters(model)``: m, m c (x, y, z), and the
-        rotational inertia about the body's origin xx, xy, yy, xz, yz, zz, in the body's axes [N m or N, per kg, kg m
-        or kg m^2]. Columns of bodies that a joint does not carry are exact zeros in its row.
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -139,29 +122,16 @@ def joint_torque_regressor(model, q, v, a):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"y": "n_inertial"},
-    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
     rotors=True,
+    symbols={"y": "One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2]."},
 )
 def kinetic_energy_regressor(model, q, v):
     r"""Kinetic energy as a linear function of the inertial parameters of the bodies.
 
     .. math:: T = y(q, v) \cdot \pi + \tfrac{1}{2} \sum_k \text{armature}_k\, v_k^2
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    y : (..., 10 (nb - 1)) array
-        One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2].
 
     Notes
     -----
@@ -186,23 +156,20 @@ def _kinetic_energies(V, algebra):
     return [0.5 * v.dot(v), *v.cross(w), 0.5 * x * x, x * y, 0.5 * y * y, x * z, y * z, 0.5 * z * z]
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"y": "n_inertial"}, domains=(UNIT_QUATERNIONS,), body_frames=True, rotors=True)
+@algorithm(
+    inputs="q",
+    outputs={"y": "n_inertial"},
+    body_frames=True,
+    rotors=True,
+    symbols={
+        "y": "One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2]; those of "
+        "rotational inertias are exact zeros."
+    },
+)
 def potential_energy_regressor(model, q):
     r"""Potential energy in the gravity field as a linear function of the inertial parameters.
 
     .. math:: V = y(q) \cdot \pi = -\sum_i g \cdot (m_i p_i + R_i\, m_i c_i)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    y : (..., 10 (nb - 1)) array
-        One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2]; those of rotational inertias
-        are exact zeros.
 
     Notes
     -----
@@ -222,30 +189,19 @@ def potential_energy_regressor(model, q):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"Y": (6, "n_inertial")},
-    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
     rotors=True,
+    symbols={
+        "Y": "Rows: angular momentum about the world's origin, linear momentum, world axes; one column for "
+        "each of ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
+    },
 )
 def momentum_regressor(model, q, v):
     r"""Spatial momentum about the world's origin as a linear function of the inertial parameters.
 
     .. math:: h = Y(q, v)\,\pi
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    Y : (..., 6, 10 (nb - 1)) array
-        Rows: angular momentum about the world's origin, linear momentum, world axes; one column for each of
-        ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2].
 
     Notes
     -----
@@ -262,29 +218,18 @@ def momentum_regressor(model, q, v):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
+    inputs="q v",
     outputs={"Y": ("nv", "n_inertial")},
-    domains=(UNIT_QUATERNIONS,),
     body_frames=True,
     rotors=True,
+    symbols={
+        "Y": "One column for each of ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
+    },
 )
 def generalized_momentum_regressor(model, q, v):
     r"""Generalized momentum ``M v`` as a linear function of the inertial parameters.
 
     .. math:: M(q)\,v = Y(q, v)\,\pi + \mathrm{diag}(\text{armature})\,v
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-
-    Returns
-    -------
-    Y : (..., nv, 10 (nb - 1)) array
-        One column for each of ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2].
 
     Notes
     -----

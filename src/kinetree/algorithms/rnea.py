@@ -11,7 +11,6 @@ Book (table 5.1)      here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
@@ -64,37 +63,11 @@ def inward_pass(model, X, S, f):
     return tau
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"tau": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v a", optional="f_ext", outputs="tau")
 def rnea(model, q, v, a, f_ext=None):
     r"""Inverse dynamics of the tree by the recursive Newton-Euler algorithm.
 
     .. math:: \tau = M(q)\,a + c(q, v) - \sum_i J_i(q)^T f_i
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s]; the derivative of q is ``q_dot(model, q, v)``.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Joint forces [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -124,28 +97,13 @@ def rnea(model, q, v, a, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv"},
-    optional={"f_ext": ("nb", 6)},
+    inputs="q v",
+    optional="f_ext",
     outputs={"c": "nv"},
-    domains=(UNIT_QUATERNIONS,),
+    symbols={"c": "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."},
 )
 def bias_forces(model, q, v, f_ext=None):
     """Joint forces that keep the tree from accelerating: gravity, Coriolis, centrifugal and external forces.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    c : (..., nv) array
-        ``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N].
 
     Notes
     -----
@@ -156,20 +114,13 @@ def bias_forces(model, q, v, f_ext=None):
     return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"g": "nv"}, domains=(UNIT_QUATERNIONS,))
+@algorithm(
+    inputs="q",
+    outputs={"g": "nv"},
+    symbols={"g": "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."},
+)
 def gravity_forces(model, q):
     """Joint forces that hold the tree at rest against gravity.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    g : (..., nv) array
-        Joint forces [N m or N], the gradient of the potential energy along the velocity directions.
 
     Notes
     -----

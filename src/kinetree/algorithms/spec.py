@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from kinetree.algorithms.domain import UNIT_QUATERNIONS, Domain
 from kinetree.algorithms.rotors import COVERED, refuse_rotors
+from kinetree.algorithms.symbols import ARRAYS
 from kinetree.content import from_library, key
 from kinetree.errors import DuplicateNameError
 
@@ -43,6 +45,10 @@ class Spec:
         "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part.
     parts : tuple
         The quantities of a fused function (`kinetree.compiler.fused`).
+    symbols : mapping of str to str
+        The meaning of arrays, choices and errors, where it is not the one of `kinetree.algorithms.symbols`.
+    raises : tuple of str
+        Errors beyond those of arrays, choices and domains.
     """
 
     name: str
@@ -54,6 +60,21 @@ class Spec:
     domains: tuple[Domain, ...] = ()
     body_frames: bool | str | None = False
     parts: tuple = ()
+    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
+    raises: tuple[str, ...] = field(default=(), compare=False)
+
+    @functools.cached_property
+    def doc(self) -> str:
+        """The docstring: what the author wrote, and what the declaration says of arrays, choices and errors."""
+        from kinetree.algorithms.docstrings import docstring  # when it is read
+
+        return docstring(self)
+
+    def meaning(self, name: str) -> str:
+        """The text of the docstring about an array, in one line; empty if there is none."""
+        from kinetree.algorithms.docstrings import meaning
+
+        return meaning(self.doc, name)
 
     @functools.cached_property
     def key(self) -> str | None:
@@ -78,37 +99,32 @@ class Spec:
         raise KeyError(name)
 
 
-@dataclass(frozen=True)
-class Domain:
-    """A condition that the inputs of an algorithm must meet.
-
-    ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the
-    compiled function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one
-    state's floats.
-    """
-
-    name: str
-    needs: tuple[str, ...]
-    violations: Callable = field(repr=False)
-    explain: Callable = field(repr=False)
-
-
-def _shape(declared: str | Shape) -> Shape:
-    return (declared,) if isinstance(declared, str) else tuple(declared)
+def _shapes(declared: str | Mapping[str, str | Shape]) -> Mapping[str, Shape]:
+    """Names and shapes: from names, whose shapes are those of the symbols, or from a mapping."""
+    if isinstance(declared, str):
+        return MappingProxyType({name: ARRAYS[name][0] for name in declared.split()})
+    return MappingProxyType({k: (shape,) if isinstance(shape, str) else tuple(shape) for k, shape in declared.items()})
 
 
 def algorithm(
     *,
-    inputs: Mapping[str, str | Shape],
-    outputs: Mapping[str, str | Shape],
-    optional: Mapping[str, str | Shape] | None = None,
+    inputs: str | Mapping[str, str | Shape],
+    outputs: str | Mapping[str, str | Shape],
+    optional: str | Mapping[str, str | Shape] = "",
     static: tuple[str, ...] = (),
-    domains: tuple[Domain, ...] = (),
+    domains: tuple[Domain, ...] | None = None,
     body_frames: bool | str | None = False,
     rotors: bool | None = None,
+    symbols: Mapping[str, str] | None = None,
+    raises: str = "",
 ) -> Callable[[Callable], Callable]:
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged.
 
+    Positions q are checked for unit quaternions unless other ``domains`` are given.
+
+    Arrays are named as in ``inputs="q v a"``, or, where their shapes are not those of `kinetree.algorithms.symbols`,
+    mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring gets its Parameters,
+    Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
     ``rotors`` says whether it is right for models with geared rotors; by default, whether it is listed there. If it is
     not, such models are refused. A function of a user's own may not have the name of one of the library: others call
     that by its name.
@@ -121,16 +137,19 @@ def algorithm(
                 f"kinetree has an algorithm {name!r} of its own, which others use. Give the function another name.",
                 name=name,
             )
+        arrays = _shapes(inputs)
         known = name in COVERED if rotors is None else rotors
         ALGORITHMS[name] = Spec(
             name=name,
             function=function if known else _without_rotors(function),
-            inputs=MappingProxyType({name: _shape(shape) for name, shape in inputs.items()}),
-            optional=MappingProxyType({name: _shape(shape) for name, shape in (optional or {}).items()}),
-            outputs=MappingProxyType({name: _shape(shape) for name, shape in outputs.items()}),
+            inputs=arrays,
+            optional=_shapes(optional),
+            outputs=_shapes(outputs),
             static=static,
-            domains=domains,
+            domains=(UNIT_QUATERNIONS,) * ("q" in arrays) if domains is None else domains,
             body_frames=body_frames,
+            symbols=symbols or {},
+            raises=tuple(raises.split()),
         )
         return function
 

@@ -8,15 +8,14 @@ from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model
 from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
-from kinetree.compiler.time_argument import ENTRY, TIME, missing_inputs, takes_time, with_entry, with_time
+from kinetree.compiler.time_argument import TIME, missing_inputs, takes_time, with_time
 from kinetree.native.arrays import as_arrays
 
 
 def plain_call(spec: Spec):
     """The public function of an algorithm: arrays in, arrays out.
 
-    It has the algorithm's signature and docstring plus ``out=``, and finds the compiled Function in
-    ``model.functions``.
+    It has the algorithm's signature plus ``out=``, and finds the compiled Function in ``model.functions``.
     """
     name, static = spec.name, spec.static
     count, choices_count, general = len(spec.inputs), len(static), _GeneralCall(spec)
@@ -38,7 +37,7 @@ def plain_call(spec: Spec):
         return general.call(model, args, out, named)
 
     call.__name__ = call.__qualname__ = spec.name
-    call.__doc__ = _with_out(spec)
+    call.__wrapped__ = spec.function  # so that kt.rnea?? and inspect.getsource show the listing
     call.__module__ = "kinetree"
     call.__signature__ = general.signature
     return call
@@ -110,16 +109,11 @@ def _public_signature(spec: Spec) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-_OUT = """
-out : array or tuple of arrays, optional
-    Filled with the result and returned [as the result], shape as the result; with it a call allocates nothing."""
+def public_call(name: str):
+    """The public function of the algorithm of this name, with its docstring."""
+    from kinetree.algorithms.docstrings import docstring
 
-
-def _with_out(spec: Spec) -> str:
-    """The algorithm's docstring with ``out`` as the last parameter, after the time."""
-    return with_entry(spec.function, *((ENTRY,) if takes_time(spec) else ()), _OUT)
-
-
-def plain_calls() -> dict:
-    """The public function of every registered algorithm, by name."""
-    return {name: plain_call(spec) for name, spec in ALGORITHMS.items()}
+    spec = ALGORITHMS[name]
+    call = plain_call(spec)
+    call.__doc__ = docstring(spec, (TIME, "out") if takes_time(spec) else ("out",))
+    return call

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import inspect
-import re
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -240,7 +238,9 @@ def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
             results += [found[part]] if len(spec.outputs) == 1 else found[part]
         return results if len(results) > 1 else results[0]
 
-    fused.__doc__ = _doc(specs, labels)
+    fused.__doc__ = "Several quantities of one state."
+    symbols = {name: spec.meaning(name) for spec in reversed(specs) for name in (*spec.inputs, *spec.optional)}
+    outputs = [spec.meaning(name) for spec in specs for name in spec.outputs]
     return Spec(
         name=_name(parts),
         function=fused,
@@ -250,6 +250,7 @@ def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
         domains=tuple(dict.fromkeys(domain for spec in specs for domain in spec.domains)),
         body_frames=_frames([spec.body_frames for spec in specs]),
         parts=parts,
+        symbols=symbols | dict(zip(labels, outputs, strict=True)),
     )
 
 
@@ -300,28 +301,6 @@ def _name(parts: Sequence[Quantity]) -> str:
     while kept < len(texts) and len("+".join(texts[: kept + 1])) < LONGEST - 24:
         kept += 1
     return f"{'+'.join(texts[:kept])}+{len(texts) - kept} more ({digest})"
-
-
-def _doc(specs: Sequence[Spec], labels: Sequence[str]) -> str:
-    """A docstring whose entries are those of the algorithms, for the comments of generated code."""
-    docs = [inspect.cleandoc(spec.function.__doc__ or "") for spec in specs]
-    lines, seen = ["Several quantities of one state.", ""], set()
-    for doc, spec in zip(docs, specs, strict=True):
-        for name in (*spec.inputs, *spec.optional):
-            if name not in seen:
-                seen.add(name)
-                lines += _entry(doc, name, name)
-    label = iter(labels)
-    for doc, spec in zip(docs, specs, strict=True):
-        for name in spec.outputs:
-            lines += _entry(doc, name, next(label))
-    return "\n".join(lines) + "\n"
-
-
-def _entry(doc: str, name: str, label: str) -> list[str]:
-    """The entry of a numpydoc section about one array, under another name."""
-    found = re.search(rf"^{re.escape(name)}(?:, \w+)* : ([^\n]*)\n((?:    [^\n]*(?:\n|$))+)", doc, re.MULTILINE)
-    return [f"{label} : {found.group(1)}", *found.group(2).rstrip().splitlines()] if found else []
 
 
 # Results --------------------------------------------------------------------------------------------------------------

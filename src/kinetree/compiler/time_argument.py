@@ -8,7 +8,6 @@ writes source sees an ordinary Spec.
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
@@ -16,11 +15,6 @@ from kinetree.algorithms.spec import Spec
 from kinetree.once import once
 
 TIME = "t"
-
-ENTRY = """
-t : (...) array, optional
-    Time [s], the last of the inputs that must be given: for models with joints that depend on time, and for these
-    alone (``model.time_dependent``)."""
 
 
 def takes_time(spec: Spec) -> bool:
@@ -56,15 +50,8 @@ def at_time(function: Callable) -> Callable:
         return function(model.at(t), *arrays, **named)
 
     later.__name__ = getattr(function, "__name__", "later")
-    later.__doc__ = with_entry(function, ENTRY)
+    later.__doc__ = function.__doc__
     return later
-
-
-def with_entry(function: Callable, *entries: str) -> str:
-    """The docstring of a function with further parameters as the last ones."""
-    doc = inspect.cleandoc(function.__doc__ or "")  # Python 3.13 has taken the indentation away already
-    head, marker, tail = doc.partition("\n\nReturns\n")
-    return head + "".join(entries) + marker + tail
 
 
 def missing_inputs(name: str, model, missing: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Sequence
 from math import prod
 
@@ -17,20 +15,6 @@ _WRENCH = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
 _BODY_UNITS = {"mass": "kg", "h": "kg m", "I": "kg m^2", "r": "m", "gravity": "m/s^2"}
 LAST_BIT = 30
 """The bit of the status that all checks from the thirtieth on share."""
-
-
-def described(spec, name: str) -> str:
-    """What the algorithm's docstring says about an array, in one line; empty if it says nothing.
-
-    Parameters
-    ----------
-    spec : Spec
-    name : str
-        An input or output.
-    """
-    text = inspect.cleandoc(spec.function.__doc__ or "")
-    found = re.search(rf"^{re.escape(name)}(?:, \w+)* : [^\n]*\n((?:    [^\n]*\n?)+)", text, re.MULTILINE)
-    return " ".join(found.group(1).split()) if found else ""
 
 
 def axis_labels(model, size: str | int, name: str) -> list[str]:

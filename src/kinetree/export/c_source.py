@@ -246,7 +246,7 @@ class _Writer:
         arrays = (*self.program.inputs, *self.program.outputs)
         for k, ((name, shape), array, declared) in enumerate(zip(arrays, self.arrays, self.declared(), strict=True)):
             kind = "input" if k < len(self.inputs) else "output"
-            lines.append(f"{array}[{prod(shape)}], {kind}. {c_layout.described(self.spec, name)}")
+            lines.append(f"{array}[{prod(shape)}], {kind}. {self.spec.meaning(name)}")
             table = c_layout.table(self.model, declared, name)
             before = listed.setdefault(tuple(table), array)
             lines += [f"  {line}" for line in (table if before == array else [f"as {before}"])]

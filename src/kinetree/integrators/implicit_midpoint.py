@@ -55,36 +55,19 @@ class ImplicitMidpoint:
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"q_next": "nq", "v_next": "nv"},
+    inputs="q v tau dt",
+    optional="f_ext",
+    outputs="q_next v_next",
     domains=COMPLETE,
     rotors=True,
+    symbols={
+        "tau": "Actuator forces during the step [N m or N].",
+        "v_next": "; infinite where the corrections have not come to an end (the last one above 1e-3 of the speed), "
+        "so that no wrong number passes for a result.",
+    },
 )
 def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
     """One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces during the step [N m or N].
-    dt : (...) array
-        Step [s].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    q_next : (..., nq) array
-        Positions after the step [rad or m; quaternions unit].
-    v_next : (..., nv) array
-        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last one
-        above 1e-3 of the speed), so that no wrong number passes for a result.
 
     Notes
     -----

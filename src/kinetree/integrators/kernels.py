@@ -13,34 +13,14 @@ from kinetree.algorithms.spec import Spec, algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"q_next": "nq", "v_next": "nv"},
+    inputs="q v tau dt",
+    optional="f_ext",
+    outputs="q_next v_next",
     domains=COMPLETE,
+    symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
 def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
     """One step of semi-implicit Euler, the passive joint forces taken at its end.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces during the step [N m or N].
-    dt : (...) array
-        Step [s].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    q_next : (..., nq) array
-        Positions after the step [rad or m; quaternions unit].
-    v_next : (..., nv) array
-        Velocities after the step [rad/s or m/s].
 
     Notes
     -----
@@ -57,34 +37,14 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "dt": ()},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"q_next": "nq", "v_next": "nv"},
+    inputs="q v tau dt",
+    optional="f_ext",
+    outputs="q_next v_next",
     domains=COMPLETE,
+    symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
 def rk4_step(model, q, v, tau, dt, f_ext=None):
     """One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Actuator forces during the step [N m or N].
-    dt : (...) array
-        Step [s].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    q_next : (..., nq) array
-        Positions after the step [rad or m; quaternions unit].
-    v_next : (..., nv) array
-        Velocities after the step [rad/s or m/s].
 
     Notes
     -----

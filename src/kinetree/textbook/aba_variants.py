@@ -87,39 +87,16 @@ class Definite:
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
+    inputs="q v tau",
+    optional="f_ext",
+    outputs="a",
     domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
+    symbols={"model": "; every body must have an invertible inertia."},
 )
 def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by articulated bodies, with inverse inertias and implicit joints.
 
     .. math:: \Phi^A = \Phi_1 - \Phi_1 T (T^T (\Phi_1 + \Phi_2) T)^{-1} T^T \Phi_1
-
-    Parameters
-    ----------
-    model : Model
-        Every body must have an invertible inertia.
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    InertiaError
-        A body is massless, a point or a rod: it has no inverse inertia.
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----
@@ -195,39 +172,16 @@ def _minus_dyads(Phi, dyads):
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
+    inputs="q v tau",
+    optional="f_ext",
+    outputs="a",
     domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
+    symbols={"model": "; every body must have an invertible inertia."},
 )
 def aba_implicit_joints(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by articulated bodies, with inertias and implicit joints.
 
     .. math:: I^A = I_1 + T (T^T I_2^{-1} T)^{-1} T^T
-
-    Parameters
-    ----------
-    model : Model
-        Every body must have an invertible inertia.
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    InertiaError
-        A body is massless, a point or a rod: it has no inverse inertia.
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

@@ -8,45 +8,16 @@ Book (section 7.3)    here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.algorithms.response import Articulated
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
 def aba_world(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by the articulated-body algorithm in absolute coordinates.
 
     .. math:: I^A_i = I_i + \sum_{j \in \mu(i)} \bigl(I^A_j - U_j D_j^{-1} U_j^T\bigr)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
 
     Notes
     -----

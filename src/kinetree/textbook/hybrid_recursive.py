@@ -11,7 +11,6 @@ Sueda (algorithm 9)      here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.kinematics import link_transform
@@ -20,45 +19,18 @@ from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(
-    inputs={"q": "nq", "v": "nv", "tau": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_all": "nv", "tau_all": "nv"},
+    inputs="q v tau a",
+    optional="f_ext",
+    outputs="a_all tau_all",
     static=("forward",),
-    domains=(UNIT_QUATERNIONS,),
+    symbols={
+        "tau": "; read for the joints in ``forward`` only, finite for all.",
+        "a": "; read for the joints not in ``forward`` only, finite for all.",
+    },
+    raises="SingularityError",
 )
 def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
     """Hybrid dynamics of the tree by Kim's recursion.
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s].
-    tau : (..., nv) array
-        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-    forward : sequence of str
-        Names of the joints whose force is known (forward dynamics).
-
-    Returns
-    -------
-    a_all : (..., nv) array
-        Accelerations of all joints [rad/s^2 or m/s^2].
-    tau_all : (..., nv) array
-        Forces of all joints [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
-    SingularityError
-        The inertia of the joints has no inverse at q: some of them move no mass there.
-    UnknownNameError
-        No joint has a name in ``forward``.
 
     Notes
     -----

@@ -8,28 +8,16 @@ Book (eq. 6.4-6.11)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.force_terms import differential_inverse_dynamics, joint_axes
 from kinetree.algorithms.rotors import add_rotor_inertia
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs="M")
 def mass_matrix_jacobians(model, q):
     r"""Mass matrix as the sum of the bodies' inertias, each seen through its Jacobian.
 
     .. math:: M = \sum_k J_k^T I_k J_k, \qquad H_{ij} = \sum_{k \in \nu(i) \cap \nu(j)} S_i^T I_k S_j
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    M : (..., nv, nv) array
-        Mass matrix [kg m^2, kg m or kg], the armature on its diagonal.
 
     Notes
     -----
@@ -57,22 +45,11 @@ def mass_matrix_jacobians(model, q):
     return M
 
 
-@algorithm(inputs={"q": "nq"}, outputs={"M": ("nv", "nv")}, domains=(UNIT_QUATERNIONS,))
+@algorithm(inputs="q", outputs="M")
 def mass_matrix_columns(model, q):
     r"""Mass matrix column by column: the joint forces that a unit acceleration of one coordinate needs.
 
     .. math:: M e_k = \mathrm{ID}_\delta(q, e_k)
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-
-    Returns
-    -------
-    M : (..., nv, nv) array
-        Mass matrix [kg m^2, kg m or kg], the armature on its diagonal.
 
     Notes
     -----

@@ -11,7 +11,6 @@ Book (table 5.2)             here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import IdentityRotation, Inertia, Symmetric3, Vector3
@@ -19,37 +18,11 @@ from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import is_zero
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"tau": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v a", optional="f_ext", outputs="tau")
 def newton_euler(model, q, v, a, f_ext=None):
     r"""Inverse dynamics of the tree by the original Newton-Euler equations in vectors of three.
 
     .. math:: F_i = m_i \dot v_{c,i}, \qquad N_i = I^{cm}_i \dot\omega_i + \omega_i \times I^{cm}_i \omega_i
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s]; the derivative of q is ``q_dot(model, q, v)``.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Joint forces [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

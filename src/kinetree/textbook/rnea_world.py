@@ -8,42 +8,15 @@ Book (eq. 5.7-5.11)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.kinematics import world_transforms
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(
-    inputs={"q": "nq", "v": "nv", "a": "nv"},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"tau": "nv"},
-    domains=(UNIT_QUATERNIONS,),
-)
+@algorithm(inputs="q v a", optional="f_ext", outputs="tau")
 def rnea_world(model, q, v, a, f_ext=None):
     r"""Inverse dynamics of the tree by the recursive Newton-Euler algorithm in absolute coordinates.
 
     .. math:: f_i = I_i a_i + v_i \times^* I_i v_i - f^x_i + \sum_{j \in \mu(i)} f_j, \qquad \tau_i = S_i^T f_i
-
-    Parameters
-    ----------
-    model : Model
-    q : (..., nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
-    v : (..., nv) array
-        Joint velocities [rad/s or m/s]; the derivative of q is ``q_dot(model, q, v)``.
-    a : (..., nv) array
-        Joint accelerations [rad/s^2 or m/s^2].
-    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
-
-    Returns
-    -------
-    tau : (..., nv) array
-        Joint forces [N m or N].
-
-    Raises
-    ------
-    ShapeError, NonFiniteError, QuaternionError
 
     Notes
     -----

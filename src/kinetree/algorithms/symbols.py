@@ -1,0 +1,79 @@
+"""The symbols of the algorithms: what q, v, a, tau, f_ext, frame and all others mean, once for all of them.
+
+`@algorithm` takes the shapes from here, and `docstrings` the texts: an algorithm says only where it deviates.
+"""
+
+from __future__ import annotations
+
+ARRAYS = {
+    # states and forces
+    "q": (("nq",), "Joint positions [rad or m; quaternions unit, (w, x, y, z)]."),
+    "q0": (("nq",), "Joint positions [rad or m; quaternions unit, (w, x, y, z)]."),
+    "q1": (("nq",), "Joint positions [rad or m; quaternions unit, (w, x, y, z)]."),
+    "v": (("nv",), "Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``."),
+    "a": (("nv",), "Joint accelerations [rad/s^2 or m/s^2]."),
+    "tau": (("nv",), "Joint forces [N m or N]."),
+    "f_ext": (("nb", 6), "External wrench on each body [N m, N], in world coordinates about the world's origin."),
+    "t": ((), "Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``)."),
+    "dt": ((), "Time step [s]."),
+    "dv": (("nv",), "Difference of positions, a velocity times a time [rad or m]."),
+    "a_base": (("nv_base",), "Spatial acceleration of the base in base coordinates [rad/s^2, m/s^2]."),
+    "a_joints": (("nv_joints",), "Accelerations of the joints on the floating base [rad/s^2 or m/s^2]."),
+    "tau_joints": (("nv_joints",), "Forces of the joints on the floating base [N m or N]."),
+    "q_next": (("nq",), "Positions after the step [rad or m; quaternions unit]."),
+    "v_next": (("nv",), "Velocities after the step [rad/s or m/s]."),
+    "a_all": (("nv",), "Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2]."),
+    "tau_all": (("nv",), "Forces of all joints, the given ones among them [N m or N]."),
+    # poses, twists, accelerations; B: a body, F: a frame, C: the center of mass, W: the world
+    "R_WB": (("nb", 3, 3), "Orientation of each body in the world [1]: columns are the body's axes."),
+    "p_WB": (("nb", 3), "Position of each body's origin in world coordinates [m]."),
+    "R_WF": (("nf", 3, 3), "Orientation of each frame in the world [1]."),
+    "p_WF": (("nf", 3), "Position of each frame's origin in world coordinates [m]."),
+    "p_WC": ((3,), "Position in world coordinates [m]."),
+    "v_C": ((3,), "Velocity in world coordinates [m/s]."),
+    "V": (("nb", 6), "Twists [angular; linear], [rad/s, m/s]; row 0 is the world's and zero."),
+    "A": (("nb", 6), "Accelerations [angular; linear], [rad/s^2, m/s^2]; row 0: zero, or minus gravity."),
+    "J": ((6, "nv"), "Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]."),
+    # matrices and vectors of the joint space
+    "M": (("nv", "nv"), "Mass matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal."),
+    "L": (("nv", "nv"), "From `ltl` or `ltdl` [as there]."),
+    "D": (("nv",), "The diagonal of D [kg m^2 or kg]."),
+    "diagonal": (("nv",), "Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring."),
+    "b": (("nv",), "Right-hand side [N m or N]."),
+    "x": (("nv",), "A vector along the velocities [rad/s or m/s]."),
+    "h": ((6,), "[angular; linear] momentum, world axes [kg m^2/s, kg m/s]."),
+    "r": (("nb", 3), "Offset from the origin of the parent to that of the body, in world axes [m]."),
+    "S": (("nv", 6), "Motion subspaces [1 or m] in world axes about the origin of their body."),
+    "K": (("nv", 6), "U / D [1 or 1/m], the part of a joint force that is propagated to the parent."),
+    "D_inv": (("nv",), "Reciprocals of the articulated inertias of the joints [1/(kg m^2) or 1/kg]."),
+    "T": ((), "Kinetic energy [J]."),
+}  # fmt: skip
+"""Name, shape and meaning of each array. An entry of a shape is a number or the name of a size of the model."""
+
+CHOICES = {
+    "frame": ("str", "Name of the frame or body.", {"UnknownNameError": "No frame has this name."}),
+    "reference": (
+        '{"local", "world", "local_world_aligned"}',
+        "Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the "
+        "world at the origin of the frame or body.",
+        {},
+    ),
+    "kind": (
+        '{"spatial", "classical", "spatial_offset", "classical_offset"}',
+        "Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.",
+        {},
+    ),
+    "forward": (
+        "sequence of str",
+        "Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.",
+        {"UnknownNameError, DuplicateNameError": "A name in ``forward`` is that of no joint, or is there twice."},
+    ),
+}
+"""Name, type and meaning of each static choice, and the errors of wrong ones."""
+
+ERRORS = {
+    "SingularityError": "The inertia of the joints has no inverse at q: some of them move no mass there.",
+    "UnsupportedError": "The model has loop joints, constraints, tendons with forces, or actuators that exert a force "
+    "without a control (`Model.unsupported` names them), which are not computed yet.",
+}
+"""When other errors are raised that several algorithms have."""
