@@ -20,7 +20,7 @@ from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
 from kinetree.compiler.derivative_functions import derivative_spec
 from kinetree.compiler.function import Function
 from kinetree.compiler.fused import resolved
-from kinetree.compiler.time_argument import told
+from kinetree.compiler.time_argument import with_time
 from kinetree.errors import DuplicateNameError, LimitError
 from kinetree.integrators import FIXED_STEP
 from kinetree.integrators.charts import EXACT
@@ -139,7 +139,7 @@ def test_names_of_the_library_are_its_own():
 
 
 def test_all_code_of_the_library_has_keys_and_no_two_are_equal():
-    """Every algorithm, every step, their derivatives, fused and told the time: stored, each under its own key."""
+    """Every algorithm, every step, their derivatives, fused and with_time the time: stored, each under its own key."""
     model = kt.models.double_pendulum()
     specs = [*ALGORITHMS.values()]
     specs += [m.algorithm for m in FIXED_STEP.values() if isinstance(m.algorithm, Spec)]
@@ -149,7 +149,7 @@ def test_all_code_of_the_library_has_keys_and_no_two_are_equal():
     specs += [
         resolved(model, names, {})[0] for names in (["rnea", "crba"], ["crba", "rnea"], ["aba", "aba_derivatives"])
     ]
-    specs += [told(ALGORITHMS["rnea"]), EXACT.moved]
+    specs += [with_time(ALGORITHMS["rnea"]), EXACT.moved]
     keys = {spec.identity: spec.key for spec in specs}
     assert None not in keys.values()
     assert len(set(keys.values())) == len(keys)
@@ -178,7 +178,7 @@ def test_code_of_a_user_has_no_key():
     base = ALGORITHMS["gravity_forces"]
     foreign = [dataclasses.replace(base, function=f) for f in (own, disguised, functools.partial(own), lambda *_: 0)]
     foreign.append(dataclasses.replace(base, domains=(Domain("mine", ("q",), own, own),)))
-    foreign += [told(spec) for spec in foreign]
+    foreign += [with_time(spec) for spec in foreign]
     foreign += [derivative_spec(spec, "jvp", ("q",), tuple(base.outputs)) for spec in foreign[:4]]
     assert [spec.key for spec in foreign] == [None] * len(foreign)
     assert base.key is not None
