@@ -80,7 +80,7 @@ class Contest:
         rng = np.random.default_rng(SEED)
         self.q = np.stack([model.random_q(rng) for _ in range(BATCH)])
         self.v, self.a = rng.uniform(-1.0, 1.0, (2, BATCH, model.nv))
-        self.kt, self.compiled, self.seconds, self.roads = kt, {}, {}, {}
+        self.kt, self.compiled, self.seconds, self.methods = kt, {}, {}, {}
         for name in ("rnea", "aba"):
             start, cpu = time.perf_counter(), time.process_time()
             f = self.compiled[name] = kt.compile(model, name)
@@ -103,7 +103,7 @@ class Contest:
         out = np.empty(self.model.nv)
         for name, f in self.compiled.items():
             rows = list(zip(self.q.copy(), self.v.copy(), self.third(name).copy(), strict=True))
-            self.roads["kinetree", name] = lambda k, f=f, rows=rows: f(*rows[k], out=out)
+            self.methods["kinetree", name] = lambda k, f=f, rows=rows: f(*rows[k], out=out)
 
     def _pinocchio(self, kind: str) -> None:
         import pinocchio as pin
@@ -115,9 +115,9 @@ class Contest:
             q = np.roll(q.reshape(BATCH, -1, 4), -1, axis=2).reshape(BATCH, -1)
         rows = {name: list(zip(q.copy(), self.v, self.third(name), strict=True)) for name in self.compiled}
         local, world = pin.Convention.LOCAL, pin.Convention.WORLD
-        self.roads["Pinocchio", "rnea"] = lambda k: pin.rnea(there, data, *rows["rnea"][k])
-        self.roads["Pinocchio", "aba"] = lambda k: pin.aba(there, data, *rows["aba"][k], world)
-        self.roads["Pinocchio, local", "aba"] = lambda k: pin.aba(there, data, *rows["aba"][k], local)
+        self.methods["Pinocchio", "rnea"] = lambda k: pin.rnea(there, data, *rows["rnea"][k])
+        self.methods["Pinocchio", "aba"] = lambda k: pin.aba(there, data, *rows["aba"][k], world)
+        self.methods["Pinocchio, local", "aba"] = lambda k: pin.aba(there, data, *rows["aba"][k], local)
 
     def _mujoco(self) -> None:
         """The least that gives each quantity; mj_forward's own order of steps for the forward dynamics."""
@@ -145,16 +145,16 @@ class Contest:
             mj.mj_forward(there, data)
             return data.qacc
 
-        self.roads["MuJoCo", "rnea"], self.roads["MuJoCo", "aba"] = rnea, aba
+        self.methods["MuJoCo", "rnea"], self.methods["MuJoCo", "aba"] = rnea, aba
         self.back = lambda x: back @ x
 
     def answer(self, engine: str, name: str, k: int) -> np.ndarray:
         """One result in kinetree's order."""
-        found = np.array(self.roads[engine, name](k))
+        found = np.array(self.methods[engine, name](k))
         return self.back(found) if engine == "MuJoCo" else found
 
     def errors(self, states: int = 2) -> dict[str, dict[str, float]]:
-        """Largest errors of all roads, batches included. What is beyond `TOLERANCE` is not timed; ours raises.
+        """Largest errors of all methods, batches included. What is beyond `TOLERANCE` is not timed; ours raises.
 
         The reference is the same source in extended precision (where long double is more than double). Of rnea: the
         error relative to the largest force. Of aba: the force that the accelerations lack, relative to the largest one.
@@ -168,7 +168,7 @@ class Contest:
             q, v, a = (x[k].astype(wide) for x in (self.q, self.v, self.a))
             exact = rnea(self.model, q, v, a)
             scale = np.abs(exact).max()
-            answers = {road: self.answer(*road, k) for road in self.roads}
+            answers = {method: self.answer(*method, k) for method in self.methods}
             answers |= {("kinetree, batch", name): batch[k] for name, batch in batches.items()}
             for (engine, name), x in answers.items():
                 lacking = x - exact if name == "rnea" else rnea(self.model, q, v, x.astype(wide)) - self.tau[k]
@@ -180,7 +180,7 @@ class Contest:
                 if not error <= TOLERANCE:
                     if engine.startswith("kinetree"):
                         raise WrongAnswer(f"{engine}, {name}: error {error:.1e}, tolerance {TOLERANCE:.0e}")
-                    del self.roads[engine, name]
+                    del self.methods[engine, name]
         return found
 
     def times(self, repeats: int, block: float) -> dict[str, dict[str, dict[str, float]]]:
@@ -188,7 +188,7 @@ class Contest:
         result = {}
         for name, f in self.compiled.items():
             states = 8
-            contenders = {engine: _calls(road, states) for (engine, what), road in self.roads.items() if what == name}
+            contenders = {key[0]: _calls(method, states) for key, method in self.methods.items() if key[1] == name}
             arguments, out = (self.q, self.v, self.third(name)), np.empty((BATCH, self.model.nv))
             contenders["kinetree, batch"] = lambda n, f=f, arguments=arguments, out=out: [
                 f(*arguments, out=out) for _ in range(n)
@@ -199,11 +199,11 @@ class Contest:
         return result
 
 
-def _calls(road, states: int):
+def _calls(method, states: int):
     def run(n: int) -> None:
         for _ in range(n):
             for k in range(states):
-                road(k)
+                method(k)
 
     return run
 

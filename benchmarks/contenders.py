@@ -93,7 +93,7 @@ class Task:
     # --- the answers ------------------------------------------------------------------------------------------------
 
     def answers(self, algorithm: str, cpp: bool = True) -> SimpleNamespace:
-        """The same quantity by every road, all in kinetree's form, with Pinocchio's Python call as ``reference``."""
+        """The same quantity by every method, all in kinetree's form, with Pinocchio's Python call as ``reference``."""
         arguments = [self.states[name] for name in ALGORITHMS[algorithm]]
         rows = list(zip(*arguments, strict=True))
         f = self.function(algorithm)
@@ -114,10 +114,10 @@ class Task:
         if small is not None:
             vectors = small(*arguments)
             found["packed"] = small.unpack(*(vectors if isinstance(vectors, tuple) else (vectors,)))
-        found = {road: _stacked(each) for road, each in found.items()}
+        found = {method: _stacked(each) for method, each in found.items()}
         if cpp:
-            for road in self._roads(algorithm):
-                found[f"pinocchio c++{road}"] = self._from_cpp(algorithm, self.cpp.results(algorithm, road))
+            for method in self._methods(algorithm):
+                found[f"pinocchio c++{method}"] = self._from_cpp(algorithm, self.cpp.results(algorithm, method))
         return SimpleNamespace(
             reference=_stacked([self._by_pinocchio(algorithm, row) for row in rows]),
             found=found,
@@ -180,12 +180,12 @@ class Task:
             return {"pinocchio": ()}
         return {"pinocchio local": (pin.Convention.LOCAL,), "pinocchio world": (pin.Convention.WORLD,)}
 
-    def _roads(self, algorithm: str) -> list[str]:
-        return list(self.cpp.roads(algorithm))
+    def _methods(self, algorithm: str) -> list[str]:
+        return list(self.cpp.methods(algorithm))
 
     def compiled(self, algorithm: str) -> dict[str, Runner]:
         """Pinocchio's C++ on the states one by one, the result of each left in its Data."""
-        return {f"pinocchio c++{road}": run for road, run in self.cpp.roads(algorithm).items()}
+        return {f"pinocchio c++{method}": run for method, run in self.cpp.methods(algorithm).items()}
 
     def python_calls(self, algorithm: str) -> dict[str, Runner]:
         """Pinocchio's Python calls, and the same call for a model without joints: what the binding itself takes."""

@@ -37,7 +37,7 @@ class Problem:
     reference : str
         Where the end is from.
     uncertainty : float
-        How well it is known: the difference from a second road to it.
+        How well it is known: the difference from a second method to it.
     """
 
     name: str

@@ -170,7 +170,7 @@ class Task:
         }
         exact = FLOATING if self.floating else dict.fromkeys(FLOATING, TOLERANCE)
         euler = exact["semi_implicit"]
-        roads = {
+        runners = {
             "rollout": (self.kinetree(), "semi_implicit", euler),
             "rollout, 2 threads": (self.kinetree(threads=2), "semi_implicit", euler),
             "rollout, last state only": (self.kinetree(every=self.steps), "semi_implicit", euler),
@@ -181,7 +181,7 @@ class Task:
             "step by calls": (self.calls(), "semi_implicit", euler),
         }
         errors = {}
-        for name, (run, method, tolerance) in roads.items():
+        for name, (run, method, tolerance) in runners.items():
             q, v = run()
             count = min(len(q), len(references[method][0]))
             q, v, reference_q, reference_v = (x[:count] for x in (q, v, *references[method]))

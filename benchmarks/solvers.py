@@ -1,6 +1,6 @@
 """Every way to take a state through a time, with its end and the number of evaluations of the dynamics.
 
-All of them are prepared as their user would (models compiled, arrays there). A `Road` then does the whole way in
+All of them are prepared as their user would (models compiled, arrays there). A `Runner` then does the whole way in
 ``run()``, which is what is timed; ``end(run())`` is ``((q, v), evaluations)``.
 """
 
@@ -29,7 +29,7 @@ class Unable(Exception):
     """The solver gives no answer with this step or tolerance."""
 
 
-class Road(NamedTuple):
+class Runner(NamedTuple):
     """One way to the end: ``run`` is timed, ``end`` converts what it returns."""
 
     run: Callable
@@ -47,7 +47,7 @@ def evaluations_per_step(method) -> int | None:
     return CORRECTIONS.get(method.name)
 
 
-def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int = 1) -> Road:
+def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int = 1) -> Runner:
     """One native call."""
     import kinetree as kt
     from kinetree.integrators import FIXED_STEP
@@ -55,7 +55,7 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
     roll, per_step = kt.Rollout(model, name, limits="ignore", threads=1), evaluations_per_step(FIXED_STEP[name])
     starts = [np.repeat(x[None], states, axis=0) for x in (q0, v0)] if states > 1 else [q0, v0]
 
-    def road():
+    def runner():
         try:
             return roll(*starts, None, duration / steps, steps=steps, every=steps)
         except kt.KinetreeError as error:
@@ -65,17 +65,17 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
         q, v = (x[..., -1, :].reshape(states, -1)[0] for x in found)
         return (q, v), per_step and per_step * steps
 
-    return Road(road, end)
+    return Runner(runner, end)
 
 
-def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Road:
+def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
     """A loop in Python over the method's steps: the way of those that remember or iterate."""
     import kinetree as kt
     from kinetree.integrators import FIXED_STEP, System
 
     system, none, h = System(model), np.zeros(model.nv), duration / steps
 
-    def road():
+    def runner():
         method = FIXED_STEP[name](system)
         q, v, step = q0, v0, method.step
         try:
@@ -90,17 +90,17 @@ def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Road:
             evaluations = per_step and per_step * steps
         return (q, v), evaluations
 
-    return Road(road)
+    return Runner(runner)
 
 
-def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Road:
+def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
     """`simulate` as it is called, with its ledger, of which the last state is recorded."""
     import kinetree as kt
     from kinetree.integrators import FIXED_STEP
 
     per_step = evaluations_per_step(FIXED_STEP[name])
 
-    def road():
+    def runner():
         try:
             run = kt.simulate(model, q0, v0, duration=duration, dt=duration / steps, integrator=name,
                               record_every=steps, progress=False)  # fmt: skip
@@ -108,17 +108,17 @@ def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Road:
             raise Unable(str(error)) from None
         return (run.q[-1], run.v[-1]), per_step and per_step * steps
 
-    return Road(road)
+    return Runner(runner)
 
 
-def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Road:
+def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Runner:
     """kinetree's adaptive solvers: embedded pairs on the manifold, SciPy's and SUNDIALS' in its hands."""
     import kinetree as kt
     from kinetree.integrators import ADAPTIVE, System
 
     system, none, times = System(model), np.zeros(model.nv), np.array([0.0, duration])
 
-    def road():
+    def runner():
         try:
             solution = ADAPTIVE[method](
                 system, q0, v0, times, lambda t, q, v: none, lambda t: (), method=method, rtol=rtol, atol=atol
@@ -127,13 +127,13 @@ def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: flo
             raise Unable(str(error)) from None
         return (solution.q[-1], solution.v[-1]), solution.evaluations
 
-    return Road(road)
+    return Runner(runner)
 
 
 # SciPy ---------------------------------------------------------------------------------------------------------------
 
 
-def scipy_direct(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Road:
+def scipy_direct(model, q0, v0, duration: float, method: str, rtol: float, atol: float) -> Runner:
     """``solve_ivp`` on `kt.aba` as a user writes it; the quaternion's rate from `kt.q_dot` where there is one."""
     from scipy.integrate import solve_ivp
 
@@ -152,7 +152,7 @@ def scipy_direct(model, q0, v0, duration: float, method: str, rtol: float, atol:
 
     y0 = np.concatenate((q0, v0))
 
-    def road():
+    def runner():
         count[0] = 0
         try:
             solution = solve_ivp(rate, (0.0, duration), y0, method, [duration], rtol=rtol, atol=atol)
@@ -162,7 +162,7 @@ def scipy_direct(model, q0, v0, duration: float, method: str, rtol: float, atol:
             raise Unable(solution.message)
         return (solution.y[:nq, -1], solution.y[nq:, -1]), count[0]
 
-    return Road(road)
+    return Runner(runner)
 
 
 # MuJoCo --------------------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def quiet_mujoco():
         mujoco.set_mju_user_warning(before)
 
 
-class MujocoRoad:
+class MujocoRunner:
     """The same model in MuJoCo, written by `to_mjcf`, whose accelerations must be the same before it moves."""
 
     def __init__(self, model) -> None:
@@ -214,13 +214,13 @@ class MujocoRoad:
             )
         return worst
 
-    def road(self, q0, v0, duration: float, name: str, steps: int) -> Road:
+    def runner(self, q0, v0, duration: float, name: str, steps: int) -> Runner:
         """``mj_step`` with all steps in one native call."""
         mj, m, d = self.mujoco, self.mj_model, self.data
         integrator = getattr(mj.mjtIntegrator, f"mjINT_{name.upper()}")
         there, start = self.bridge.there, (self.bridge.q_to_mujoco(q0), self.bridge.v_to_mujoco(q0, v0))
 
-        def road():
+        def runner():
             m.opt.integrator, m.opt.timestep = integrator, duration / steps
             mj.mj_resetData(m, d)
             d.qpos[:], d.qvel[:] = start
@@ -230,4 +230,4 @@ class MujocoRoad:
             q = there.q_from(d.qpos.copy())
             return (q, there.v_from(q, d.qvel.copy())), MUJOCO[name] * steps
 
-        return Road(road)
+        return Runner(runner)

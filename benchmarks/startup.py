@@ -126,7 +126,7 @@ def main(arguments: list[str] | None = None) -> None:
     for robot in ("panda", "anymal_b", "talos_reduced"):
         row = first_results(robot, "rnea")
         rows.append(row)
-        shown = ", ".join(f"{road} {row[road]['first result']:.2f} s" for road in ("cold", "cached", "pinocchio"))
+        shown = ", ".join(f"{method} {row[method]['first result']:.2f} s" for method in ("cold", "cached", "pinocchio"))
         print(f"{robot} rnea, CPU until the first result: {shown}")
     write("startup", {"machine": machine(), "versions": versions(), "imports": imports, "first_results": rows})
 

@@ -25,7 +25,7 @@ COMPILE_TARGETS = {("talos_reduced", "aba"): 0.7, ("talos_reduced", "aba_derivat
 
 
 def best(part: dict) -> str:
-    """kinetree's faster road."""
+    """kinetree's faster method."""
     return min(FUNCTION, key=lambda name: part["seconds"][name]["median"])
 
 
@@ -55,11 +55,11 @@ def headline(result: dict) -> str:
         cells = [f"{row['robot']} ({row['nv']})", row["algorithm"]]
         for kind, scale in (("call", 1e6), ("batch", 1e9)):
             part = row[kind]
-            road = best(part)
-            ours, theirs = part["seconds"][road], part["seconds"][part["rival"]]
+            method = best(part)
+            ours, theirs = part["seconds"][method], part["seconds"][part["rival"]]
             digits = 2 if kind == "call" else 0
             cells += [f"{each['median'] * scale:.{digits}f}" for each in (ours, theirs)]
-            cells.append(f"**{part['ratios'][road]['median']:.1f}x**")
+            cells.append(f"**{part['ratios'][method]['median']:.1f}x**")
         cells += _packed(row["batch"])
         lines.append("| " + " | ".join(cells) + " |")
     method = result["method"]
@@ -70,7 +70,7 @@ def headline(result: dict) -> str:
             "",
             f"{machine_line(result)} CPU time, medians of {method['repeats']} interleaved repeats; batches of "
             f"{method['batch_states']} states in ordinary float64 arrays; packed: `kt.packed`, each distinct entry of "
-            f"the matrices once. The answers agree: the largest relative difference is {error:.0e}. Float32, threads, "
+            f"the matrices once. The results agree: the largest relative difference is {error:.0e}. Float32, threads, "
             "compile times and other engines: "
             "[benchmarks](docs/benchmarks.md).",
         ]
@@ -122,10 +122,10 @@ def calls(result: dict) -> str:
     ]
     for row in result["rows"]:
         part = row["call"]
-        road = best(part)
+        method = best(part)
         times = {name: 1e6 * each["median"] for name, each in part["seconds"].items()}
         target = 3 if row["algorithm"].endswith("derivatives") else 5
-        ratio, single = part["ratios"][road]["median"], part["ratios"]["kinetree single"]["median"]
+        ratio, single = part["ratios"][method]["median"], part["ratios"]["kinetree single"]["median"]
         lines.append(
             f"| {row['robot']} ({row['nv']}) | {row['algorithm']} | {times[part['rival']]:.2f}"
             f" | {times['kinetree']:.2f} | {times['kinetree out=']:.2f} | {times['kinetree plain']:.2f}"
@@ -146,7 +146,7 @@ def compiling(result: dict) -> str:
         cold = f"{row['cold']['callable']:.2f}" + (f" (target {target})" if target else "")
         lines.append(
             f"| {row['robot']} {row['algorithm']} | {cold} | {row['cached']['callable']:.3f} | "
-            + " | ".join(f"{row[road]['first result']:.2f}" for road in ("cold", "cached", "pinocchio"))
+            + " | ".join(f"{row[method]['first result']:.2f}" for method in ("cold", "cached", "pinocchio"))
             + " |"
         )
     return "\n".join(lines)

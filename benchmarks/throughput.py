@@ -1,6 +1,6 @@
 """kinetree against Pinocchio in one process: an arm, a quadruped and a humanoid, one state a call and in batches.
 
-``python -m benchmarks.throughput`` first proves the answers of every road, then times all roads interleaved: (1) one
+``python -m benchmarks.throughput`` first verifies the results of every method, then times all interleaved: (1) one
 state per call from Python, against Pinocchio's Python call; (2) batches on one core, against Pinocchio's C++ called in
 a loop (`rivals.pinocchio_cpp`; where there is no compiler its Python call less an empty one); (3) a large batch, and
 two threads. Compilation is measured apart, in fresh processes. It writes ``benchmarks/results/throughput.json``, the

@@ -110,16 +110,16 @@ def mujoco_steps(model, v0, name: str):
     """MuJoCo with its default step of 2 ms."""
     import mujoco as mj
 
-    from benchmarks.solvers import MujocoRoad
+    from benchmarks.solvers import MujocoRunner
 
-    road = MujocoRoad(model)
-    road.verify()
-    m, d = road.mj_model, road.data
+    runner = MujocoRunner(model)
+    runner.verify()
+    m, d = runner.mj_model, runner.data
 
     def run(duration):
         m.opt.integrator, m.opt.timestep = getattr(mj.mjtIntegrator, f"mjINT_{name.upper()}"), DT
         mj.mj_resetData(m, d)
-        d.qvel[:] = road.bridge.v_to_mujoco(np.array(model.neutral(), float), v0)
+        d.qvel[:] = runner.bridge.v_to_mujoco(np.array(model.neutral(), float), v0)
         rates = [d.qvel[3:].copy()]
         for _ in range(round(duration / DT)):
             mj.mj_step(m, d)

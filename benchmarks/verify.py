@@ -21,7 +21,7 @@ def relative_error(found: np.ndarray, reference: np.ndarray) -> float:
 
 
 def verify(task: Task, algorithm: str, cpp: bool = True) -> dict[str, object]:
-    """Compare every road with Pinocchio, state by state; raise `WrongAnswer` or return the largest errors.
+    """Compare every method with Pinocchio, state by state; raise `WrongAnswer` or return the largest errors.
 
     rnea, crba and derivatives of rnea may differ by rounding and by the snapping of constants within 1e-13 of 0 or 1:
     1e-10. aba solves with M, which amplifies rounding by its condition number; its derivatives solve twice.
@@ -31,14 +31,14 @@ def verify(task: Task, algorithm: str, cpp: bool = True) -> dict[str, object]:
     if algorithm.startswith("aba"):
         tolerance = max(tolerance, 100 * EPS * task.condition_number())
     errors = {}
-    for road, found in answers.found.items():
+    for method, found in answers.found.items():
         if found.shape != answers.reference.shape:
             raise WrongAnswer(
-                f"{task.robot} {algorithm} ({road}): shape {found.shape}, expected {answers.reference.shape}"
+                f"{task.robot} {algorithm} ({method}): shape {found.shape}, expected {answers.reference.shape}"
             )
-        errors[road] = error = relative_error(found, answers.reference)
+        errors[method] = error = relative_error(found, answers.reference)
         if not error <= tolerance:  # also when it is NaN
-            raise WrongAnswer(f"{task.robot} {algorithm} ({road}): error {error:.1e}, tolerance {tolerance:.1e}")
+            raise WrongAnswer(f"{task.robot} {algorithm} ({method}): error {error:.1e}, tolerance {tolerance:.1e}")
     # In single precision an ill-conditioned state spoils the largest error, so the median of the states is looked at.
     scale = np.abs(answers.reference).max(axis=1)
     error = float(np.median(np.abs(answers.single - answers.reference).max(axis=1) / scale))

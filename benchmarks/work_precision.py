@@ -29,7 +29,7 @@ WILD = 10.0  # rad, m or per second: a larger error is no answer
 
 
 class Contender:
-    """A method in one road: ``make(knob)`` is a way with so many steps, or with such a tolerance."""
+    """A method with its runner: ``make(knob)`` is a way with so many steps, or with such a tolerance."""
 
     __slots__ = ("family", "knob", "knobs", "make", "name")
 
@@ -37,7 +37,7 @@ class Contender:
         self.family, self.name, self.knob, self.knobs, self.make = family, name, knob, knobs, make
 
 
-def contenders(problem: Problem, mujoco: solvers.MujocoRoad) -> list[Contender]:
+def contenders(problem: Problem, mujoco: solvers.MujocoRunner) -> list[Contender]:
     """All that take part, in the order of the tables."""
     from kinetree.integrators import ADAPTIVE, FIXED_STEP
 
@@ -53,9 +53,9 @@ def contenders(problem: Problem, mujoco: solvers.MujocoRoad) -> list[Contender]:
         found.append(Contender(family, name, "tolerance", TOLERANCES, lambda tol: solver(*way, name, tol, tol)))
 
     for name, method in FIXED_STEP.items():
-        road = solvers.stepped if method.algorithm is None else solvers.rollout
+        runner = solvers.stepped if method.algorithm is None else solvers.rollout
         family = "kinetree, Python loop" if method.algorithm is None else "kinetree, rollout"
-        fixed(family, name, method.order, lambda n, road=road, name=name: road(*way, name, n))
+        fixed(family, name, method.order, lambda n, runner=runner, name=name: runner(*way, name, n))
     for name in solvers.LOOPED:
         order = FIXED_STEP[name].order
         fixed("kinetree, simulate", name, order, lambda n, name=name: solvers.simulated(*way, name, n))
@@ -68,7 +68,7 @@ def contenders(problem: Problem, mujoco: solvers.MujocoRoad) -> list[Contender]:
         tolerant("SciPy on kt.aba", name, solvers.scipy_direct)
     for name in solvers.MUJOCO:
         order = 4 if name == "RK4" else 1
-        fixed("MuJoCo", name, order, lambda n, name=name: mujoco.road(*way[1:], name, n))
+        fixed("MuJoCo", name, order, lambda n, name=name: mujoco.runner(*way[1:], name, n))
     return found
 
 
@@ -81,25 +81,25 @@ def _has(package: str) -> bool:
 class Curve:
     """What a contender reaches: errors, evaluations and seconds by knob."""
 
-    __slots__ = ("contender", "errors", "evaluations", "knobs", "roads", "seconds", "why")
+    __slots__ = ("contender", "errors", "evaluations", "knobs", "runners", "seconds", "why")
 
     def __init__(self, contender: Contender) -> None:
         self.contender, self.why = contender, None
-        self.knobs, self.errors, self.evaluations, self.roads, self.seconds = [], [], [], [], []
+        self.knobs, self.errors, self.evaluations, self.runners, self.seconds = [], [], [], [], []
 
     def sweep(self, problem: Problem, knobs) -> None:
         """Go the ways from the longest steps to the shortest, until nothing is won or it takes too long."""
         warm = False
         for knob in knobs:
             try:
-                road = self.contender.make(knob)
+                runner = self.contender.make(knob)
                 if not warm:
-                    road.run()  # compiles
+                    runner.run()  # compiles
                     warm = True
                 start = time.process_time()
-                found = road.run()
+                found = runner.run()
                 seconds = time.process_time() - start
-                state, evaluations = road.end(found)
+                state, evaluations = runner.end(found)
             except solvers.Unable as error:
                 self.why = str(error)
                 continue  # a shorter step may do
@@ -109,7 +109,7 @@ class Curve:
             self.knobs.append(knob)
             self.errors.append(error)
             self.evaluations.append(evaluations)
-            self.roads.append(road)
+            self.runners.append(runner)
             self.seconds.append([seconds])
             if seconds > MOST or error < max(ENOUGH, problem.uncertainty):
                 return
@@ -118,11 +118,11 @@ class Curve:
 
     def time(self) -> None:
         """Time every way once more."""
-        for road, seconds in zip(self.roads, self.seconds, strict=True):
+        for runner, seconds in zip(self.runners, self.seconds, strict=True):
             count = max(1, math.ceil(BLOCK / max(min(seconds), 1e-7)))
             start = time.process_time()
             for _ in range(count):
-                road.run()
+                runner.run()
             seconds.append((time.process_time() - start) / count)
 
     def result(self) -> dict[str, object]:
@@ -141,7 +141,7 @@ class Curve:
 
 def measure_problem(problem: Problem, quick: bool) -> dict[str, object]:
     """Verify, sweep and time all contenders of a problem."""
-    mujoco = solvers.MujocoRoad(problem.model)
+    mujoco = solvers.MujocoRunner(problem.model)
     agreement = mujoco.verify()
     curves = [Curve(contender) for contender in contenders(problem, mujoco)]
     with solvers.quiet_mujoco():

@@ -15,10 +15,10 @@ LONGEST_REASON = 260
 
 HEAD = """# Robot files of public packages
 
-Every model file that these packages ship, loaded by `kt.load` and compared with another engine that reads the same
-file. Generated, not written: `python -m benchmarks.corpus` from the root of the repository examines the installed
-packages (they are not imported, only their files are read) and writes this page and `benchmarks/results/corpus.json`;
-a word after it selects files whose corpus or path holds it.
+For users who ask whether their robot loads: every model file that these packages ship, loaded by `kt.load` and compared
+with another engine that reads the same file. Generated, not written: `python -m benchmarks.corpus` from the root of the
+repository examines the installed packages (they are not imported, only their files are read) and writes this page and
+`benchmarks/results/corpus.json`; a word after it selects files whose corpus or path holds it.
 
 ```bash
 pip install pin mujoco

@@ -119,7 +119,7 @@ class Pinocchio:
             )  # fmt: skip
 
     def _cpp(self) -> Iterator[Offer]:
-        from benchmarks.rivals.pinocchio_cpp import ROADS, NoCompiler, PinocchioCpp
+        from benchmarks.rivals.pinocchio_cpp import METHODS, NoCompiler, PinocchioCpp
 
         try:
             loops = PinocchioCpp(self.model, {name: x[:CALLS] for name, x in self.states.items()})
@@ -129,8 +129,8 @@ class Pinocchio:
         self.compiler = loops.about
         nv, bridge = self.model.nv, self.bridge
 
-        def result(quantity, road):
-            found = loops.results(quantity, road)
+        def result(quantity, method):
+            found = loops.results(quantity, method)
             if quantity in ("rnea", "aba"):
                 return bridge.v_from_pin(found[:, 0])
             if quantity == "crba":
@@ -138,11 +138,11 @@ class Pinocchio:
             parts = [found[:, k * nv : (k + 1) * nv] for k in range(3)]
             return flat((*[bridge.matrix_from_pin(part) for part in parts[:2]], bridge.symmetric_from_pin(parts[2])))
 
-        for quantity, roads in ROADS.items():
-            runners = loops.roads(quantity)
-            for road in roads:
-                note = f"{road.strip()} convention" if road else ""
+        for quantity, methods in METHODS.items():
+            runners = loops.methods(quantity)
+            for method in methods:
+                note = f"{method.strip()} convention" if method else ""
                 yield Offer(
-                    "Pinocchio C++", quantity, "loop", runners[road],
-                    lambda q=quantity, r=road: result(q, r), CALLS, 0.0, note=note,
+                    "Pinocchio C++", quantity, "loop", runners[method],
+                    lambda q=quantity, r=method: result(q, r), CALLS, 0.0, note=note,
                 )  # fmt: skip

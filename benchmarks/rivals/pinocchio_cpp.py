@@ -32,7 +32,7 @@ DEFINITIONS = (  # those of the package's own CMake files
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
-ROADS = {  # number of the algorithm in the C++ source, by quantity and convention; the fastest counts
+METHODS = {  # number of the algorithm in the C++ source, by quantity and convention; the fastest counts
     "rnea": {"": 0},
     "crba": {" local": 1, " world": 2},
     "aba": {" local": 3, " world": 4},
@@ -129,9 +129,9 @@ class PinocchioCpp:
             raise RuntimeError("Pinocchio's C++ could not read the model that its Python package wrote")
         self._robot = ctypes.c_void_p(address)
 
-    def roads(self, quantity: str) -> dict[str, Callable[[int], None]]:
+    def methods(self, quantity: str) -> dict[str, Callable[[int], None]]:
         """``run(n)`` for each convention: n times all states; the result of each stays in Pinocchio's Data."""
-        return {name: self._runner(number) for name, number in ROADS[quantity].items()}
+        return {name: self._runner(number) for name, number in METHODS[quantity].items()}
 
     def _runner(self, number: int) -> Callable[[int], None]:
         run, robot = self._library.robot_run, self._robot
@@ -141,13 +141,13 @@ class PinocchioCpp:
 
         return runner
 
-    def results(self, quantity: str, road: str = "") -> np.ndarray:
+    def results(self, quantity: str, method: str = "") -> np.ndarray:
         """The result of every state: (count, k, nv), where k is 1, nv or, for derivatives, 3 nv."""
         nv = self._nv
         columns = {"rnea": 1, "aba": 1, "crba": nv}.get(quantity, 3 * nv)
         out = np.full((self.count, columns, nv), np.nan)
         for state in range(self.count):
-            number = ROADS[quantity][road]
+            number = METHODS[quantity][method]
             place = out[state].ctypes.data_as(ctypes.c_void_p)
             self._library.robot_result(self._robot, number, ctypes.c_long(state), place)
         return out
@@ -166,10 +166,10 @@ def main() -> None:
 
     for robot in ("panda", "anymal_b", "talos_reduced"):
         task = Task(kt, robot, CALL_STATES)
-        for quantity in ROADS:
+        for quantity in METHODS:
             verify(task, quantity)
-            times = timing.interleaved(task.cpp.roads(quantity), CALL_STATES)
-            shown = ", ".join(f"{road.strip() or 'call'} {1e9 * min(each):.0f} ns" for road, each in times.items())
+            times = timing.interleaved(task.cpp.methods(quantity), CALL_STATES)
+            shown = ", ".join(f"{method.strip() or 'call'} {1e9 * min(each):.0f} ns" for method, each in times.items())
             print(f"{robot:14} {quantity:17} {shown}", flush=True)
 
 

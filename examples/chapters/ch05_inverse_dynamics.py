@@ -55,7 +55,7 @@ assert same(tau, kt.rnea(robot, q, qd, qdd))
 print(f"{robot.nv} joint forces of the humanoid, the largest at {robot.velocity_labels[np.abs(tau).argmax()]}")
 
 # %% [markdown]
-# ## Other roads to the same forces (sections 5.3 and 5.4)
+# ## Other methods for the same forces (sections 5.3 and 5.4)
 #
 # In absolute coordinates (eq. 5.7-5.11); in vectors of three, as Luh, Walker and Paul wrote it (table 5.2); by the
 # equation of motion itself, H qdd + C.

@@ -110,16 +110,16 @@ snake = kt.models.chain_gu(8)
 x, xd, t = 0.5 * rng.standard_normal((3, 8))
 names = ("aba", "forward_dynamics_crba", "aba_inverse_inertias", "aba_implicit_joints", "divide_and_conquer")
 with kt.interpreted():
-    roads = {name: getattr(kt, name)(snake, x, xd, t) for name in names}
-for name, found in roads.items():
+    methods = {name: getattr(kt, name)(snake, x, xd, t) for name in names}
+for name, found in methods.items():
     print(f"{name:>22}: {found[:3]} ...")
-    assert same(found, roads["aba"])
+    assert same(found, methods["aba"])
 assert kt.assembly_tree(snake).depth == 3
 
 # %% [markdown]
 # ## Linear cost (section 7.3)
 #
-# Each joint more costs the same; the road by the mass matrix grows with the cube of a chain's length. Which is cheaper
+# Each further joint costs the same; the mass-matrix method grows with the cube of a chain's length. Which is cheaper
 # is a question of n: for the book's counts they meet at 8 or 9 joints (figure 10.4).
 
 # %%

@@ -33,8 +33,8 @@ two = [k for k in range(arm.nv) if k not in one]  # acceleration known
 H, C = kt.crba(arm, q), kt.bias_forces(arm, q, v)
 first = np.linalg.solve(H[np.ix_(one, one)], tau[one] - H[np.ix_(one, two)] @ qdd[two] - C[one])  # eq. 9.2
 second = H[np.ix_(two, one)] @ first + H[np.ix_(two, two)] @ qdd[two] + C[two]
-for road in ("hybrid_aba", "hybrid_crba", "hybrid_recursive"):
-    a_all, tau_all = getattr(kt, road)(arm, q, v, tau, qdd, forward=forward)
+for method in ("hybrid_aba", "hybrid_crba", "hybrid_recursive"):
+    a_all, tau_all = getattr(kt, method)(arm, q, v, tau, qdd, forward=forward)
     assert same(a_all[one], first) and same(tau_all[two], second)
 print("forces at the driven joints:", second.round(2))
 assert same(kt.crba_restricted(arm, q, forward=forward)[np.ix_(one, one)], H[np.ix_(one, one)])  # table 9.1

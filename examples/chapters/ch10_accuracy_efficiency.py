@@ -71,7 +71,7 @@ assert np.isclose(report.condition.value, 725.3876, atol=5e-5)
 # %% [markdown]
 # ## Counting operations (section 10.3)
 #
-# The best rows of table 10.1 for a general chain of n revolute joints, products plus sums. The road by the mass matrix
+# The best rows of table 10.1 for a general chain of n revolute joints, products plus sums. The mass-matrix method
 # (rnea + crba + factorize and solve) is cheaper than articulated bodies up to eight joints; at 18 it costs 1.64 times
 # as much (figure 10.4).
 
@@ -91,7 +91,7 @@ assert round(published(18)[0] / published(18)[1], 2) == 1.64
 
 # %% [markdown]
 # kinetree counts what it compiled, for your robot. Branches make the mass matrix cheap: for a binary tree of 15 bodies
-# the whole road by M costs less than articulated bodies (figure 10.5).
+# the whole computation by M costs less than articulated bodies (figure 10.5).
 
 # %%
 for name in ("rnea", "crba", "aba", "forward_dynamics_crba"):

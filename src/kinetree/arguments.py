@@ -1,4 +1,4 @@
-"""Checks of arguments: what the caller gave, what was expected, in one form for all public functions."""
+"""Checks of arguments, with one form of error for all public functions: what was given, what was expected."""
 
 from __future__ import annotations
 

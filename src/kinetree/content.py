@@ -1,4 +1,4 @@
-"""What functions and data are, by content: the keys under which traced programs are kept on disk.
+"""Keys of functions and data by content, under which traced programs are kept on disk.
 
 A function of the library is its place in the library, what it closes over, and the text of every source that it can
 reach by imports. Data are their values. Code from anywhere else cannot be known: it may call what it likes.

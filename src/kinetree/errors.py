@@ -1,4 +1,4 @@
-"""Every exception that kinetree raises on purpose.
+"""The exceptions that kinetree raises on purpose.
 
 One base class; each subclass is also the matching builtin, so that ``except ValueError`` keeps working. A message says
 what happened (the thing, what was expected, what was found), then the valid choices or the likely fix. The values stand

@@ -1,4 +1,4 @@
-"""Files that are read if they are ordinary ones, and replaced as a whole or not at all.
+"""Reading of ordinary files only, and replacement of a file as a whole or not at all.
 
 What a robot file names may be anything: reading a pipe waits for ever, and reading a device may change it. So only
 ordinary files are opened, and only up to a size.

@@ -1,4 +1,4 @@
-"""What all threads of a process share is made once: by the first thread that needs it, while the others wait.
+"""Values that all threads of a process share, made once: the first thread that needs one makes it, the others wait.
 
 Caches of machine code, of addresses and of loaded modules go through `made_once` and `once`. Looking up what is there
 takes no lock. While something is made:

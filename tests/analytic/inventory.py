@@ -9,8 +9,8 @@ from __future__ import annotations
 
 S, J, M, T = "spatial/test_", "joints/test_", "model/test_", "trees/test_"
 A, I = "analytic/test_golden_", "identities/test_"
-ROADS_ID, ROADS_M = f"{T}inverse_dynamics_roads.py", f"{T}mass_matrix_roads.py"
-ROADS_FD = f"{T}forward_dynamics_roads.py"
+METHODS_ID, METHODS_M = f"{T}inverse_dynamics_methods.py", f"{T}mass_matrix_methods.py"
+METHODS_FD = f"{T}forward_dynamics_methods.py"
 CONSTRAINTS, ARTICULATED = f"{A}constraints.py", f"{A}articulated_bodies.py"
 
 ITEMS = {
@@ -106,19 +106,19 @@ ITEMS = {
     # 5: inverse dynamics
     "C05.01": f"{S}operation_counts.py::test_the_counter_counts",
     "C05.02": f"{A}inverse_dynamics.py::test_cost_of_the_recurrence",
-    "C05.03": f"{ROADS_ID}::test_absolute_coordinates_lose_digits_far_away",
+    "C05.03": f"{METHODS_ID}::test_absolute_coordinates_lose_digits_far_away",
     "C05.04": f"{T}joint_wrenches.py::test_part_along_the_joint_is_the_joint_force",
-    "C05.05": f"{ROADS_ID}::test_parts_add_up",
-    "C05.06": f"{T}time.py::test_all_roads_know_of_sigma",
+    "C05.05": f"{METHODS_ID}::test_parts_add_up",
+    "C05.06": f"{T}time.py::test_all_methods_include_sigma",
     "C05.07": f"{A}inverse_dynamics.py::test_the_original_equations_on_a_chain",
     "C05.08": "derivatives/test_analytical.py::test_rnea_derivatives_are_finite_differences",
     # 6: inertia matrix methods
-    "C06.01": f"{ROADS_M}::test_forward_dynamics_by_the_mass_matrix_is_that_of_articulated_bodies",
+    "C06.01": f"{METHODS_M}::test_forward_dynamics_by_the_mass_matrix_is_that_of_articulated_bodies",
     "C06.02": f"{I}theorems.py::test_mass_matrix_is_symmetric_positive_definite",
-    "C06.03": f"{ROADS_ID}::test_inertial_forces_do_not_depend_on_gravity_and_are_linear",
+    "C06.03": f"{METHODS_ID}::test_inertial_forces_do_not_depend_on_gravity_and_are_linear",
     "C06.04": f"{A}structure.py::test_blocks_of_the_mass_matrix_sum_over_common_subtrees",
     "C06.05": f"{I}base_inertia.py::test_the_sum_is_the_inertia_of_the_locked_tree",
-    "C06.06": f"{ROADS_M}::test_roads_agree",
+    "C06.06": f"{METHODS_M}::test_methods_agree",
     "C06.07": f"{A}structure.py::test_column_of_the_mass_matrix_is_the_response_to_one_unit_acceleration",
     "C06.08": f"{A}mass_matrix.py::test_entries_of_the_mass_matrix",
     "C06.09": f"{T}sparse_factors.py::test_ordinary_cholesky_fills_what_ltl_leaves_zero",
@@ -140,12 +140,12 @@ ITEMS = {
     "C07.07": f"{ARTICULATED}::test_composite_system_of_the_standard_formulae",
     "C07.08": f"{ARTICULATED}::test_apparent_inertia_across_a_joint",
     "C07.09": f"{I}theorems.py::test_forward_after_inverse_is_the_identity",
-    "C07.10": f"{ROADS_FD}::test_roads_agree",
+    "C07.10": f"{METHODS_FD}::test_methods_agree",
     "C07.11": f"{ARTICULATED}::test_composite_system_of_the_standard_formulae",
     "C07.12": f"{A}structure.py::test_articulated_inertia_of_box_and_cylinder_by_assembly",
     "C07.13": f"{ARTICULATED}::test_variant_1",
     "C07.14": f"{ARTICULATED}::test_variant_2_and_its_matrix_identity",
-    "C07.15": f"{ROADS_FD}::test_roads_agree",
+    "C07.15": f"{METHODS_FD}::test_methods_agree",
     "C07.16": f"{ARTICULATED}::test_two_handle_assembly",
     "C07.17": f"{ARTICULATED}::test_depth_of_divide_and_conquer",
     # 9: hybrid dynamics, floating bases, gears, equivalence
@@ -153,7 +153,7 @@ ITEMS = {
     "C09.02": f"{T}hybrid.py::test_it_is_the_permuted_equation_of_motion",
     "C09.03": f"{A}hybrid.py::test_the_restricted_matrix_is_a_part_of_the_whole_one",
     "C09.04": f"{A}hybrid.py::test_nodes_on_joints_of_known_acceleration_are_merged",
-    "C09.05": f"{T}hybrid.py::test_three_roads_agree",
+    "C09.05": f"{T}hybrid.py::test_three_methods_agree",
     "C09.06": "surgery/test_bases.py::test_a_floating_base_is_what_loading_gives",
     "C09.07": f"{T}floating_base.py::test_coefficients",
     "C09.08": f"{T}floating_base.py::test_reduced_coefficients",
@@ -202,7 +202,7 @@ ITEMS = {
     "S2.07": f"{I}complete.py::test_semi_implicit_acceleration_takes_damping_at_the_end_of_the_step",
     "S2.08": f"{CONSTRAINTS}::test_equal_angles_are_one_freedom",
     "S2.12": f"{T}jacobian_products.py::test_cost_grows_by_the_same_number_with_every_body",
-    "S2.15": f"{T}hybrid.py::test_three_roads_agree",
+    "S2.15": f"{T}hybrid.py::test_three_methods_agree",
     "S2.17": f"{T}inverse_mass.py::test_preconditioned_conjugate_gradients_on_a_stiff_chain",
 }
 

@@ -207,7 +207,7 @@ def test_algorithms_stay_accurate_on_long_chains(n):
 
 
 def test_articulated_bodies_are_more_accurate_than_the_mass_matrix():
-    """C10.03: the road by M loses more, twice as much with 20 and 40 links."""
+    """C10.03: the method by M loses more, twice as much with 20 and 40 links."""
     for n in (20, 40):
         forces, direct, solved = errors_of_chain(n)
         assert forces < 1e-14

@@ -1,4 +1,4 @@
-"""Chapter 7's equations and examples: articulated bodies by every road (C07.01 to C07.17)."""
+"""Chapter 7's equations and examples: articulated bodies by every method (C07.01 to C07.17)."""
 
 from __future__ import annotations
 

@@ -52,12 +52,12 @@ def test_all_contenders_converge_on_the_pendulum():
         assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_roads_of_one_method_end_at_the_same_place():
+def test_runners_of_one_method_end_at_the_same_place():
     """Rollout, batch, simulate and loop of rk4: the same motion to rounding."""
     p = problems.pendulum()
     way = p.model, p.q0, p.v0, p.duration, "rk4", 200
-    roads = [solvers.rollout(*way), solvers.rollout(*way, 4), solvers.simulated(*way), solvers.stepped(*way)]
-    ends = [road.end(road.run()) for road in roads]
+    runners = [solvers.rollout(*way), solvers.rollout(*way, 4), solvers.simulated(*way), solvers.stepped(*way)]
+    ends = [runner.end(runner.run()) for runner in runners]
     for (q, v), evaluations in ends:
         assert evaluations == 800
         assert np.concatenate((q, v)) == pytest.approx(np.concatenate(ends[0][0]), abs=1e-10)
@@ -72,7 +72,7 @@ def test_costs_are_read_off_between_the_points():
 
 
 def test_rollouts_end_where_mujocos_do():
-    """Panda: every road of the rollout benchmark against MuJoCo's Euler and RK4 after ten steps; rounding, 1e-12."""
+    """Panda: every runner of the rollout benchmark against MuJoCo's Euler and RK4 after ten steps; rounding, 1e-12."""
     import kinetree as kt
     from benchmarks.rollout import Task
 

@@ -1,6 +1,6 @@
 """Compiled functions give what the interpreted source gives: every algorithm, every choice, joints of every kind.
 
-Four roads: the compiled entry for one state, the compiled batch, the source on NumPy arrays, the source on floats.
+Four methods: the compiled entry for one state, the compiled batch, the source on NumPy arrays, the source on floats.
 """
 
 from __future__ import annotations

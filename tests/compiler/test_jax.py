@@ -90,7 +90,7 @@ def test_gradient_of_kinetic_energy_is_the_momentum(jax):
 
 
 def test_forward_and_reverse_agree_with_the_compiled_derivative(jax):
-    """Three roads to dtau/dq: two of JAX's, and the library's own."""
+    """Three methods for dtau/dq: two of JAX's, and the library's own."""
     f = kt.compile(robot("arm7"), "rnea", checks=False)
     q, v, a = arrays_of(f)
     expected = kt.rnea_derivatives(f.model, q, v, a)[0]

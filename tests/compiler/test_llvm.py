@@ -118,7 +118,7 @@ def test_scalar_selection_is_no_branch(cpu, width):
 
 
 def sincos_kernel(dtype, computed):
-    """sin x and cos x; `computed` makes the angle the result of an operation, which takes the other road."""
+    """sin x and cos x; `computed` makes the angle the result of an operation, which takes the other branch."""
     angle = (("neg", 0), ("neg", 1)) if computed else ()
     k = len(angle)
     code = (("input", 0, 0), *angle, ("sin", k), ("cos", k))

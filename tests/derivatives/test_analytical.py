@@ -11,7 +11,7 @@ import kinetree as kt
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from tests.derivatives.states import BALL, CAMS, LONG, TREES, assembled, close, differences, state, tree
 
-ROUTES = 1e-10  # the roads add the same terms in another order, in doubles
+ROUTES = 1e-10  # the methods add the same terms in another order, in doubles
 DIFFERENCES = 1e-11  # finite differences in extended precision
 
 
@@ -73,7 +73,7 @@ def test_derivatives_of_the_two_dynamics_are_inverse(number):
 
 @pytest.mark.parametrize("number", TREES)
 def test_derivative_by_acceleration_is_the_inertia_matrix(number):
-    """dtau/da = M, which crba computes on another road; M is symmetric to the last bit."""
+    """dtau/da = M, which crba computes on another method; M is symmetric to the last bit."""
     model = tree(number)
     q, v, a, _, _ = state(model, 6)
     with kt.interpreted():

@@ -1,4 +1,4 @@
-"""Solids for the tests: triangle meshes written here, their integrals by an own road, and files of them."""
+"""Solids for the tests: triangle meshes written here, their integrals by independent code, and files of them."""
 
 from __future__ import annotations
 

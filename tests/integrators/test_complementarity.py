@@ -34,7 +34,7 @@ def test_laws_hold(n, scale):
 
 
 def test_projected_gauss_seidel_agrees():
-    """The other road: sweeps over single variables, to convergence."""
+    """The other method: sweeps over single variables, to convergence."""
     rng = np.random.default_rng(7)
     W, u, lower, upper = random_problem(rng, 6)
     W += np.eye(6)

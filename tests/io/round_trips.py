@@ -170,7 +170,7 @@ def through_mjcf(model):
 
 
 def run(name: str) -> Result:
-    """All roads of one robot."""
+    """All methods of one robot."""
     import mujoco
 
     from tests.engines.mujoco_bridge import MujocoBridge

@@ -71,7 +71,7 @@ def test_the_measure_sees_a_changed_mass():
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", URDF)
 def test_thirty_robots(name):
-    """All roads of thirty robots."""
+    """All methods of thirty robots."""
     result = run(name)
     assert result.same_text
     assert result.urdf < SAME

@@ -1,10 +1,12 @@
-"""The floors of the house: a lower one never imports a higher one, not even inside a function."""
+"""The packages in their order: a lower one never imports a higher one, not even inside a function."""
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
-from tests.static.source_tree import PACKAGE, imports, module_name, package_files
+from tests.static.source_tree import PACKAGE, ROOT, imports, module_name, package_files
 
 FLOORS = (
     "errors",
@@ -86,3 +88,34 @@ def test_no_floor_imports_a_higher_one(path):
         elif theirs in FLOORS and FLOORS.index(theirs) > FLOORS.index(mine):
             too_high.append(f"line {line}: {mine} imports {name}, a higher floor")
     assert not too_high, "\n".join(too_high)
+
+
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+BEGIN, END = "<!-- packages:begin -->\n", "<!-- packages:end -->"
+
+
+def package_list() -> str:
+    """The packages from the lowest to the highest, each with the first sentence of its docstring."""
+    lines = []
+    for name in FLOORS:
+        path = PACKAGE / name / "__init__.py" if (PACKAGE / name).is_dir() else PACKAGE / f"{name}.py"
+        if path.exists():
+            paragraph = ast.get_docstring(ast.parse(path.read_text())).split("\n\n")[0].replace("``", "`")
+            lines.append(f"- `{name}`: {' '.join(paragraph.split())}\n")
+    return "".join(lines)
+
+
+def with_package_list(text: str) -> str:
+    """The text of CONTRIBUTING with the list as it should be."""
+    before, _, rest = text.partition(BEGIN)
+    return before + BEGIN + package_list() + END + rest.partition(END)[2]
+
+
+def test_contributing_lists_the_packages_in_their_order():
+    """The list is generated: ``python -m tests.static.test_floors`` writes it."""
+    text = CONTRIBUTING.read_text()
+    assert text == with_package_list(text), "run python -m tests.static.test_floors"
+
+
+if __name__ == "__main__":
+    CONTRIBUTING.write_text(with_package_list(CONTRIBUTING.read_text()))

@@ -1,6 +1,6 @@
 """The equations of all bodies and all joints at once, in world coordinates (Featherstone, section 3.7).
 
-A road of its own: NumPy matrices of six by six, constraint forces instead of recursions. It shares with the library
+An independent method: NumPy matrices of six by six, constraint forces instead of recursions. It shares with the library
 the joints' transforms and motion subspaces, and the numbers of the model.
 """
 

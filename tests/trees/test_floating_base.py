@@ -69,11 +69,11 @@ def test_inverse_dynamics(seed):
 
 @pytest.mark.seeds(20)
 def test_inverse_dynamics_is_hybrid_dynamics(seed):
-    """With the free joint alone in forward, on all three roads."""
+    """With the free joint alone in forward, on all three methods."""
     model, q, v, a, _, f_ext = system(seed)
     a_base, tau_joints = kt.floating_base_inverse_dynamics(model, q, v, a[6:], f_ext)
-    for road in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive):
-        result = road(model, q, v, np.zeros(model.nv), a, f_ext, forward=[model.joint_names[1]])
+    for method in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive):
+        result = method(model, q, v, np.zeros(model.nv), a, f_ext, forward=[model.joint_names[1]])
         close(result.a_all[:6], a_base, scale=condition(model, q))
         close(result.tau_all[6:], tau_joints, scale=condition(model, q))
 

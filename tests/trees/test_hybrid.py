@@ -1,4 +1,4 @@
-"""Hybrid dynamics: three roads to one answer, on random trees with joints of every kind, and its two ends."""
+"""Hybrid dynamics: three methods for one answer, on random trees with joints of every kind, and its two ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinetree.errors import CouplingError, DuplicateNameError, UnknownNameError
 from kinetree.joints import Prismatic, Revolute
 from tests.identities.systems import close, state
 
-ROADS = (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive)
+METHODS = (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive)
 GU = kt.models.chain_gu(6)
 
 
@@ -43,11 +43,11 @@ def condition(model, q, forward):
     return np.linalg.cond(kt.crba(model, q)[np.ix_(free, free)]) if free.any() else 1.0
 
 
-def roads_agree(seed: int, ulps: float):
-    """All roads solve the equation of motion, keep what was given, and agree."""
+def methods_agree(seed: int, ulps: float):
+    """All methods solve the equation of motion, keep what was given, and agree."""
     model, forward, q, v, a, tau, f_ext = system(seed)
     scale, free = condition(model, q, forward), rows(model, forward)
-    results = [road(model, q, v, tau, a, f_ext, forward=forward) for road in ROADS]
+    results = [method(model, q, v, tau, a, f_ext, forward=forward) for method in METHODS]
     for result in results:
         np.testing.assert_array_equal(result.a_all[~free], a[~free])
         np.testing.assert_array_equal(result.tau_all[free], tau[free])
@@ -59,17 +59,17 @@ def roads_agree(seed: int, ulps: float):
 
 @pytest.mark.usefixtures("interpreted_source")
 @pytest.mark.seeds(20)
-def test_three_roads_agree(seed):
+def test_three_methods_agree(seed):
     """Articulated bodies, the restricted inertia matrix and Kim's recursion; rnea of the answer gives its forces."""
-    roads_agree(seed, ulps=1e3)
+    methods_agree(seed, ulps=1e3)
 
 
 @pytest.mark.sweep
 @pytest.mark.usefixtures("interpreted_source")
-def test_three_roads_agree_on_a_thousand_trees():
+def test_three_methods_agree_on_a_thousand_trees():
     """The same on 1,000 trees, fixed and floating, all sets of joints by turns."""
     for seed in range(1000):
-        roads_agree(seed, ulps=1e4)
+        methods_agree(seed, ulps=1e4)
 
 
 @pytest.mark.usefixtures("interpreted_source")
@@ -88,14 +88,14 @@ def test_it_is_the_permuted_equation_of_motion(seed):
 
 
 @pytest.mark.usefixtures("interpreted_source")
-@pytest.mark.parametrize("road", ROADS, ids=lambda road: road.__name__)
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
 @pytest.mark.seeds(6)
-def test_the_ends_are_forward_and_inverse_dynamics(road, seed):
+def test_the_ends_are_forward_and_inverse_dynamics(method, seed):
     """All joints in forward: aba. None: rnea."""
     model, _, q, v, a, tau, f_ext = system(seed)
-    a_all, _ = road(model, q, v, tau, a, f_ext, forward=model.joint_names[1:])
+    a_all, _ = method(model, q, v, tau, a, f_ext, forward=model.joint_names[1:])
     close(a_all, kt.aba(model, q, v, tau, f_ext), scale=np.linalg.cond(kt.crba(model, q)))
-    _, tau_all = road(model, q, v, tau, a, f_ext, forward=())
+    _, tau_all = method(model, q, v, tau, a, f_ext, forward=())
     close(tau_all, kt.rnea(model, q, v, a, f_ext))
 
 
@@ -111,12 +111,12 @@ def test_the_ends_cost_what_the_plain_algorithms_do(model):
 
 
 def totals(model, forward):
-    return [kt.compile(model, road.__name__, forward=forward).operations.total for road in ROADS]
+    return [kt.compile(model, method.__name__, forward=forward).operations.total for method in METHODS]
 
 
 @pytest.mark.parametrize("model", [kt.load("arm7"), kt.load("quadruped", floating_base=True)], ids=lambda m: m.name)
 def test_articulated_bodies_cost_least_on_robots(model):
-    """That is why hybrid_dynamics takes this road."""
+    """That is why hybrid_dynamics takes this method."""
     names = model.joint_names[1:]
     for forward in (names[:1], names[-1:], names[:5], names[5:], names[::2], names):
         aba, *others = totals(model, forward)
@@ -139,16 +139,16 @@ def test_the_inertia_matrix_costs_least_on_short_chains_without_aligned_axes():
 
 
 def test_compiled_is_interpreted():
-    """A batch with wrenches, compiled, on every road."""
+    """A batch with wrenches, compiled, on every method."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(5)
     q = np.array([model.random_q(rng) for _ in range(9)])
     v, a, tau = rng.standard_normal((3, 9, model.nv))
     f_ext = rng.standard_normal((9, model.nb, 6))
     forward = [model.joint_names[1], *model.joint_names[3:12:2]]
-    for road in ROADS:
-        found = road(model, q, v, tau, a, f_ext, forward=forward)
+    for method in METHODS:
+        found = method(model, q, v, tau, a, f_ext, forward=forward)
         with kt.interpreted():
-            expected = road(model, q, v, tau, a, f_ext, forward=forward)
+            expected = method(model, q, v, tau, a, f_ext, forward=forward)
         close(found.a_all, expected.a_all, scale=1e2)
         close(found.tau_all, expected.tau_all, scale=1e2)
 

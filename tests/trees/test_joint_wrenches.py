@@ -1,4 +1,4 @@
-"""The wrenches that joints transmit: projections are joint forces, and other roads lead to the rest.
+"""The wrenches that joints transmit: projections are joint forces, and other methods lead to the rest.
 
 Inventory C05.04, C03.17; Featherstone (2008), f_i of table 5.1 and eq. 3.34.
 """

@@ -1,4 +1,4 @@
-"""All bodies, then all constraints (Featherstone, section 3.7): a road to the accelerations that has no recursion.
+"""All bodies, then all constraints (Featherstone, section 3.7): a method for the accelerations that has no recursion.
 
 Inventory C03.04, C03.05, C03.23, C06.15.
 """

@@ -140,7 +140,7 @@ def test_batches_compiled_are_the_interpreted_source():
 
 
 def test_the_derivative_in_the_numbers_is_the_same():
-    """Another road: rnea differentiated in masses, moments and inertias."""
+    """Another method: rnea differentiated in masses, moments and inertias."""
     model = kt.models.chain_gu(4)
     q, v, a = np.random.default_rng(3).standard_normal((3, 4))
     Y = kt.differentiate(model, "rnea", wrt="numbers", numbers=("*.mass", "*.h.?", "*.I.??"))

@@ -202,7 +202,7 @@ def test_linear_cost_of_articulated_bodies():
 
 @NEAR
 @pytest.mark.seeds(8)
-def test_other_roads_agree(seed, near):
+def test_other_methods_agree(seed, near):
     """Parts of the joint forces, mass matrices by columns and by Jacobians, its factors and its inverse."""
     model = tree(seed, near)
     q, v, a, tau = state(model, seed)
@@ -222,12 +222,12 @@ def test_other_roads_agree(seed, near):
 @NEAR
 @pytest.mark.seeds(8)
 def test_hybrid_dynamics(seed, near):
-    """Accelerations wanted and forces found satisfy the equation of motion, by all roads that know rotors."""
+    """Accelerations wanted and forces found satisfy the equation of motion, by all methods that cover rotors."""
     model = tree(seed, near)
     q, v, a, tau = state(model, seed)
     forward = [model.joint_names[i] for i in model.outward() if i % 2]
-    for road in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_dynamics):
-        a_all, tau_all = road(model, q, v, tau, a, forward=forward)
+    for method in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_dynamics):
+        a_all, tau_all = method(model, q, v, tau, a, forward=forward)
         for i in model.outward():
             slot, known = model.v_slice[i], (tau, tau_all) if i % 2 else (a, a_all)
             assert np.array_equal(known[0][slot], known[1][slot])
@@ -467,7 +467,7 @@ def test_algorithms_that_know_no_rotors_refuse_them():
 
 
 def test_algorithms_are_listed_or_refuse_rotors():
-    """Those listed exist; independent roads to the same quantities that have no terms of rotors refuse them."""
+    """Those listed exist; independent methods for the same quantities that have no terms of rotors refuse them."""
     assert set(ALGORITHMS) >= COVERED
     refusing = [name for name, spec in ALGORITHMS.items() if hasattr(spec.function, "__wrapped__")]
     assert not COVERED.intersection(refusing)
@@ -479,7 +479,7 @@ def test_algorithms_are_listed_or_refuse_rotors():
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(1000))
-def test_sweep_of_roads(seed):
+def test_sweep_of_methods(seed):
     """Inverse and forward dynamics of 1,000 geared trees, explicit bodies included."""
     test_joint_forces_are_those_of_rotors_that_are_bodies(seed, seed % 2 == 0)
     test_forward_after_inverse_is_the_identity(seed, seed % 2 == 0)

@@ -310,7 +310,7 @@ FEWER = {
 
 
 @pytest.mark.parametrize("name", FEWER)
-def test_forward_dynamics_takes_the_cheaper_road(name):
+def test_forward_dynamics_takes_the_cheaper_method(name):
     """Complete forward dynamics takes no more operations than articulated bodies, nor than the mass matrix."""
     model, pays = FEWER[name]
     assert matrix_pays(model) == matrix_pays(model.reframed()) == pays

@@ -1,6 +1,6 @@
-"""Joints that depend on time, in whole trees: the algorithms are right for motions that nobody asks for.
+"""Joints that depend on time, in whole trees: the algorithms are right for prescribed motions.
 
-The road outside of the library's own sigma is the *whole* tree: the same mechanism with ordinary joints, which move as
+The reference without sigma is the *whole* tree: the same mechanism with ordinary joints, which move as
 the functions of time say; and differences of positions and velocities along the motion.
 """
 
@@ -247,7 +247,7 @@ def test_derivatives_of_forward_dynamics_follow(model):
     close(da.da_dtau, np.linalg.inv(d.dtau_da), ulps=1e9)
 
 
-# Other roads --------------------------------------------------------------------------------------------------------
+# Other methods --------------------------------------------------------------------------------------------------------
 
 INVERSE = ("rnea_world", "newton_euler", "inverse_dynamics")
 FORWARD = ("forward_dynamics", "forward_dynamics_crba", "divide_and_conquer", "aba_inverse_inertias")
@@ -265,8 +265,8 @@ def driven_and_hybrid(seed):
 
 
 @pytest.mark.seeds(3)
-@pytest.mark.parametrize("road", ["hybrid_aba", "hybrid_crba", "hybrid_recursive"])
-def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one(road, seed):
+@pytest.mark.parametrize("method", ["hybrid_aba", "hybrid_crba", "hybrid_recursive"])
+def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one(method, seed):
     """C09.05, C03.18: accelerations prescribed by hybrid dynamics equal the sigma formulation; powers agree, too."""
     driven, whole, functions, forward = driven_and_hybrid(seed)
     q, v, a, tau = state(driven, seed)
@@ -274,7 +274,7 @@ def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one
     TAU = np.zeros(whole.nv)
     TAU[free] = tau
     with kt.interpreted():
-        found = getattr(kt, road)(whole, Q, V, TAU, A, forward=forward)
+        found = getattr(kt, method)(whole, Q, V, TAU, A, forward=forward)
         a = kt.aba(driven, q, v, tau, NOW)
         close(found.a_all[free], a, ulps=1e7)
         given = np.setdiff1d(range(whole.nv), free)
@@ -283,18 +283,18 @@ def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one
 
 
 @pytest.mark.seeds(6)
-def test_all_roads_know_of_sigma(seed):
-    """Every road to the inverse and to the forward dynamics of a driven tree leads to rnea and aba."""
+def test_all_methods_include_sigma(seed):
+    """Every method for the inverse and to the forward dynamics of a driven tree leads to rnea and aba."""
     model = tree(seed)
     q, v, a, _ = state(model, seed)
     with kt.interpreted():
         tau = kt.rnea(model, q, v, a, NOW)
-        for road in INVERSE:
-            close(getattr(kt, road)(model, q, v, a, NOW), tau, ulps=1e6)
-        for road in FORWARD:
-            close(getattr(kt, road)(model, q, v, tau, NOW), a, ulps=1e8)
+        for method in INVERSE:
+            close(getattr(kt, method)(model, q, v, a, NOW), tau, ulps=1e6)
+        for method in FORWARD:
+            close(getattr(kt, method)(model, q, v, tau, NOW), a, ulps=1e8)
         forward = [model.joint_names[i] for i in model.outward() if model.joints[i].nv][::2]
-        for road in ("hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics"):
-            found = getattr(kt, road)(model, q, v, tau, a, NOW, forward=forward)
+        for method in ("hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics"):
+            found = getattr(kt, method)(model, q, v, tau, a, NOW, forward=forward)
             close(found.a_all, a, ulps=1e8)
             close(found.tau_all, tau, ulps=1e8)

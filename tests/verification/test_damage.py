@@ -157,7 +157,7 @@ def test_a_sign_in_one_algorithm(monkeypatch):
     """One entry of newton_euler has the wrong sign: it is alone, and the joint is named."""
     replaced(monkeypatch, "newton_euler", lambda tau: [tau[0], -tau[1], tau[2]])
     result = kt.verify(arm(), 3, fast=True)
-    assert [row.road for row in result.off] == ["newton_euler"]
+    assert [row.method for row in result.off] == ["newton_euler"]
     assert result.off[0].where == "joint 'elbow'" and result.off[0].ratio > 1e6
     (finding,) = result.findings
     assert finding.startswith("joint forces: newton_euler deviate at joint 'elbow', while rnea,")
@@ -167,12 +167,12 @@ def test_a_small_relative_error_in_one_entry(monkeypatch):
     """A relative error of 1e-11 in one acceleration is beyond rounding."""
     replaced(monkeypatch, "aba", lambda a: [a[0], a[1], a[2] * (1.0 + 1e-11)])
     off = kt.verify(arm(), 3, fast=True).off
-    assert {row.road for row in off} >= {"aba"}
+    assert {row.method for row in off} >= {"aba"}
     assert off[0].where == "joint 'wrist'"
 
 
 def test_a_sign_in_a_pass_that_algorithms_share(monkeypatch):
-    """rnea's inward pass hands forces on with the wrong sign: all that use it deviate, the other roads do not."""
+    """rnea's inward pass adds forces with the wrong sign: all that use it deviate, the other methods do not."""
 
     def inward_pass(model, X, S, f):
         tau = [0.0] * model.nv
@@ -186,10 +186,10 @@ def test_a_sign_in_a_pass_that_algorithms_share(monkeypatch):
     monkeypatch.setattr(rnea_module, "inward_pass", inward_pass)
     result = kt.verify(arm(), 3, fast=True)
     forces = [row for row in result if row.quantity.startswith("joint forces")]
-    assert "rnea" in {row.road for row in forces if row.verdict == "off"}
-    assert {"newton_euler", "rnea_world"} <= {row.road for row in forces if row.verdict == "ok"}
+    assert "rnea" in {row.method for row in forces if row.verdict == "off"}
+    assert {"newton_euler", "rnea_world"} <= {row.method for row in forces if row.verdict == "ok"}
     assert "energy" in quantities(result)  # its work is nowhere in the energy
-    # The joint at the end carries no other body: it is right.
+    # The last joint supports no other body: it is right.
     assert all("wrist" not in place for row in forces for place in row.also)
 
 
@@ -203,24 +203,24 @@ def test_a_mass_matrix_without_its_offdiagonal(monkeypatch):
 
     monkeypatch.setattr(crba_module, "fill_block", fill_block)
     result = kt.verify(arm(), 3, fast=True)
-    (row,) = [row for row in result.off if row.road == "crba" and row.against == "plain matrices"]
+    (row,) = [row for row in result.off if row.method == "crba" and row.against == "plain matrices"]
     assert row.where == "joints 'wrist' and 'shoulder'" or row.where == "joints 'shoulder' and 'wrist'"
 
 
 def test_nan_is_no_agreement(monkeypatch):
-    """A road that gives NaN is off."""
+    """A method that gives NaN is off."""
     replaced(monkeypatch, "aba", lambda a: [a[0], a[1] * np.nan, a[2]])
-    off = [row for row in kt.verify(arm(), 2, fast=True).off if row.road == "aba"]
+    off = [row for row in kt.verify(arm(), 2, fast=True).off if row.method == "aba"]
     assert off and off[0].ratio == np.inf and off[0].where == "joint 'elbow'"
 
 
-def test_a_road_that_fails_is_reported(monkeypatch):
-    """An exception of one road is a finding, not the end of the others."""
+def test_a_method_that_fails_is_reported(monkeypatch):
+    """An exception of one method is a finding, not the end of the others."""
 
     def fails(*_, **__):
         raise ZeroDivisionError("division by zero")
 
     monkeypatch.setitem(ALGORITHMS, "newton_euler", dataclasses.replace(ALGORITHMS["newton_euler"], function=fails))
     result = kt.verify(arm(), 2, fast=True)
-    assert [row.road for row in result.off] == ["newton_euler"]
+    assert [row.method for row in result.off] == ["newton_euler"]
     assert "it fails: ZeroDivisionError: division by zero" in result.off[0].note

@@ -1,4 +1,4 @@
-"""A model that is not the one its file describes is a finding of kt.verify, and engines judge the model as it is."""
+"""A model that is not the one its file describes is a finding of kt.verify, and engines compute the model as it is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def rows(model, *quantities: str, modified: bool = False) -> list:
 
 
 def changed(model) -> str:
-    """What the row about the model's file says that is different."""
+    """The differences named in the row about the model's file."""
     row = rows(model, "model")[0]
     assert row.verdict == "changed", row
     return row.note
@@ -63,7 +63,7 @@ def test_a_changed_model_is_not_ok(path):
 
 
 def test_what_was_changed_on_purpose_is_no_finding(path):
-    """With modified=True the row still says what differs."""
+    """With modified=True the row still names the difference."""
     row = rows(kt.load(path).replace(damping=0.5), "model", modified=True)[0]
     assert row.verdict == "left out" and "on purpose" in row.note and "damping is 0.5, not 0" in row.note
 
@@ -154,4 +154,4 @@ def test_a_root_called_world_moves_nothing(tmp_path):
         <joint name="turn" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>"""
     )
     for row in rows(kt.load(path, floating_base=True), "Pinocchio"):
-        assert row.verdict == "ok" and "stands elsewhere" in row.note, row
+        assert row.verdict == "ok" and "is elsewhere" in row.note, row

@@ -49,10 +49,10 @@ def test_random_trees_pass(seed):
 
 
 def test_compiled_passes_and_single_calls_are_the_bits_of_batches():
-    """Machine code, of all roads, on a small arm."""
+    """Machine code, of all methods, on a small arm."""
     result = kt.verify(kt.models.double_pendulum(), 5)
     assert result.ok, str(result)
-    forms = {row.road: row for row in result if row.quantity == "forms"}
+    forms = {row.method: row for row in result if row.quantity == "forms"}
     assert forms["aba, compiled"].verdict == "ok"
     assert forms["rnea, batch"].deviation == 0.0
 
@@ -72,8 +72,8 @@ def test_far_from_the_origin_only_absolute_coordinates_lose_digits():
                inertia=(0.1, 0.1, 0.1))  # fmt: skip
     result = kt.verify(b.build(), 4, fast=True)
     assert result.ok, str(result)
-    roads = {row.road: row for row in result if row.quantity.startswith("joint forces")}
-    assert roads["rnea_world"].deviation > 1e2 * roads["rnea"].deviation
+    methods = {row.method: row for row in result if row.quantity.startswith("joint forces")}
+    assert methods["rnea_world"].deviation > 1e2 * methods["rnea"].deviation
 
 
 def test_a_base_on_a_moving_frame_does_not_float():
@@ -89,9 +89,9 @@ def test_a_base_on_a_moving_frame_does_not_float():
 
 
 def test_what_does_not_apply_says_why():
-    """Roads that invert bodies' inertias are left out for point masses, floating forms for fixed bases."""
+    """Methods that invert bodies' inertias are left out for point masses, floating forms for fixed bases."""
     left_out = {
-        row.road: row.note for row in kt.verify(kt.models.pendulum(), 2, fast=True) if row.verdict == "left out"
+        row.method: row.note for row in kt.verify(kt.models.pendulum(), 2, fast=True) if row.verdict == "left out"
     }
     assert "point or a rod" in left_out["aba_inverse_inertias"]
     assert left_out["floating_base_forward_dynamics"] == "the base does not float"
@@ -129,7 +129,7 @@ def test_nothing_to_verify_is_an_error():
 
 
 def test_the_command_prints_a_table_and_succeeds(tmp_path):
-    """Exit code 0, a row for each road, JSON on request and in a file."""
+    """Exit code 0, a row for each method, JSON on request and in a file."""
     run = CliRunner().invoke(app, ["verify", "double_pendulum", "--fast", "--states", "2"])
     assert run.exit_code == 0, run.output
     assert "newton_euler" in run.output and "double_pendulum: all agree" in run.output
@@ -151,7 +151,7 @@ def test_the_command_fails_with_code_1_if_something_is_off(monkeypatch):
 # Its own tools -------------------------------------------------------------------------------------------------------
 
 
-def test_the_plain_road_is_the_closed_form_of_a_pendulum():
+def test_the_plain_method_is_the_closed_form_of_a_pendulum():
     """tau = m l^2 a + m g l sin q."""
     model = kt.models.pendulum(length=0.7, mass=1.3)
     q, v, a = np.array([[0.4], [2.0]]), np.array([[1.0], [-2.0]]), np.array([[0.3], [0.2]])

@@ -1,4 +1,7 @@
-"""The algorithms, one file each. Importing this package registers all of them in ``spec.ALGORITHMS``."""
+"""Algorithms, one file each.
+
+Importing this package registers all of them in ``spec.ALGORITHMS``.
+"""
 
 from kinetree.algorithms import (
     aba,

@@ -37,7 +37,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     -----
     Source: Featherstone (2008), section 9.2 for the tree, eq. 9.3 and 3.20 with couplings; `passive_joint_forces` for
     the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking table, joints under control so
-    stiff that integrating it would need small steps. The road is that of `hybrid_aba`, which needs the fewest
+    stiff that integrating it would need small steps. The method is that of `hybrid_aba`, which needs the fewest
     operations of the three, short chains of joints in general directions excepted. Of coupled joints the master's
     acceleration is read.
     Identities: with all joints in ``forward`` this is `forward_dynamics`, with none `inverse_dynamics`.

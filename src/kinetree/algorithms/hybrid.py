@@ -1,6 +1,6 @@
 """Hybrid dynamics: some joints have a known force, the others a known acceleration; the rest is wanted.
 
-Two roads. By articulated bodies (`hybrid_aba`): a joint of known acceleration is rigid but for that acceleration. By
+Two methods. By articulated bodies (`hybrid_aba`): a joint of known acceleration is rigid but for that acceleration. By
 the inertia matrix (`hybrid_crba`): the rows and columns of the joints of known force are a smaller equation of motion.
 A third one, written quite differently, is in `hybrid_recursive`.
 

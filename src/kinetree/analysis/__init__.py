@@ -1,1 +1,1 @@
-"""Reports on models: how exact their dynamics are."""
+"""Accuracy of a model's dynamics, by comparison with extended precision."""

@@ -329,7 +329,7 @@ def verify(
     quiet: Annotated[bool, _option("Print only what deviates.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
-    """Compute everything by all independent roads on random states; say what deviates by more than rounding.
+    """Compute every quantity by all independent methods on random states; report deviations beyond rounding.
 
     Exit code 0 if all agree, 1 if something is off. docs/verify.md explains the table.
     """

@@ -1,1 +1,1 @@
-"""Algorithms compiled for a model: functions called with arrays, their derivatives and combinations."""
+"""Compiled functions of a model: calls with arrays, derivatives, fused functions."""

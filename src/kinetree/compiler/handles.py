@@ -4,7 +4,7 @@ r"""Articulated bodies with any handles: how the bodies of a mechanism, or of a 
     \begin{bmatrix} \Phi_1 & \Phi_{12} & \cdots \\ \Phi_{21} & \Phi_2 & \\ \vdots & & \ddots \end{bmatrix}
     \begin{bmatrix} f_1 \\ f_2 \\ \vdots \end{bmatrix} + \begin{bmatrix} b_1 \\ b_2 \\ \vdots \end{bmatrix}
 
-On arrays, whose leading axes are the batch. Two roads: the projection of the equations of motion on the handles, and
+On arrays, whose leading axes are the batch. Two methods: the projection of the equations of motion on the handles, and
 the assembly of the bodies joint by joint, which serves closed loops as well.
 """
 

@@ -1,4 +1,4 @@
-"""Conventions of other engines as code: arrays of states, forces and matrices, there and back.
+"""Conversion of states, forces and matrices between the conventions of kinetree and those of other engines.
 
 One class for each engine, made of a model here and the model there; nothing of the engine is imported. The conventions
 themselves are a table: docs/conventions.md.

@@ -1,4 +1,4 @@
-"""The robots that ship with kinetree: small URDF files of our own, without meshes.
+"""The robots that ship with kinetree: small URDF files without meshes.
 
 >>> from kinetree import data
 >>> data.robots()

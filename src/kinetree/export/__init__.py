@@ -1,4 +1,4 @@
-"""Compiled functions for other systems: C99, CUDA, JAX and PyTorch."""
+"""Export of compiled functions to C99, CUDA, JAX and PyTorch."""
 
 from kinetree.export.c_source import to_c
 from kinetree.export.cuda import cuda_source, to_cuda

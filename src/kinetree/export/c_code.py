@@ -22,7 +22,7 @@ FLAGS = "-std=c99 -O2 -march=native -ffp-contract=off -fno-tree-slp-vectorize"
 contraction is off."""
 
 CHUNK = 400
-"""Operations per C function: compilers take more than linear time for one long block (docs/decisions.md)."""
+"""Operations per C function: compilers take more than linear time for one long block (docs/measurements.md)."""
 
 ZEROS = 8
 """Outputs with at least so many structural zeros are cleared in a loop first."""

@@ -1,4 +1,4 @@
-"""Shapes as bodies of matter: volume, mass, center of mass, inertia and bounds of primitives and meshes.
+"""Geometry: volume, mass, center of mass, inertia and bounds of primitive shapes and meshes.
 
 Meshes need the package trimesh (``pip install "kinetree[mesh]"``); primitives need nothing.
 """

@@ -1,4 +1,4 @@
-"""Identification: combinations of inertial parameters that matter, motions that show them, fits to measurements."""
+"""Identification: base parameters, exciting trajectories, fits to measurements."""
 
 from kinetree.identify.base import BaseParameters, base_parameters
 from kinetree.identify.consistency import (

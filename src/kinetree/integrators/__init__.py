@@ -1,4 +1,4 @@
-"""Integrators: one file per method, all of them on the manifold of the joint positions.
+"""Integrators on the manifold of the joint positions, one file per method.
 
 A fixed-step method is an object with ``step(t, h, q, v, tau, f_ext) -> (q, v)``; ``FIXED_STEP`` lists them by name, and
 its ``algorithm`` is the whole step under constant forces as one compiled function. The adaptive method hands the same

@@ -1,4 +1,4 @@
-"""Robots from files. Conventions of other formats are converted here and nowhere else."""
+"""Readers, writers and lint of URDF, MJCF and SDF; conventions of formats are converted here and nowhere else."""
 
 from kinetree.io.lint.lint import lint
 from kinetree.io.load import load

@@ -1,4 +1,4 @@
-"""Joints: what one knows about the motion of a body relative to its neighbor, and nothing else."""
+"""Joints: transforms, motion subspaces and position manifolds, one file per kind."""
 
 from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint

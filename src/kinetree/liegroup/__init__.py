@@ -1,4 +1,4 @@
-"""Lie groups: the rotations SO(3), the motions SE(3), and what is formulated on them.
+"""Lie groups: rotations SO(3), rigid motions SE(3), and unified velocity coordinates.
 
 * :mod:`~kinetree.liegroup.so3`, :mod:`~kinetree.liegroup.se3`: exponential, logarithm, left and right tangent maps,
   their inverses and derivatives, over any scalar.

@@ -1,4 +1,4 @@
-"""Models: what a mechanism consists of, as frozen data, and how to build one."""
+"""Models: frozen descriptions of mechanisms, and the builders that make them."""
 
 from kinetree.model.actuators import Actuator
 from kinetree.model.builder import ModelBuilder

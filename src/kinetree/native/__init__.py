@@ -1,1 +1,1 @@
-"""Machine code of programs by LLVM: kernels, their drivers and threads, and the cache of object code."""
+"""Machine code of programs by LLVM: kernels, threads, and the cache of object code."""

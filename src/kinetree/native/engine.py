@@ -1,7 +1,7 @@
 """From IR text to machine code: the machine compiled for, and objects loaded into the process.
 
 Objects are position independent and hold no address of this process, so the same bytes can be stored, copied to another
-process and loaded there (`cache.py`). Fresh and cached objects take the same road: bytes, then `Code`.
+process and loaded there (`cache.py`). Fresh and cached objects are loaded in the same way: bytes, then `Code`.
 
 LLVM is called by one thread at a time: llvmlite has a lock for that. A fork waits for it (`once.hold_during_forks`).
 

@@ -8,7 +8,7 @@ METH_FASTCALL convention, so a call from Python reaches the straight-line code w
 * Every array must be exactly a `numpy.ndarray` of the kernel's dtype and the declared shape, C-contiguous and aligned,
   outputs writeable and apart from all other arrays. A single number, such as a step, may also be a float or int of
   Python or a scalar of NumPy (`NUMBER`). For anything else, and when the status is not zero, it returns
-  ``NotImplemented``, and the caller takes the slow road that explains.
+  ``NotImplemented``, and the caller takes the general path that explains.
 
 The code reads the fields of array objects at the offsets of `FIELDS`; `available` compares them with NumPy's own
 answers on arrays made for the purpose before any builtin is made. Where they differ (PyPy, free-threaded builds),
@@ -434,7 +434,7 @@ def make_builtin(address: int, dtype: np.dtype, params: np.ndarray | None, heap:
     pointers["params"] = 0 if params is None else params.ctypes.data
     pointers["heap"] = 0 if heap is None else heap.ctypes.data
     table = [pointers[name] for name in CONTEXT]
-    doc = b"Evaluate one state; NotImplemented means: take the slow road."
+    doc = b"Evaluate one state; NotImplemented means: take the general path."
     return make_method(address, table, (dtype, params, heap, owner), doc)
 
 

@@ -1,4 +1,4 @@
-"""Simulation: the loop, its inputs, and the recorded trajectory; rollouts of many states at once."""
+"""Simulation: the step loop, inputs, recorded trajectories, and rollouts of many states."""
 
 from kinetree.integrators.events import Event
 from kinetree.simulation import controllers, signals

@@ -327,7 +327,7 @@ class Rollout:
         return (x < np.asarray(self.model.lower, float)[k]) | (x > np.asarray(self.model.upper, float)[k])
 
     def _march(self, step, batch, start, drives, steps: int, record=None) -> None:
-        """Step by step from Python: the road without a compiler, and the way to find out what went wrong and when."""
+        """Step by step from Python: without a compiler, and to locate errors."""
         results, every = record or ((), steps)
         q, v = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
         for t in range(steps + 1):

@@ -1,4 +1,4 @@
-"""Spatial vector algebra over any scalar: the objects that every algorithm is written with."""
+"""Spatial vector algebra over any scalar: motions, forces, transforms, inertias."""
 
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField

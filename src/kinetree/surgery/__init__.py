@@ -1,4 +1,4 @@
-"""Models out of models: parts, combinations, locked joints, other bases and other names.
+"""Functions that make models out of models: submodels, attachments, locked joints, other roots, other names.
 
 Every function takes frozen models and returns a new one, on which the same calls work; frames keep their names, and
 ``model.report`` says what was left out.

@@ -1,4 +1,4 @@
-"""Algorithms in the other forms of the literature: for reading, teaching and verification.
+"""Textbook variants of the algorithms, as references for reading, teaching and verification.
 
 Importing this package registers all of them in ``algorithms.spec.ALGORITHMS``.
 """

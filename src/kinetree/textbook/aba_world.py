@@ -22,7 +22,7 @@ def aba_world(model, q, v, tau, f_ext=None):
     Notes
     -----
     Source: Featherstone (2008), eq. 7.26-7.50 in absolute coordinates, in which no vector is handed from one frame to
-    another. An independent road to the answer of `aba`, for studies of round-off: it costs more, and loses digits far
+    another. An independent method for the result of `aba`, to study rounding: it costs more, and loses digits far
     from the world's origin, where inertias about it are large and their differences small.
     Cost: O(nb). Identity: equals `aba`.
 

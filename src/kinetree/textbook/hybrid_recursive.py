@@ -1,4 +1,4 @@
-"""Recursive hybrid dynamics as Kim writes it: a third road, with spatial accelerations and the joints' whole forces.
+"""Recursive hybrid dynamics as Kim writes it: a third method, with spatial accelerations and the joints' whole forces.
 
 Sueda (algorithm 9)      here
 ``S_j, eta_j``           ``S[i], eta[i]``
@@ -35,7 +35,7 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
     Notes
     -----
     Source: Sueda, algorithm 9, after Kim and Pollard (2011) and Kim (2012). Differs: gravity is an acceleration of the
-    world instead of a force on every body; the armature is part of Psi. A road of its own to the answers of
+    world instead of a force on every body; the armature is part of Psi. An independent method for the results of
     `hybrid_aba`, which needs fewer operations. Cost: O(nb).
 
     See Also

@@ -1,4 +1,4 @@
-"""The mass matrix by two roads other than composite bodies: Jacobians of the bodies, and columns by inverse dynamics.
+"""The mass matrix by two methods other than composite bodies: Jacobians of the bodies, and columns by inverse dynamics.
 
 Book (eq. 6.4-6.11)   here
 ``H``                 ``M``

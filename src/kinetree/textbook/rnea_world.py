@@ -20,7 +20,7 @@ def rnea_world(model, q, v, a, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 5.7-5.11. Differs: the armature's ``armature * a`` is added. An independent road
+    Source: Featherstone (2008), eq. 5.7-5.11. Differs: the armature's ``armature * a`` is added. An independent method
     to the answer of `rnea`: no vector is handed from one frame to another, none is a classical acceleration, and each
     body has its own inertia. It costs almost three times as much, and loses digits far from the world's origin, where
     all moments and velocities are differences of large numbers (section 10.2): about (distance / size of the robot)^2

@@ -1,1 +1,1 @@
-"""Recording of algorithms on symbols: expression graphs, their simplification, differentiation and programs."""
+"""Expression graphs: recording of algorithms on symbols, simplification, differentiation, programs."""

@@ -1,4 +1,4 @@
-"""Verification: all independent roads to a mechanism's dynamics on random states, and what deviates."""
+"""Verification of a model's dynamics on random states by independent methods."""
 
 from kinetree.verification.report import Row, Verification
 from kinetree.verification.verify import verify

@@ -1,4 +1,4 @@
-"""One comparison: what is computed, by which road, against what, and what rounding allows."""
+"""One comparison: a quantity, its method, the reference, and the tolerance by rounding."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kinetree.verification.report import Row
 
 
 class LeftOut(Exception):
-    """A check does not apply to this model; the message says why."""
+    """A check does not apply to this model; the message has the reason."""
 
 
 class Changed(Exception):
-    """The model is another one than its file describes; the message says in which respect."""
+    """The model is another one than its file describes; the message has the difference."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Compared:
         What the other axes count: "v" (velocity coordinates), "q", "body", "frame", "joint", "number" (of the model),
         or "" for components.
     note : str
-        What there is to know about the comparison, whatever comes of it.
+        A remark on the comparison, for any verdict.
     """
 
     found: np.ndarray
@@ -47,19 +47,19 @@ class Check:
 
     Attributes
     ----------
-    quantity, road, against : str
+    quantity, method, against : str
     compare : callable
         ``compare(states) -> Compared``; raises `LeftOut` where it does not apply.
     means : str
         What a deviation means, if more is known than that the two disagree.
     cause : int
-        Rank as a likely cause: what is tested with a lower rank is the ground on which the others stand.
+        Rank as a likely cause: quantities of higher rank depend on those of lower rank.
     inverts_bodies : bool
-        Whether the road inverts the inertias of single bodies, which rods and points do not have.
+        Whether the method inverts the inertias of single bodies, which rods and points do not have.
     """
 
     quantity: str
-    road: str
+    method: str
     against: str
     compare: Callable
     means: str = ""
@@ -68,7 +68,7 @@ class Check:
 
     def row(self, states) -> Row:
         """Run the check."""
-        head = self.quantity, self.road, self.against
+        head = self.quantity, self.method, self.against
         try:
             with np.errstate(all="ignore"):
                 compared = self.compare(states)
@@ -79,13 +79,13 @@ class Check:
         except Exception as error:
             text = " ".join(str(error).split())
             if isinstance(error, UnsupportedError) or self.inverts_bodies and isinstance(error, InertiaError):
-                return Row(*head, "left out", note=text)  # the road itself says that it does not apply
-            # A road that cannot be gone at all is a finding, not the end of the others.
+                return Row(*head, "left out", note=text)  # the method itself does not apply
+            # A method that fails is a finding, not the end of the others.
             return Row(*head, "off", np.inf, 0.0, np.inf, note=f"it fails: {type(error).__name__}: {text}")
         return self._judged(states.model, compared)
 
     def _judged(self, model, compared: Compared) -> Row:
-        head = self.quantity, self.road, self.against
+        head = self.quantity, self.method, self.against
         found, expected = np.asarray(compared.found), np.asarray(compared.expected)
         if found.size == 0:
             return Row(*head, "left out", note="the model has nothing of the kind")

@@ -54,7 +54,7 @@ def inertia_possible(s):
         about_c = I[i] - ((h @ h) * np.eye(3) - np.outer(h, h)) / (m or 1.0)
         second = np.trace(about_c) / 2.0 * np.eye(3) - about_c  # the second moments of mass, all >= 0
         short[0, i] = min(np.linalg.eigvalsh((second + second.T) / 2.0)[0], 0.0) + min(m, 0.0)
-        # Impossible inertias that the model was told to accept are the user's own; M tells what comes of them.
+        # Impossible inertias that the user accepted explicitly are no finding; their consequences appear in M.
         tolerance[0, i] = np.inf if model.accept_impossible_inertia else 0.0
         size = np.abs(about_c).max()
         tolerance[0, i] = IMPOSSIBLE * size + 1e-12 * abs(m) + 1e2 * EPS * np.abs(I[i]).max()

@@ -22,7 +22,7 @@ def _few(s):
 
 
 class Inverse:
-    """Derivatives of inverse dynamics by differences of the plain road, at a few states."""
+    """Derivatives of inverse dynamics by differences of the plain matrices, at a few states."""
 
     def __init__(self, s, a) -> None:
         self.s, self.a = s, np.asarray(a, float)
@@ -31,7 +31,7 @@ class Inverse:
         size = s.tolerances.forces(self.a) / s.tolerances.u
 
         def forces(q, v):
-            """Joint forces on arrays with leading axes, all of them flattened for the plain road."""
+            """Joint forces on arrays with leading axes, all of them flattened for the plain matrices."""
             lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
             flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v, self.a)]
             t = None if s.t is None else np.broadcast_to(s.t, lead).reshape(-1)
@@ -50,18 +50,18 @@ def _inverse(s):
 
 
 def _forward(s):
-    """Derivatives of forward dynamics: those of inverse dynamics at its answer, through M^-1; with tolerances."""
-    road = Inverse(s, s.answer)
+    """Derivatives of forward dynamics: those of inverse dynamics at its result, multiplied by M^-1; with tolerances."""
+    reference = Inverse(s, s.acceleration)
     inverse, found, tolerance = s.tolerances.M_inverse, [], []
     root, u = s.tolerances.root, s.tolerances.u_solve
-    for d, wrong in ((road.dq, road.dq_tolerance), (road.dv, road.dv_tolerance)):
+    for d, wrong in ((reference.dq, reference.dq_tolerance), (reference.dv, reference.dv_tolerance)):
         x = -(s.M_inverse @ d)
         scaled = u * root[:, :, None] * np.sum(root[:, :, None] * np.abs(x).astype(float), axis=1, keepdims=True)
         found.append(x)
         tolerance.append(inverse @ (wrong + scaled))
     # An acceleration that is off by its own rounding turns up times the derivative of M.
-    drift, u = s.tolerances.accelerations(s.answer, s.tau) / s.tolerances.u, s.tolerances.force_derivatives
-    tolerance[0] = tolerance[0] + inverse @ (u(np.abs(s.answer).astype(float) + drift)[0] - u(s.answer)[0])
+    drift, u = s.tolerances.accelerations(s.acceleration, s.tau) / s.tolerances.u, s.tolerances.force_derivatives
+    tolerance[0] = tolerance[0] + inverse @ (u(np.abs(s.acceleration).astype(float) + drift)[0] - u(s.acceleration)[0])
     return found, tolerance
 
 
@@ -86,8 +86,10 @@ def _compare(name, which, how):
         s, k = _few(states), "qv".index(which)
         found = s.once((name, how), lambda: _found(s, name, how))[k]
         if name == "rnea":
-            road = _inverse(s)
-            return Compared(found, (road.dq, road.dv)[k], (road.dq_tolerance, road.dv_tolerance)[k], AXES)
+            reference = _inverse(s)
+            return Compared(
+                found, (reference.dq, reference.dv)[k], (reference.dq_tolerance, reference.dv_tolerance)[k], AXES
+            )
         expected, tolerance = s.once("da", lambda: _forward(s))
         return Compared(found, expected[k], tolerance[k], AXES)
 

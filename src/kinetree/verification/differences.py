@@ -1,4 +1,4 @@
-"""Finite differences that say how wrong they are: the road to every derivative that is nobody's formula."""
+"""Finite differences with error estimates: the reference for all derivatives."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def along(states, function: Callable, size, *, clock: bool = True):
     size : array
         Size of its terms.
     clock : bool
-        Whether time goes by; else joints that depend on it stand where they are.
+        Whether time advances; else joints that depend on it stay where they are.
     """
     h = steps()[:, None, None]
     v, a = states.v.astype(PRECISE), states.a.astype(PRECISE)

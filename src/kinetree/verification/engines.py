@@ -46,7 +46,7 @@ def _read(s, suffixes: tuple[str, ...], from_file: Callable, from_text: Callable
     other = from_file(source.path) if source.describes and not options else None
     if other is not None:
         return other, ""
-    read = f"the file was read with {', '.join(sorted(options))}" if options else "its root stands elsewhere there"
+    read = f"the file was read with {', '.join(sorted(options))}" if options else "its root is elsewhere there"
     why = "the file is not the model" if source.differences else source.missing or read
     try:
         text = text_of(bare(model))
@@ -72,7 +72,7 @@ def _installed(name: str):
         raise LeftOut(f"{name} is not installed") from None
 
 
-class PinocchioRoad:
+class PinocchioMethod:
     """The dynamics of the file by Pinocchio, state by state."""
 
     def __init__(self, s) -> None:
@@ -82,7 +82,7 @@ class PinocchioRoad:
         free = (pin.JointModelFreeFlyer(),) if (s.model.source_options or {}).get("floating_base") else ()
 
         def from_file(path):
-            other = pin.buildModelFromUrdf(str(path), *free, mimic=False)  # of mimic joints the bare tree knows nothing
+            other = pin.buildModelFromUrdf(str(path), *free, mimic=False)  # the bare tree has no mimic joints
             moves_the_world = free and other.existFrame("world")
             return None if moves_the_world else other
 
@@ -119,7 +119,7 @@ class PinocchioRoad:
         return self.there.a_from(self.s.q, self.s.v, a)
 
 
-class MujocoRoad:
+class MujocoMethod:
     """The dynamics of the file by MuJoCo, state by state, without contacts, constraints and passive forces."""
 
     def __init__(self, s) -> None:
@@ -178,9 +178,9 @@ def _converter(model, other, engine: str, note: str, **options):
         raise LeftOut(str(error)) from None
 
 
-def _compare(road, what: str, quantity: str):
+def _compare(method, what: str, quantity: str):
     def compare(s):
-        engine = s.once(road.__name__, lambda: road(s))
+        engine = s.once(method.__name__, lambda: method(s))
         # Their roundings are of the same kind as ours, but of the files' own frames, and without wrenches.
         allowed = 4.0 * QUANTITIES[quantity].tolerance(s)
         if what == "forces":
@@ -196,9 +196,9 @@ def _compare(road, what: str, quantity: str):
 
 
 CHECKS = (
-    Check("Pinocchio", "rnea", "rnea", _compare(PinocchioRoad, "forces", "joint forces"), cause=8),
-    Check("Pinocchio", "crba", "crba", _compare(PinocchioRoad, "matrix", "mass matrix"), cause=8),
-    Check("Pinocchio", "aba", "aba", _compare(PinocchioRoad, "accelerations", "accelerations"), cause=8),
-    Check("MuJoCo", "mj_rne", "rnea", _compare(MujocoRoad, "forces", "joint forces"), cause=8),
-    Check("MuJoCo", "mj_fullM", "crba", _compare(MujocoRoad, "matrix", "mass matrix"), cause=8),
+    Check("Pinocchio", "rnea", "rnea", _compare(PinocchioMethod, "forces", "joint forces"), cause=8),
+    Check("Pinocchio", "crba", "crba", _compare(PinocchioMethod, "matrix", "mass matrix"), cause=8),
+    Check("Pinocchio", "aba", "aba", _compare(PinocchioMethod, "accelerations", "accelerations"), cause=8),
+    Check("MuJoCo", "mj_rne", "rnea", _compare(MujocoMethod, "forces", "joint forces"), cause=8),
+    Check("MuJoCo", "mj_fullM", "crba", _compare(MujocoMethod, "matrix", "mass matrix"), cause=8),
 )

@@ -1,4 +1,4 @@
-"""The laws of mechanics: energy, momentum and kinematics, each formula against what its definition says.
+"""Identities of mechanics: energy, momentum and kinematics, each formula against its definition.
 
 All of it is evaluated in extended precision, so that finite differences are good to about 1e-13.
 """

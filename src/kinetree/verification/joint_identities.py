@@ -1,6 +1,6 @@
 """What every joint promises: its velocity is the rate of its transform, its bias that of its velocity, and so on.
 
-These are the ground on which all roads stand, the plain one too: a joint whose motion subspace is wrong makes all roads
+These are the basis of all methods, the plain one too: a joint whose motion subspace is wrong makes all methods
 agree on wrong dynamics.
 """
 
@@ -43,13 +43,13 @@ def size_of(x):
     return np.abs(np.asarray(x, float)).reshape(len(x), -1).max(axis=1, initial=0.0)[:, None]
 
 
-def per_joint(states, law, width: int):
-    """A law for every joint, in rows by joint: ``law(i, joint, q, v) -> found, expected, tolerance`` of (n, width)."""
+def per_joint(states, identity, width: int):
+    """Rows by joint of ``identity(i, joint, q, v) -> found, expected, tolerance`` of (n, width)."""
     shape = states.n, states.model.nb, width
     found, expected, tolerance = (np.zeros(shape) for _ in range(3))
     exact = np.zeros(shape)
     for i, joint, q, v in joints_of(states):
-        result = law(i, joint, q, v)
+        result = identity(i, joint, q, v)
         if result is not None:
             x, y, allowed = result
             exact[:, i, : x.shape[1]] = (x - y).astype(float)  # in extended precision before it is rounded
@@ -72,7 +72,7 @@ def moving(states, i, value):
 def transform_rate(s):
     """dX/dt = -v_J x X: E' = -w x E and r' = E^T v."""
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         rates, error = derivative(moving(s, i, lambda joint, q: pose(joint, q, s.n)), size_of(pose(joint, q, s.n)))
         V = spread([*joint.velocity(q, v)], s.n, PRECISE)
         E = pose(joint, q, s.n)[:, :9].reshape(-1, 3, 3)
@@ -81,25 +81,25 @@ def transform_rate(s):
         expected = np.concatenate([E_dot.reshape(-1, 9), r_dot], axis=1)
         return rates, expected, error + ROUNDING * size_of(expected)
 
-    return per_joint(s, law, 12)
+    return per_joint(s, identity, 12)
 
 
 def velocity_is_subspace(s):
     """v_J = S v + sigma."""
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         V = spread([*joint.velocity(q, v)], s.n, PRECISE)
         S, v = columns(joint, q, s.n), spread(v, s.n, PRECISE)
         expected = (S @ v[..., None])[..., 0] + spread([*joint.sigma(q)], s.n, PRECISE)
         return V, expected, ROUNDING * (size_of(S) * size_of(np.concatenate([v, V], axis=1)) + size_of(V))
 
-    return per_joint(s, law, 6)
+    return per_joint(s, identity, 6)
 
 
 def bias_is_rate(s):
     """c_J is the apparent rate of v_J while v is constant."""
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         def velocity(joint, q):
             return spread([*joint.velocity(q, v)], s.n, PRECISE)
 
@@ -107,13 +107,13 @@ def bias_is_rate(s):
         c = spread([*joint.bias(q, v)], s.n, PRECISE)
         return c, rate, error + ROUNDING * (size_of(c) + size_of(spread(v, s.n, PRECISE)) ** 2 + size_of(rate))
 
-    return per_joint(s, law, 6)
+    return per_joint(s, identity, 6)
 
 
 def subspace_rate(s):
     """The rates of the columns of S that a joint states are theirs."""
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         if not joint.nv:
             return None
         rate, error = derivative(
@@ -123,13 +123,13 @@ def subspace_rate(s):
         flat = (x.reshape(s.n, -1) for x in (stated, rate, error + ROUNDING * (size_of(stated) + 1.0)[..., None]))
         return tuple(flat)
 
-    return per_joint(s, law, 36)
+    return per_joint(s, identity, 36)
 
 
 def manifold(s):
     """dq/dt = q_dot(q, v) along integrate, and difference(q, integrate(q, dv)) = dv."""
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         if not joint.nv:
             return None
         rate, error = derivative(
@@ -145,14 +145,14 @@ def manifold(s):
         allowed = np.concatenate([error + ROUNDING * size, np.broadcast_to(ROUNDING * size, given.shape)], axis=1)
         return found, expected, allowed
 
-    return per_joint(s, law, max(2 * 7, *(j.nq + j.nv for j in s.model.joints[1:])))
+    return per_joint(s, identity, max(2 * 7, *(j.nq + j.nv for j in s.model.joints[1:])))
 
 
 def implicit_form(s):
-    """delta = 0 where the joint stands, and T^T S = 0: constraint forces do no work."""
+    """delta = 0 at the joint's position, and T^T S = 0: constraint forces do no work."""
     some = False
 
-    def law(i, joint, q, v):
+    def identity(i, joint, q, v):
         nonlocal some
         X = joint.transform(q)
         try:
@@ -169,7 +169,7 @@ def implicit_form(s):
         size = size_of(T) * (size_of(S) + size_of(pose(joint, q, s.n)))
         return found, np.zeros_like(found), ROUNDING * (size + np.zeros_like(found))
 
-    compared = per_joint(s, law, 6 + 36)
+    compared = per_joint(s, identity, 6 + 36)
     if not some:
         raise LeftOut("no joint has an implicit form")
     return compared

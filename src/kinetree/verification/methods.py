@@ -1,6 +1,6 @@
-"""The roads of the dynamics, as a table: a new road is one line.
+"""The methods of the dynamics, as a table: a new method is one line.
 
-Every road is compared with the plain one (`plain`), which shares nothing with the algorithms but the joints, and is
+Every method is compared with plain matrices (`plain`), which shares nothing with the algorithms but the joints, and is
 computed in extended precision.
 """
 
@@ -22,7 +22,7 @@ PLAIN = "plain matrices"
 
 @dataclass(frozen=True)
 class Quantity:
-    """What roads lead to: its name, its value by the plain road, the rounding that it may have, its axes."""
+    """A quantity: its name, its value by the plain matrices, its rounding tolerance, its axes."""
 
     name: str
     of: Callable
@@ -30,7 +30,7 @@ class Quantity:
     axes: tuple[str, ...]
 
     def value(self, s):
-        """The quantity by the plain road, computed once for all roads."""
+        """The quantity by the plain matrices, computed once for all methods."""
         return s.once(("value", self.name), lambda: self.of(s))
 
     def tolerance(self, s):
@@ -39,8 +39,8 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Road:
-    """A way to a quantity; ``loss`` is a factor of the tolerance that the road itself costs (see `losses`)."""
+class Method:
+    """A method for a quantity; ``loss`` is an additional factor of its tolerance (see `losses`)."""
 
     quantity: str
     name: str
@@ -98,8 +98,8 @@ def _hybrid(s, free):
 
 
 def _hybrid_tolerance(s, free):
-    answer = _hybrid(s, free)
-    a, tau = np.abs(answer[:, : s.model.nv]).astype(float), np.abs(answer[:, s.model.nv :]).astype(float)
+    solution = _hybrid(s, free)
+    a, tau = np.abs(solution[:, : s.model.nv]).astype(float), np.abs(solution[:, s.model.nv :]).astype(float)
     wrong = s.tolerances.forces(a) + s.tolerances.u * tau + s.tolerances.solved(a)
     da = np.zeros_like(a)
     if free.any():
@@ -135,8 +135,8 @@ class _NoBaseForce:
 
 
 def _hybrid_without_base_force(s, free):
-    nb, answer = s.model.nv_base, _hybrid(_NoBaseForce(s, free), free)
-    return _both(answer[:, :nb], answer[:, s.model.nv + nb :])
+    nb, solution = s.model.nv_base, _hybrid(_NoBaseForce(s, free), free)
+    return _both(solution[:, :nb], solution[:, s.model.nv + nb :])
 
 
 def _base_free_tolerance(s):
@@ -165,11 +165,12 @@ QUANTITIES = {
         Quantity("bias forces", lambda s: s.bias, lambda s: s.tolerances.forces(0.0 * s.a), ("v",)),
         Quantity("mass matrix", lambda s: s.M, lambda s: s.tolerances.matrix(), ("v", "v")),
         Quantity(
-            "accelerations", lambda s: s.answer, lambda s: s.tolerances.accelerations(s.answer, s.tau), ("v",)
+            "accelerations", lambda s: s.acceleration,
+            lambda s: s.tolerances.accelerations(s.acceleration, s.tau), ("v",),
         ),
         Quantity(
-            "accelerations, about the world", lambda s: s.answer,
-            lambda s: s.tolerances.accelerations(s.answer, s.tau, world=True), ("v",),
+            "accelerations, about the world", lambda s: s.acceleration,
+            lambda s: s.tolerances.accelerations(s.acceleration, s.tau, world=True), ("v",),
         ),
         Quantity(
             "mass matrix, half the joints", lambda s: _part(s, s.M), lambda s: _part(s, s.tolerances.matrix()),
@@ -208,7 +209,7 @@ def _joints(s, names=None):
 
 
 def _by_hybrid(name, pick, names=None):
-    """A hybrid road, of which one end, or both for half the joints, are taken."""
+    """A hybrid method, of which one end, or both for half the joints, are taken."""
 
     def compute(s):
         a, tau = s.call(name, s.q, s.v, s.tau, s.a, s.f_ext, **_joints(s, _half(s) if names == "half" else names))
@@ -231,51 +232,52 @@ def _floating_inverse(s):
     return _both(*s.call("floating_base_inverse_dynamics", s.q, s.v, _joints_alone(s, s.a), s.f_ext))
 
 
-# Roads ---------------------------------------------------------------------------------------------------------------
+# Methods --------------------------------------------------------------------------------------------------------------
 
-ROADS = (
-    Road("joint forces", "rnea", lambda s: s.call("rnea", s.q, s.v, s.a, s.f_ext)),
-    Road("joint forces", "newton_euler", lambda s: s.call("newton_euler", s.q, s.v, s.a, s.f_ext)),
-    Road("joint forces, about the world", "rnea_world", lambda s: s.call("rnea_world", s.q, s.v, s.a, s.f_ext)),
-    Road("joint forces", "bias_forces + inertial_forces", lambda s: (
+METHODS = (
+    Method("joint forces", "rnea", lambda s: s.call("rnea", s.q, s.v, s.a, s.f_ext)),
+    Method("joint forces", "newton_euler", lambda s: s.call("newton_euler", s.q, s.v, s.a, s.f_ext)),
+    Method("joint forces, about the world", "rnea_world", lambda s: s.call("rnea_world", s.q, s.v, s.a, s.f_ext)),
+    Method("joint forces", "bias_forces + inertial_forces", lambda s: (
         s.call("bias_forces", s.q, s.v, s.f_ext) + s.call("inertial_forces", s.q, s.a))),
-    Road("joint forces", "hybrid_aba, no joint forward", _by_hybrid("hybrid_aba", "tau", ())),
-    Road("joint forces", "hybrid_crba, no joint forward", _by_hybrid("hybrid_crba", "tau", ())),
-    Road("joint forces", "hybrid_recursive, no joint forward", _by_hybrid("hybrid_recursive", "tau", ())),
-    Road("bias forces", "bias_forces", lambda s: s.call("bias_forces", s.q, s.v, s.f_ext)),
-    Road("bias forces", "gravity + coriolis + external forces", lambda s: (
+    Method("joint forces", "hybrid_aba, no joint forward", _by_hybrid("hybrid_aba", "tau", ())),
+    Method("joint forces", "hybrid_crba, no joint forward", _by_hybrid("hybrid_crba", "tau", ())),
+    Method("joint forces", "hybrid_recursive, no joint forward", _by_hybrid("hybrid_recursive", "tau", ())),
+    Method("bias forces", "bias_forces", lambda s: s.call("bias_forces", s.q, s.v, s.f_ext)),
+    Method("bias forces", "gravity + coriolis + external forces", lambda s: (
         s.call("gravity_forces", s.q) + s.call("coriolis_forces", s.q, s.v)
         + s.call("external_forces", s.q, s.f_ext))),
-    Road("mass matrix", "crba", lambda s: s.call("crba", s.q)),
-    Road("mass matrix", "mass_matrix_jacobians", lambda s: s.call("mass_matrix_jacobians", s.q)),
-    Road("mass matrix", "mass_matrix_columns", lambda s: s.call("mass_matrix_columns", s.q)),
-    Road("mass matrix", "L^T L of ltl", lambda s: _gram(s.call("ltl", s.q))),
-    Road("mass matrix", "L^T D L of ltdl", lambda s: _gram(*s.call("ltdl", s.q))),
-    Road("mass matrix", "floating_base_coefficients", lambda s: _blocks(s)[0]),
-    Road("bias forces", "floating_base_coefficients", lambda s: _blocks(s)[1]),
-    Road("mass matrix, half the joints", "crba_restricted", lambda s: (
+    Method("mass matrix", "crba", lambda s: s.call("crba", s.q)),
+    Method("mass matrix", "mass_matrix_jacobians", lambda s: s.call("mass_matrix_jacobians", s.q)),
+    Method("mass matrix", "mass_matrix_columns", lambda s: s.call("mass_matrix_columns", s.q)),
+    Method("mass matrix", "L^T L of ltl", lambda s: _gram(s.call("ltl", s.q))),
+    Method("mass matrix", "L^T D L of ltdl", lambda s: _gram(*s.call("ltdl", s.q))),
+    Method("mass matrix", "floating_base_coefficients", lambda s: _blocks(s)[0]),
+    Method("bias forces", "floating_base_coefficients", lambda s: _blocks(s)[1]),
+    Method("mass matrix, half the joints", "crba_restricted", lambda s: (
         s.call("crba_restricted", s.q, **_joints(s, _half(s))))),
-    Road("accelerations", "aba", lambda s: s.call("aba", s.q, s.v, s.tau, s.f_ext)),
-    Road("accelerations", "forward_dynamics_crba", lambda s: s.call("forward_dynamics_crba", s.q, s.v, s.tau, s.f_ext)),
-    Road("accelerations", "divide_and_conquer", lambda s: s.call("divide_and_conquer", s.q, s.v, s.tau, s.f_ext),
+    Method("accelerations", "aba", lambda s: s.call("aba", s.q, s.v, s.tau, s.f_ext)),
+    Method("accelerations", "forward_dynamics_crba", lambda s: (
+        s.call("forward_dynamics_crba", s.q, s.v, s.tau, s.f_ext))),
+    Method("accelerations", "divide_and_conquer", lambda s: s.call("divide_and_conquer", s.q, s.v, s.tau, s.f_ext),
          "links"),
-    Road("accelerations, about the world", "aba_world", lambda s: s.call("aba_world", s.q, s.v, s.tau, s.f_ext)),
-    Road("accelerations", "aba_inverse_inertias", lambda s: s.call("aba_inverse_inertias", s.q, s.v, s.tau, s.f_ext),
+    Method("accelerations, about the world", "aba_world", lambda s: s.call("aba_world", s.q, s.v, s.tau, s.f_ext)),
+    Method("accelerations", "aba_inverse_inertias", lambda s: s.call("aba_inverse_inertias", s.q, s.v, s.tau, s.f_ext),
          "inertias"),
-    Road("accelerations", "aba_implicit_joints", lambda s: s.call("aba_implicit_joints", s.q, s.v, s.tau, s.f_ext),
+    Method("accelerations", "aba_implicit_joints", lambda s: s.call("aba_implicit_joints", s.q, s.v, s.tau, s.f_ext),
          "inertias"),
-    Road("accelerations", "hybrid_aba, all joints forward", _by_hybrid("hybrid_aba", "a")),
-    Road("accelerations", "hybrid_crba, all joints forward", _by_hybrid("hybrid_crba", "a")),
-    Road("accelerations", "hybrid_recursive, all joints forward", _by_hybrid("hybrid_recursive", "a")),
-    Road("hybrid, half the joints", "hybrid_aba", _by_hybrid("hybrid_aba", "both", "half")),
-    Road("hybrid, half the joints", "hybrid_crba", _by_hybrid("hybrid_crba", "both", "half")),
-    Road("hybrid, half the joints", "hybrid_recursive", _by_hybrid("hybrid_recursive", "both", "half")),
-    Road("inverse of M", "inverse_mass_matrix", lambda s: s.call("inverse_mass_matrix", s.q)),
-    Road("M^-1 x", "inverse_mass_product", lambda s: s.call("inverse_mass_product", s.q, s.tau)),
-    Road("M^-1 x", "factorize, solve", _factorized),
-    Road("M^-1 x", "ltdl, ltdl_solve", lambda s: s.call("ltdl_solve", *s.call("ltdl", s.q), s.tau)),
-    Road("floating base, joint forces known", "floating_base_forward_dynamics", _floating_forward),
-    Road("floating base, joint motion known", "floating_base_inverse_dynamics", _floating_inverse),
+    Method("accelerations", "hybrid_aba, all joints forward", _by_hybrid("hybrid_aba", "a")),
+    Method("accelerations", "hybrid_crba, all joints forward", _by_hybrid("hybrid_crba", "a")),
+    Method("accelerations", "hybrid_recursive, all joints forward", _by_hybrid("hybrid_recursive", "a")),
+    Method("hybrid, half the joints", "hybrid_aba", _by_hybrid("hybrid_aba", "both", "half")),
+    Method("hybrid, half the joints", "hybrid_crba", _by_hybrid("hybrid_crba", "both", "half")),
+    Method("hybrid, half the joints", "hybrid_recursive", _by_hybrid("hybrid_recursive", "both", "half")),
+    Method("inverse of M", "inverse_mass_matrix", lambda s: s.call("inverse_mass_matrix", s.q)),
+    Method("M^-1 x", "inverse_mass_product", lambda s: s.call("inverse_mass_product", s.q, s.tau)),
+    Method("M^-1 x", "factorize, solve", _factorized),
+    Method("M^-1 x", "ltdl, ltdl_solve", lambda s: s.call("ltdl_solve", *s.call("ltdl", s.q), s.tau)),
+    Method("floating base, joint forces known", "floating_base_forward_dynamics", _floating_forward),
+    Method("floating base, joint motion known", "floating_base_inverse_dynamics", _floating_inverse),
 )  # fmt: skip
 
 
@@ -285,10 +287,10 @@ def _gram(L, D=None):
 
 
 def losses(s, kind: str) -> float:
-    """What a road costs beyond the condition of M.
+    """Loss of accuracy of a method beyond the condition of M.
 
     "links": joints are eliminated with the inertia of their own link; "inertias": bodies' own inertias are inverted.
-    Where a subtree is much heavier than the body that carries it, that many digits are lost.
+    Where a subtree is much heavier than its root body, that many digits are lost.
     """
     return s.once(("loss", kind), lambda: _loss(s, kind)) if kind else 1.0
 
@@ -325,23 +327,30 @@ def _cross(r):
     return out - np.swapaxes(out, 1, 2)
 
 
-def _compare(road: Road) -> Callable:
-    quantity = QUANTITIES[road.quantity]
+def _compare(method: Method) -> Callable:
+    quantity = QUANTITIES[method.quantity]
 
     def compare(s):
-        found = road.compute(s)
-        return Compared(found, quantity.value(s), quantity.tolerance(s) * losses(s, road.loss), quantity.axes)
+        found = method.compute(s)
+        return Compared(found, quantity.value(s), quantity.tolerance(s) * losses(s, method.loss), quantity.axes)
 
     return compare
 
 
-def checks(roads=ROADS) -> list[Check]:
+def checks(methods=METHODS) -> list[Check]:
     """The table's lines, and what holds of M itself."""
     lines = [
-        Check(road.quantity, road.name, PLAIN, _compare(road), cause=road.cause, inverts_bodies=road.loss == "inertias")
-        for road in roads
+        Check(
+            method.quantity,
+            method.name,
+            PLAIN,
+            _compare(method),
+            cause=method.cause,
+            inverts_bodies=method.loss == "inertias",
+        )
+        for method in methods
     ]
-    at = next(k for k, line in enumerate(lines) if line.road == "ltl" or line.quantity == "accelerations")
+    at = next(k for k, line in enumerate(lines) if line.method == "ltl" or line.quantity == "accelerations")
     own = [
         Check("mass matrix", "crba", "its transpose", _symmetric),
         Check(

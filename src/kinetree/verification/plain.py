@@ -1,10 +1,10 @@
-"""The plainest road: vectors of six numbers in the axes of the world, 6 x 6 matrices, NumPy arrays over a batch.
+"""The reference implementation: six-vectors in the axes of the world, 6 x 6 matrices, NumPy arrays over a batch.
 
-Nothing here is shared with the algorithms but what a joint says of itself (``transform``, ``motion_subspace``,
+Nothing here is shared with the algorithms but the joints (``transform``, ``motion_subspace``,
 ``velocity``, ``bias``) and the model's data. It runs in extended precision where the machine has it, so that its own
 rounding does not matter.
 
-A six-vector of body i stands in the axes of the world about the origin of body i.
+A six-vector of body i is in the axes of the world about the origin of body i.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class Plain:
     # Motion and forces ---------------------------------------------------------------------------------------------
 
     def accelerations(self, a, gravity: bool = False) -> list:
-        """Spatial accelerations of the bodies, (n, 6) each; less gravity if asked."""
+        """Spatial accelerations of the bodies, (n, 6) each; less gravity on request."""
         model, a = self.model, np.asarray(a, self.dtype)
         A = [np.zeros((self.n, 6), self.dtype)] + [None] * (model.nb - 1)
         if gravity:

@@ -1,4 +1,4 @@
-"""The bar that tells how far a verification is: compiling takes its time."""
+"""The progress bar of a verification."""
 
 from __future__ import annotations
 

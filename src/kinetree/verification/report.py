@@ -1,4 +1,4 @@
-"""What a verification found: one row for each quantity and road, and a verdict."""
+"""The result of a verification: one row for each quantity and method, and a verdict."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Row:
     ----------
     quantity : str
         What was computed.
-    road : str
+    method : str
         How.
     against : str
         What it was compared with.
     verdict : str
         "ok", "off" (it deviates by more than rounding explains), "changed" (the model is not the one that its file
-        describes) or "left out" (it does not apply; ``note`` says why).
+        describes) or "left out" (it does not apply; ``note`` has the reason).
     deviation, tolerance : float or None
         At the worst entry, in the quantity's own unit.
     ratio : float or None
@@ -37,7 +37,7 @@ class Row:
     """
 
     quantity: str
-    road: str
+    method: str
     against: str
     verdict: str
     deviation: float | None = None
@@ -50,11 +50,11 @@ class Row:
 
     def __str__(self) -> str:
         if self.deviation is None:
-            return f"{self.quantity}: {self.road}: {self.verdict}: {self.note}"
+            return f"{self.quantity}: {self.method}: {self.verdict}: {self.note}"
         place = f" at {self.where}" if self.where else ""
         place += f", state {self.state}" if self.state is not None else ""
         return (
-            f"{self.quantity}: {self.road} against {self.against}: {self.verdict}, {self.deviation:.2g} of "
+            f"{self.quantity}: {self.method} against {self.against}: {self.verdict}, {self.deviation:.2g} of "
             f"{self.tolerance:.2g} allowed{place}{f'; {self.note}' if self.note else ''}"
         )
 
@@ -76,7 +76,7 @@ class Verification:
     findings : tuple of str
         What the rows that are not in order mean, taken together; the likely cause first.
     unsupported : tuple of str
-        What the model holds and no road computes: see `Model.unsupported`.
+        Parts of the model that are not computed yet: see `Model.unsupported`.
     """
 
     model_name: str
@@ -100,7 +100,7 @@ class Verification:
 
     @property
     def changed(self) -> tuple[Row, ...]:
-        """The row that says that the model is not the one that its file describes; none if it is."""
+        """The row about a model that is not the one that its file describes; none if it is."""
         return tuple(row for row in self.rows if row.verdict == "changed")
 
     def __iter__(self) -> Iterator[Row]:
@@ -118,16 +118,16 @@ class Verification:
         done = [row for row in self.rows if row.ratio is not None]
         worst = max((row.ratio for row in done), default=0.0)
         left_out = sum(row.verdict == "left out" for row in self.rows)
-        told = f"{len(done)} comparisons on {self.states} states, {left_out} left out"
-        told += f", condition of M up to {self.condition:.2g}"
+        text = f"{len(done)} comparisons on {self.states} states, {left_out} left out"
+        text += f", condition of M up to {self.condition:.2g}"
         if self.off:
-            return f"{self.model_name}: {len(self.off)} deviate: {told}, worst {worst:.2g} times its tolerance"
+            return f"{self.model_name}: {len(self.off)} deviate: {text}, worst {worst:.2g} times its tolerance"
         agree = "all agree, on a model that is not the one of its file" if self.changed else "all agree"
-        return f"{self.model_name}: {agree}: {told}, worst {worst:.2g} of its tolerance, {self.seconds:.1f} s"
+        return f"{self.model_name}: {agree}: {text}, worst {worst:.2g} of its tolerance, {self.seconds:.1f} s"
 
     @property
     def not_verified(self) -> str:
-        """One line about what the model holds beside the tree, which nothing here computes; empty without it."""
+        """One line about parts of the model that are not computed yet; empty without them."""
         names = self.unsupported
         shown = "; ".join(names[:6]) + (f"; ... ({len(names)} in all)" if len(names) > 6 else "")
         return f"not computed yet, so not verified: {shown}" if names else ""
@@ -142,28 +142,28 @@ class Verification:
         return json.dumps(_finite(self.as_data()), indent=indent)
 
     def __str__(self) -> str:
-        cells = [("quantity", "road", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")]
+        cells = [("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")]
         cells += [row_cells(row) for row in self.rows]
         widths = [max(len(line[k]) for line in cells) for k in range(7)]
         lines = [
             "  ".join([*(x.ljust(w) for x, w in zip(line, widths, strict=False)), line[7]]).rstrip() for line in cells
         ]
-        told = [*self.findings, *filter(None, [self.not_verified]), self.summary]
-        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *told])
+        footer = [*self.findings, *filter(None, [self.not_verified]), self.summary]
+        return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:], *footer])
 
     def to_markdown(self) -> str:
         """The rows as a table of Markdown."""
-        head = "| quantity | road | against | deviation | tolerance | ratio | verdict |\n" + "| --- " * 7 + "|"
+        head = "| quantity | method | against | deviation | tolerance | ratio | verdict |\n" + "| --- " * 7 + "|"
         return "\n".join([head, *("| " + " | ".join(row_cells(row)[:7]) + " |" for row in self.rows)])
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
     """A row as text, column by column."""
     if row.deviation is None:
-        return row.quantity, row.road, row.against, "", "", "", row.verdict, row.note
+        return row.quantity, row.method, row.against, "", "", "", row.verdict, row.note
     place = f"{row.where}, state {row.state}" if row.where and row.state is not None else row.where
     numbers = f"{row.deviation:.1e}", f"{row.tolerance:.1e}", f"{row.ratio:.1e}"
-    return row.quantity, row.road, row.against, *numbers, row.verdict, place
+    return row.quantity, row.method, row.against, *numbers, row.verdict, place
 
 
 def _finite(x):

@@ -53,7 +53,7 @@ class Source:
 
     @property
     def describes(self) -> bool:
-        """Whether the file is there and says what the model is."""
+        """Whether the file exists and describes the model."""
         return self.path is not None and not self.differences
 
 

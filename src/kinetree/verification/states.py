@@ -1,4 +1,4 @@
-"""The random states on which all roads meet, and the calls of algorithms at them."""
+"""The random states of all methods, and the calls of algorithms at them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinetree.native.arrays import as_arrays
 from kinetree.verification.plain import PRECISE, Plain, solve_symmetric
 from kinetree.verification.terms import Tolerances
 
-SMALL = 3e8  # products in extended precision for M by the plain road: seconds; beyond, it is left to float64
+SMALL = 3e8  # products in extended precision for M by plain matrices: seconds; beyond, it is left to float64
 
 
 class States:
@@ -70,7 +70,7 @@ class States:
         return part
 
     def once(self, key, compute):
-        """A result that several checks ask for, computed by the first of them."""
+        """A result that several checks use, computed by the first of them."""
         if key not in self._kept:
             self._kept[key] = compute()
         return self._kept[key]
@@ -117,7 +117,7 @@ class States:
 
     @cached_property
     def plain(self) -> Plain:
-        """The plain road, as precise as the machine and the model's size allow."""
+        """The plain-matrix implementation, as precise as the machine and the model's size allow."""
         model = self.model
         large = self.n * model.nb * 6.0 * model.nv**2 > SMALL
         return Plain(model, self.q, self.v, self.t, np.float64 if large else PRECISE)
@@ -148,7 +148,7 @@ class States:
         return self.forces.astype(float) + size * self._noise
 
     @cached_property
-    def answer(self):
+    def acceleration(self):
         """Accelerations for the forces ``tau``, with the wrenches."""
         return solve_symmetric(self.M, (self.tau - self.bias)[..., None])[..., 0]
 
@@ -163,12 +163,12 @@ class States:
             scale = 1.0 / np.sqrt(np.diagonal(self.M, axis1=1, axis2=2).astype(float))
             scaled = self.M.astype(float) * scale[:, :, None] * scale[:, None, :]
         found = np.full(self.n, np.inf)
-        usable = np.isfinite(scaled).all(axis=(1, 2))  # of a model that is no mechanism, the rows say what is wrong
+        usable = np.isfinite(scaled).all(axis=(1, 2))  # of a model that is no mechanism, the rows show the error
         found[usable] = np.linalg.cond(scaled[usable])
         return found
 
 
-_CACHED = ("plain", "M", "M_inverse", "bias", "forces", "tau", "answer", "tolerances", "condition")
+_CACHED = ("plain", "M", "M_inverse", "bias", "forces", "tau", "acceleration", "tolerances", "condition")
 
 
 def timed_spec(name: str, model):

@@ -3,9 +3,9 @@
 A sum of n products is computed with an error of at most n u times the sum of the products' sizes, u = 2^-53, whatever
 cancels among them. So inverse dynamics is evaluated once more on sizes alone: lengths of vectors instead of vectors,
 sums instead of differences, paths along the tree instead of distances. What comes out bounds the rounding of every
-road to the same joint force.
+method for the same joint force.
 
-Forward dynamics solves M a = tau - c. A road that is stable gives the exact answer for an M and a c that are off by
+Forward dynamics solves M a = tau - c. A method that is stable gives the exact solution for an M and a c that are off by
 their rounding, so that ``|da| <= |M^-1| (|dM| |a| + |dc|)``: the condition of M, entry by entry.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 EPS = float(np.finfo(np.float64).eps)
 PER_BODY = 16
-"""Roundings that a number undergoes, one after the other, on its way past one body: a vector is turned (3 + 3),
+"""Roundings that a number undergoes, one after the other, from one body to the next: a vector is turned (3 + 3),
 moved (2 + 1), multiplied by an inertia (4) and added (1), and sines, axes and bias are rounded themselves (2)."""
 
 
@@ -138,7 +138,7 @@ class Tolerances:
     v, a, tau : (n, nv) array
     f_ext : (n, nb, 6) array
     M_inverse : (n, nv, nv) array
-        Its entries' sizes carry errors of forces to accelerations.
+        Its entries' sizes bound errors of accelerations by errors of forces.
     """
 
     def __init__(self, model, plain, a, f_ext, M_inverse) -> None:
@@ -146,7 +146,7 @@ class Tolerances:
         self.near = Terms(plain, a, f_ext)
         self.M_inverse = np.abs(np.asarray(M_inverse, float))
         steps = PER_BODY * (max(model.depth) + 2)
-        self.u = EPS * steps  # two roads, each with roundings of size 2^-53 = EPS / 2
+        self.u = EPS * steps  # two methods, each with roundings of size 2^-53 = EPS / 2
         self.u_solve = self.u + EPS * model.nv  # elimination sums nv products more
         self._far = self._wide = None
 
@@ -177,7 +177,7 @@ class Tolerances:
         return self.u_solve * s * np.sum(s * np.abs(np.asarray(x, float)), axis=1, keepdims=True)
 
     def accelerations(self, a, tau, M_inverse=None, *, world=False) -> np.ndarray:
-        """Of forward dynamics with this answer, (n, nv)."""
+        """Of forward dynamics with this result, (n, nv)."""
         wrong = self.forces(a, world=world) + self.u * np.abs(tau) + self.solved(a, world=world)
         inverse = self.M_inverse if M_inverse is None else np.abs(np.asarray(M_inverse, float))
         return (inverse @ wrong[..., None])[..., 0]
@@ -188,7 +188,7 @@ class Tolerances:
         return self.M_inverse @ wrong @ self.M_inverse
 
     def solution(self, x) -> np.ndarray:
-        """Of M^-1 b with the answer x, (n, nv)."""
+        """Of M^-1 b with the result x, (n, nv)."""
         return (self.M_inverse @ self.solved(x)[..., None])[..., 0]
 
     def force_derivatives(self, a) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The same source in other forms: compiled, one state at a time, in extended precision, in other body frames."""
+"""Variants of the same source: compiled, one state at a time, in extended precision, in other body frames."""
 
 from __future__ import annotations
 

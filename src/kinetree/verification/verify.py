@@ -1,4 +1,4 @@
-"""``kt.verify``: all independent roads to a mechanism's dynamics on random states, and what deviates."""
+"""``kt.verify``: the dynamics of a model by independent methods on random states, compared."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Callable
 
 from kinetree.arguments import a_model, a_seed, a_truth_value, a_whole_number, checked, progress_bar
 from kinetree.errors import ModelError
-from kinetree.verification import data_checks as data_laws
-from kinetree.verification import derivative_methods as derivative_roads
-from kinetree.verification import engines, source
-from kinetree.verification import identities as laws
-from kinetree.verification import joint_identities as joint_laws
-from kinetree.verification import methods as roads
-from kinetree.verification import variants as forms
+from kinetree.verification import (
+    data_checks,
+    derivative_methods,
+    engines,
+    identities,
+    joint_identities,
+    methods,
+    source,
+    variants,
+)
 from kinetree.verification.check import Check
 from kinetree.verification.diagnosis import findings
 from kinetree.verification.report import Verification
@@ -23,8 +26,8 @@ from kinetree.verification.states import States
 def all_checks() -> list[Check]:
     """Every line of the table, in its order."""
     return [
-        *source.CHECKS, *data_laws.CHECKS, *joint_laws.CHECKS, *roads.checks(), *laws.CHECKS, *derivative_roads.CHECKS,
-        *forms.CHECKS, *engines.CHECKS,
+        *source.CHECKS, *data_checks.CHECKS, *joint_identities.CHECKS, *methods.checks(), *identities.CHECKS,
+        *derivative_methods.CHECKS, *variants.CHECKS, *engines.CHECKS,
     ]  # fmt: skip
 
 
@@ -41,7 +44,7 @@ def verify(
     modified: bool = False,
     progress: Callable[[int, int, str], None] | bool | None = None,
 ) -> Verification:
-    """Compute everything by all independent roads, on random states, and say what deviates by more than rounding.
+    """Compute every quantity by all independent methods, on random states, and report deviations beyond rounding.
 
     Parameters
     ----------
@@ -70,10 +73,10 @@ def verify(
 
     Notes
     -----
-    Tolerances are not chosen: they are the rounding that a road may make, 2^-53 for each of about 16 operations per
+    Tolerances are not chosen: they are bounds of the rounding of a method, 2^-53 for each of about 16 operations per
     body on the longest path, times the sizes of all terms that are summed, times the sizes of the entries of M^-1 where
     M is solved with (`kinetree.verification.terms`); for finite differences also the difference of two steps.
-    Source: Featherstone (2008), chapters 5 to 7 and 9, for the roads; Higham (2002), section 3.1, for sums.
+    Source: Featherstone (2008), chapters 5 to 7 and 9, for the methods; Higham (2002), section 3.1, for sums.
 
     Examples
     --------
@@ -90,10 +93,10 @@ def verify(
     from kinetree.verification.progress import shown
 
     start, rows, checks = time.perf_counter(), [], all_checks()
-    with shown(f"verifying {model.name}", len(checks), progress) as tell:
+    with shown(f"verifying {model.name}", len(checks), progress) as report:
         s = States(model, states, seed, compiled=not fast, modified=modified)
         for done, check in enumerate(checks):
-            tell(done, len(checks), f"{check.quantity}: {check.road}")
+            report(done, len(checks), f"{check.quantity}: {check.method}")
             rows.append(check.row(s))
     condition = float(s.condition.max()) if model.nv else 1.0
     return Verification(

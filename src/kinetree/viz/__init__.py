@@ -1,4 +1,4 @@
-"""Pictures and text for people: plots, joints, models, lint. Nothing is imported before it is used."""
+"""Plots, tables and text: joints, models, trajectories, lint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inverse dynamics by several roads: body and absolute coordinates, vectors of three, parts, finite differences."""
+"""Inverse dynamics by several methods: body and absolute coordinates, vectors of three, parts, finite differences."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 from tests.identities.systems import along, close, state
 
-ROADS = ("rnea_world", "newton_euler")
+METHODS = ("rnea_world", "newton_euler")
 
 
 @pytest.fixture
@@ -29,43 +29,43 @@ def case(seed: int, bodies: int = 8):
     return model, *state(model, seed), np.random.default_rng(seed).standard_normal((model.nb, 6))
 
 
-@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
-def test_roads_agree(seed, road):
+def test_methods_agree(seed, method):
     """The same joint forces, with gravity, external wrenches, armature and joints of every kind."""
     model, q, v, a, _, f_ext = case(seed)
-    close(getattr(kt, road)(model, q, v, a, f_ext), kt.rnea(model, q, v, a, f_ext))
+    close(getattr(kt, method)(model, q, v, a, f_ext), kt.rnea(model, q, v, a, f_ext))
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.usefixtures("interpreted_source")
-def test_roads_agree_on_a_thousand_trees(road):
+def test_methods_agree_on_a_thousand_trees(method):
     """The same, to 1e-9 relative, on 1000 trees."""
     for seed in range(1000):
         model, q, v, a, _, f_ext = case(1000 + seed, 4 + seed % 9)
         expected = kt.rnea(model, q, v, a, f_ext)
-        error = np.max(np.abs(getattr(kt, road)(model, q, v, a, f_ext) - expected), initial=0.0)
+        error = np.max(np.abs(getattr(kt, method)(model, q, v, a, f_ext) - expected), initial=0.0)
         assert error <= 1e-9 * np.max(np.abs(expected), initial=1.0), f"seed {seed}"
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_roads_agree_on_batches_compiled(road):
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree_on_batches_compiled(method):
     """Compiled, for a robot with a free base and branches."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q = np.array([model.random_q(rng) for _ in range(20)])
     v, a = rng.standard_normal((2, 20, model.nv))
-    close(getattr(kt, road)(model, q, v, a), kt.rnea(model, q, v, a))
+    close(getattr(kt, method)(model, q, v, a), kt.rnea(model, q, v, a))
 
 
-@pytest.mark.parametrize("road", [rnea_world, newton_euler])
-def test_roads_run_on_planar_models(road):
+@pytest.mark.parametrize("method", [rnea_world, newton_euler])
+def test_methods_run_on_planar_models(method):
     """The planar algebra and the spatial one give the same joint forces of a planar arm."""
     model, rng = kt.models.zigzag_arm(5).replace(gravity=(1.0, -9.0, 0.0)), np.random.default_rng(1)
     q, v, a = rng.standard_normal((3, 5)).tolist()
     f_ext = rng.standard_normal((model.nb, 6)).tolist()
-    close(road(PlanarTree(model), q, v, a, f_ext), rnea(model, q, v, a, f_ext))
+    close(method(PlanarTree(model), q, v, a, f_ext), rnea(model, q, v, a, f_ext))
 
 
 @pytest.mark.seeds(10)
@@ -79,8 +79,8 @@ def test_gravity_is_an_external_force(seed):
     for i in model.outward():
         h = R_WB[i] @ list(model.I[i].h) + model.I[i].m * p_WB[i]  # first moment about the world's origin
         f_ext[i] = [*np.cross(h, g), *(model.I[i].m * g)]
-    for road in (kt.rnea, kt.rnea_world, kt.newton_euler):
-        close(road(weightless, q, v, a, f_ext), kt.rnea(model, q, v, a))
+    for method in (kt.rnea, kt.rnea_world, kt.newton_euler):
+        close(method(weightless, q, v, a, f_ext), kt.rnea(model, q, v, a))
 
 
 # Far from the origin -----------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from kinetree.textbook.aba_world import aba_world
 from tests.identities.systems import close, state
 from tests.identities.test_planar import mechanism
 
-ROADS = ("aba_inverse_inertias", "aba_implicit_joints", "aba_world", "divide_and_conquer")
-roads = pytest.mark.parametrize("road", ROADS)
+METHODS = ("aba_inverse_inertias", "aba_implicit_joints", "aba_world", "divide_and_conquer")
+methods = pytest.mark.parametrize("method", METHODS)
 
 
 @pytest.fixture
@@ -36,81 +36,81 @@ def case(seed: int, bodies: int = 5):
     return model, q, v, tau, np.random.default_rng(seed).standard_normal((model.nb, 6))
 
 
-def agrees(road, model, *given):
+def agrees(method, model, *given):
     """Equality with aba; the error of a solve grows with the condition of M."""
     condition = np.linalg.cond(kt.crba(model, given[0]))
-    close(getattr(kt, road)(model, *given), kt.aba(model, *given), scale=condition, ulps=1e3)
+    close(getattr(kt, method)(model, *given), kt.aba(model, *given), scale=condition, ulps=1e3)
 
 
-@roads
+@methods
 @pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
-def test_roads_agree(seed, road):
+def test_methods_agree(seed, method):
     """Random trees with joints of every kind, armatures and external wrenches, floating and fixed."""
-    agrees(road, *case(seed))
+    agrees(method, *case(seed))
 
 
-@roads
+@methods
 @pytest.mark.parametrize("seed", [1, 3])
-def test_roads_agree_compiled(seed, road):
-    """Compiled, on a batch, the roads give what the interpreted source gives for each state."""
+def test_methods_agree_compiled(seed, method):
+    """Compiled, on a batch, the methods give what the interpreted source gives for each state."""
     model = kt.models.random_tree(4, seed=seed, floating=seed == 3)
     rng = np.random.default_rng(seed)
     q, (v, tau) = np.array([model.random_q(rng) for _ in range(5)]), rng.standard_normal((2, 5, model.nv))
-    found = getattr(kt, road)(model, q, v, tau)
+    found = getattr(kt, method)(model, q, v, tau)
     with kt.interpreted():
         for k in range(5):
-            one = getattr(kt, road)(model, q[k], v[k], tau[k])
+            one = getattr(kt, method)(model, q[k], v[k], tau[k])
             close(found[k], one, scale=np.linalg.cond(kt.crba(model, q[k])), ulps=1e3)
 
 
-@roads
-def test_roads_agree_on_a_robot(road):
+@methods
+def test_methods_agree_on_a_robot(method):
     """A quadruped with a floating base: compiled, many branches on one body."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q, v, _, tau = state(model, 0)
-    agrees(road, model, q, v, tau, rng.standard_normal((model.nb, 6)))
+    agrees(method, model, q, v, tau, rng.standard_normal((model.nb, 6)))
 
 
 @pytest.mark.sweep
 @pytest.mark.usefixtures("interpreted_source")
-@roads
-def test_roads_agree_on_a_thousand_trees(road):
-    """All roads to 1e-9 relative, times the condition of M where it is bad."""
+@methods
+def test_methods_agree_on_a_thousand_trees(method):
+    """All methods to 1e-9 relative, times the condition of M where it is bad."""
     for seed in range(1000):
         model, *given = case(1000 + seed, 3)
         expected, condition = kt.aba(model, *given), np.linalg.cond(kt.crba(model, given[0]))
-        error = np.max(np.abs(getattr(kt, road)(model, *given) - expected), initial=0.0)
+        error = np.max(np.abs(getattr(kt, method)(model, *given) - expected), initial=0.0)
         size = np.max(np.abs(expected), initial=1.0)
         assert error <= 1e-9 * max(1.0, condition * 1e-6) * size, f"seed {seed}: {error / size:.1e}, {condition:.1e}"
 
 
-@pytest.mark.parametrize("road", [aba_inverse_inertias, aba_implicit_joints, aba_world, divide_and_conquer])
+@pytest.mark.parametrize("method", [aba_inverse_inertias, aba_implicit_joints, aba_world, divide_and_conquer])
 @pytest.mark.seeds(5)
-def test_roads_run_on_planar_models(seed, road):
+def test_methods_run_on_planar_models(seed, method):
     """The planar algebra gives the same accelerations."""
     model, planar, q, v, _, tau = mechanism(seed)
     f_ext = np.random.default_rng(seed).standard_normal((model.nb, 6)) * [0, 0, 1, 1, 1, 0]
     expected = aba(model, q, v, tau, f_ext.tolist())
-    close(road(planar, q, v, tau, f_ext.tolist()), expected, scale=np.linalg.cond(np.array(crba(model, q))))
+    close(method(planar, q, v, tau, f_ext.tolist()), expected, scale=np.linalg.cond(np.array(crba(model, q))))
 
 
-@roads
-def test_extended_precision_reaches_its_own_accuracy(road):
-    """With longdouble numbers the roads agree to 1e-16, a thousandth of what doubles could."""
+@methods
+def test_extended_precision_reaches_its_own_accuracy(method):
+    """With longdouble numbers the methods agree to 1e-16, a thousandth of what doubles could."""
     model = kt.load("arm7")
     rng = np.random.default_rng(5)
     q, (v, tau) = model.random_q(rng).astype(np.longdouble), rng.standard_normal((2, model.nv)).astype(np.longdouble)
     if np.finfo(np.longdouble).eps > 1e-18:
         pytest.skip("no extended precision on this machine")
-    found, expected = getattr(kt, road)(model, q, v, tau), kt.aba(model, q, v, tau)
+    found, expected = getattr(kt, method)(model, q, v, tau), kt.aba(model, q, v, tau)
     assert found.dtype == np.longdouble
     assert np.max(np.abs(found - expected)) <= 1e-16 * np.max(np.abs(expected))
 
 
-@pytest.mark.parametrize("road", ROADS[:2])
+@pytest.mark.parametrize("method", METHODS[:2])
 @pytest.mark.parametrize("interpreted", [False, True])
-def test_bodies_without_an_inverse_inertia_are_refused_by_name(road, interpreted):
+def test_bodies_without_an_inverse_inertia_are_refused_by_name(method, interpreted):
     """A point mass, a rod along an axis and one along no axis: the formulae divide by zero, the call says where."""
     oblique = np.array([0.36, 0.48, 0.8])
     rod = kt.ModelBuilder("rod")
@@ -122,9 +122,9 @@ def test_bodies_without_an_inverse_inertia_are_refused_by_name(road, interpreted
             zero = np.zeros(model.nv)
             if interpreted:
                 with kt.interpreted():
-                    getattr(kt, road)(model, zero, zero, zero)
+                    getattr(kt, method)(model, zero, zero, zero)
             else:
-                getattr(kt, road)(model, zero, zero, zero)
+                getattr(kt, method)(model, zero, zero, zero)
 
 
 def test_massless_bodies_are_assembled_with_the_next_one():
@@ -152,7 +152,7 @@ def test_absolute_coordinates_lose_digits_far_away():
     q, v, tau = np.random.default_rng(0).standard_normal((3, 4))
     with kt.interpreted():
         home = kt.aba(model, q, v, tau)
-        near, absolute = (np.max(np.abs(getattr(kt, road)(far, q, v, tau) - home)) for road in ("aba", "aba_world"))
+        near, absolute = (np.max(np.abs(getattr(kt, method)(far, q, v, tau) - home)) for method in ("aba", "aba_world"))
     assert near <= 1e-12 * np.max(np.abs(home))
     assert absolute > 1e3 * near
 

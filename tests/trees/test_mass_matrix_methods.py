@@ -1,4 +1,4 @@
-"""The mass matrix by its three roads, and forward dynamics through it."""
+"""The mass matrix by its three methods, and forward dynamics through it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinetree.model.planar import PlanarTree
 from kinetree.textbook.mass_matrix import mass_matrix_columns, mass_matrix_jacobians
 from tests.identities.systems import close, state
 
-ROADS = ("mass_matrix_jacobians", "mass_matrix_columns")
+METHODS = ("mass_matrix_jacobians", "mass_matrix_columns")
 
 
 @pytest.fixture
@@ -27,38 +27,38 @@ def case(seed: int, bodies: int = 8):
     return model, *state(model, seed)
 
 
-@pytest.mark.parametrize("road", ROADS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.seeds(20)
 @pytest.mark.usefixtures("interpreted_source")
-def test_roads_agree(seed, road):
+def test_methods_agree(seed, method):
     """Composite bodies, the sum of J^T I J, and columns by inverse dynamics give one M, with one pattern of zeros."""
     model, q, *_ = case(seed)
-    M, found = kt.crba(model, q), getattr(kt, road)(model, q)
+    M, found = kt.crba(model, q), getattr(kt, method)(model, q)
     close(found, M)
     assert not np.any(found[~model.mass_matrix_pattern()])
     assert not np.any(M[~model.mass_matrix_pattern()])
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_roads_agree_compiled(road):
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_agree_compiled(method):
     """Batches, for a robot with a free base and branches."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q = np.array([model.random_q(rng) for _ in range(9)])
-    close(getattr(kt, road)(model, q), kt.crba(model, q))
+    close(getattr(kt, method)(model, q), kt.crba(model, q))
 
 
-@pytest.mark.parametrize("road", [mass_matrix_jacobians, mass_matrix_columns])
-def test_roads_run_on_planar_models(road):
+@pytest.mark.parametrize("method", [mass_matrix_jacobians, mass_matrix_columns])
+def test_methods_run_on_planar_models(method):
     """The planar algebra gives the same matrix."""
     model = kt.models.zigzag_arm(4)
     q = [0.3, -0.2, 0.5, 1.0]
-    close(road(PlanarTree(model), q), crba(model, q))
+    close(method(PlanarTree(model), q), crba(model, q))
 
 
 def test_composite_inertias_cost_least():
-    """The roads cost O(n d), O(n d^2) and O(n^2): on chains all grow faster than crba."""
+    """The methods cost O(n d), O(n d^2) and O(n^2): on chains all grow faster than crba."""
     for n in (4, 8):
-        costs = [kt.compile(kt.models.chain_gu(n), name).operations.total for name in ("crba", *ROADS)]
+        costs = [kt.compile(kt.models.chain_gu(n), name).operations.total for name in ("crba", *METHODS)]
         assert costs[0] < min(costs[1:])
 
 
@@ -79,7 +79,7 @@ def test_forward_dynamics_by_the_mass_matrix_is_that_of_articulated_bodies(seed)
 @pytest.mark.sweep
 @pytest.mark.usefixtures("interpreted_source")
 def test_forward_dynamics_on_a_thousand_trees():
-    """Both roads to 1e-9 relative, times the condition where it is bad."""
+    """Both methods to 1e-9 relative, times the condition where it is bad."""
     for seed in range(1000):
         model, q, v, _, tau = case(1000 + seed, 4 + seed % 9)
         expected, condition = kt.aba(model, q, v, tau), np.linalg.cond(kt.crba(model, q))
@@ -97,8 +97,8 @@ def test_forward_dynamics_by_the_mass_matrix_runs_on_planar_models():
 
 
 @pytest.mark.parametrize("n", [3, 6])
-def test_roads_of_complete_forward_dynamics_agree(n):
-    """Arms and zigzags: whichever road the complete dynamics take, the accelerations are those of the bare tree."""
+def test_methods_of_complete_forward_dynamics_agree(n):
+    """Arms and zigzags: whichever method the complete dynamics take, the accelerations are those of the bare tree."""
     rng = np.random.default_rng(n)
     for model in (kt.models.chain_gu(n), kt.models.zigzag_arm(n)):
         q, v, tau = rng.standard_normal((3, n))
