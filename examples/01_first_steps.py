@@ -1,4 +1,4 @@
-"""First steps: load a robot and ask it the questions of dynamics.
+"""First steps: load a robot and compute its dynamics.
 
 You learn to load a model, to call an algorithm on one state and on a batch of states, to add an external force, and
 to hold the function itself. Each algorithm is compiled for this robot when it is first called.
@@ -9,7 +9,7 @@ Output::
     tool at [...] m
     inverse dynamics (rnea)   tau = [...] N m
     forward dynamics (aba)    recovers a within ...
-    4 kg at the tool asks ... N m more of the shoulder
+    4 kg at the tool need ... N m more of the shoulder
     1000 mass matrices: (1000, 9, 9)
     <Function aba(q (9,), v (9,), tau (9,)) -> a (9,) for model 'arm7'>
     ... multiplications, ... additions, ... divisions
@@ -35,7 +35,7 @@ def main() -> None:
     error = np.abs(kt.aba(arm, q, v, tau) - a).max()  # the motion that joint forces cause
     print(f"forward dynamics (aba)    recovers a within {error:.0e}")
 
-    print(f"4 kg at the tool asks {shoulder_torque_of_payload(arm, q, 4.0):.1f} N m more of the shoulder")
+    print(f"4 kg at the tool need {shoulder_torque_of_payload(arm, q, 4.0):.1f} N m more of the shoulder")
 
     Q = np.array([arm.random_q(rng) for _ in range(1000)])  # leading axes are batches
     print(f"1000 mass matrices: {kt.crba(arm, Q).shape}")

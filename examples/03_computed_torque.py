@@ -56,7 +56,7 @@ def follow(controller, **how):  # four seconds; times and errors of the seven jo
 def main(plot: str | None = None) -> None:
     largest = {}
     for name, controller in (("gravity compensation", gravity_compensation), ("computed torque", computed_torque)):
-        t, error = follow(controller, dt=1e-3)  # a digital controller: its answer is held for 1 ms
+        t, error = follow(controller, dt=1e-3)  # a digital controller with a zero-order hold of 1 ms
         largest[name] = 1e3 * np.abs(error).max(axis=1)
         print(f"{name:20s} largest error after 1 s: {largest[name][t > 1.0].max():.1f} mrad")
     if plot:

@@ -3,7 +3,7 @@
 You learn to give a robot a floating base, to control its legs, and to read its momentum. Nothing but gravity acts
 from outside, so the center of mass falls on a parabola and the angular momentum about it stays zero, whatever the
 legs do. Yet the trunk turns: the legs draw circles and come back to their pose, the trunk does not. Cats land on
-their feet this way.
+their feet so.
 
     python examples/04_floating_quadruped.py --plot falling.png
 

@@ -10,7 +10,7 @@ Output::
 
     <Model 'governor': 3 bodies, nq=3, nv=3>
     the arms settle at ... degrees, the shaft at ... rad/s
-    the balance of forces asks for ... degrees
+    the balance of forces requires ... degrees
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main(plot: str | None = None) -> None:
     print(model)
     run = spin(model)
     print(f"the arms settle at {np.degrees(run.q[-1, 1]):.2f} degrees, the shaft at {run.v[-1, 0]:.3f} rad/s")
-    print(f"the balance of forces asks for {np.degrees(balance(run.v[-1, 0])):.2f} degrees")
+    print(f"the balance of forces requires {np.degrees(balance(run.v[-1, 0])):.2f} degrees")
     if plot:
         run.plot(joints=["left", "right"], what=["q", "v", "energy"], path=plot)
 

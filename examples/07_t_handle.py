@@ -7,7 +7,7 @@ axis of the middle moment of inertia is unstable: the handle turns over and over
 
 Output::
 
-    turns over every ... s; Euler says ... s
+    turns over every ... s; by Euler ... s
     energy changed by ..., angular momentum by ... of itself
 """
 
@@ -56,7 +56,7 @@ def momentum_drift(run) -> float:
 
 def main(plot: str | None = None) -> None:
     run = tumble(t_handle())
-    print(f"turns over every {np.diff(turns(run)).mean():.4f} s; Euler says {time_between_turns(run.model):.4f} s")
+    print(f"turns over every {np.diff(turns(run)).mean():.4f} s; by Euler {time_between_turns(run.model):.4f} s")
     print(f"energy changed by {run.energy_drift:.0e}, angular momentum by {momentum_drift(run):.0e} of itself")
     if plot:
         figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")

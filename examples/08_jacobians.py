@@ -41,10 +41,10 @@ def pose_error(q, frame, R, p) -> np.ndarray:
 
 def reach(q, point):
     """Levenberg's steps from q until the soles keep their poses and the left hand is at the point."""
-    held = {sole: kt.frame_pose(ROBOT, q, frame=sole) for sole in SOLES}
+    initial = {sole: kt.frame_pose(ROBOT, q, frame=sole) for sole in SOLES}
     for step in range(50):
         hand = kt.frame_pose(ROBOT, q, frame="left_hand")
-        error = np.concatenate([*(pose_error(q, sole, *held[sole]) for sole in SOLES), point - hand.p_WF])
+        error = np.concatenate([*(pose_error(q, sole, *initial[sole]) for sole in SOLES), point - hand.p_WF])
         if np.abs(error).max() < 1e-12:
             return q, step, error
         J_soles = [kt.jacobian(ROBOT, q, frame=sole, reference="local") for sole in SOLES]

@@ -1,7 +1,7 @@
-"""A hundred thousand states at once: how much can the arm carry, and where?
+"""A hundred thousand states at once: how large a payload can the arm hold, and where?
 
 You learn that every call takes batches, (..., nq) arrays, and what that is worth. For random postures of the arm the
-question is answered exactly: the weight of the arm takes a part of each motor's torque, a payload at the tool takes
+solution is exact: the weight of the arm takes a part of each motor's torque, a payload at the tool takes
 more in proportion to its mass, and the first motor at its limit decides.
 
     python examples/09_batch_of_states.py --plot payload.png
@@ -61,7 +61,7 @@ def main(plot: str | None = None, count: int = 100_000) -> None:
 
 
 def check() -> None:
-    """With the largest payload on the tool one motor is at its limit and none is beyond: `rnea` says so too."""
+    """With the largest payload on the tool one motor is at its limit and none is beyond: `rnea` gives the same."""
     q, rest = postures(200, seed=1), np.zeros((200, ARM.nv))
     mass, p = payload(q)
     keep = mass > 0.0

@@ -42,7 +42,7 @@ def order(found: np.ndarray) -> float:
 
 
 def long_run(integrator: str):
-    """Twenty seconds of a motion that is chaotic, so only its energy can be judged."""
+    """Twenty seconds of a motion that is chaotic, so only its energy is compared."""
     return kt.simulate(PENDULUM, **START, duration=20.0, dt=STEPS[0], integrator=integrator)
 
 

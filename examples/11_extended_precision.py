@@ -49,7 +49,7 @@ def check() -> None:
     arm = kt.models.zigzag_arm(8)
     q, v, tau = state(8)
     compiled = kt.aba(arm, q, v, tau)
-    with kt.interpreted():  # also the way to step through an algorithm in a debugger
+    with kt.interpreted():  # also useful to step through an algorithm in a debugger
         assert np.allclose(kt.aba(arm, q, v, tau), compiled, rtol=1e-10)
     for n in LINKS:
         condition, aba, solving = digits(n)

@@ -34,14 +34,14 @@ def two_roots():
     return robot, surgery.reroot(robot, "arm_flange_link")
 
 
-def tools(robot, held):
+def tools(robot, regrown):
     """Where the tool is while both tumble and fall from the same state."""
     q0, v0 = robot.random_state(np.random.default_rng(3))
-    states = surgery.StateMap(robot, held)  # the joints are the same; the free joint is that of another body
+    states = surgery.StateMap(robot, regrown)  # the joints are the same; the free joint is that of another body
     how = {"duration": DURATION, "dt": 5e-4, "integrator": "rk4", "limits": "ignore"}
     one = kt.simulate(robot, q0, v0, **how)
-    two = kt.simulate(held, states.q(q0), states.v(q0, v0), **how)
-    return [kt.frame_pose(m, run.q, frame="arm_tool").p_WF for m, run in ((robot, one), (held, two))]
+    two = kt.simulate(regrown, states.q(q0), states.v(q0, v0), **how)
+    return [kt.frame_pose(m, run.q, frame="arm_tool").p_WF for m, run in ((robot, one), (regrown, two))]
 
 
 def main() -> None:
@@ -54,9 +54,9 @@ def main() -> None:
     moved = kt.center_of_mass(loaded, q) - kt.center_of_mass(locked, q)
     print(f"2.5 kg at the tool move the center of mass by {1e3 * np.linalg.norm(moved):.0f} mm")
 
-    robot, held = two_roots()
-    print(f"rooted at {held.body_names[1]}: {', '.join(held.joint_names[1:4])}, ...")
-    here, there = tools(robot, held)
+    robot, regrown = two_roots()
+    print(f"rooted at {regrown.body_names[1]}: {', '.join(regrown.joint_names[1:4])}, ...")
+    here, there = tools(robot, regrown)
     print(f"the same fall, seen from two roots: tools agree within {np.abs(here - there).max():.0e} m")
 
     arm = surgery.submodel(both, "arm_shoulder_link")
@@ -64,13 +64,13 @@ def main() -> None:
 
 
 def check() -> None:
-    """A mechanism does not know its root: energy and motion are the same; and masses add up."""
-    robot, held = two_roots()
+    """The root does not matter: energy and motion are the same; and masses add up."""
+    robot, regrown = two_roots()
     q, v = robot.random_state(np.random.default_rng(4))
-    states = surgery.StateMap(robot, held)
+    states = surgery.StateMap(robot, regrown)
     energy = kt.kinetic_energy(robot, q, v)
-    assert np.isclose(kt.kinetic_energy(held, states.q(q), states.v(q, v)), energy, rtol=1e-12)
-    here, there = tools(robot, held)
+    assert np.isclose(kt.kinetic_energy(regrown, states.q(q), states.v(q, v)), energy, rtol=1e-12)
+    here, there = tools(robot, regrown)
     assert np.abs(here - there).max() < 1e-6
     parts = [kt.load("quadruped", floating_base=True), surgery.with_base(kt.load("arm7"), "floating")]
     assert np.isclose(robot.total_mass, sum(part.total_mass for part in parts) + 2.5)

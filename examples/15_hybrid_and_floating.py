@@ -1,8 +1,8 @@
 """Shake a building, and let a falling robot turn itself: joints that move as prescribed, and a base that recoils.
 
 You learn hybrid dynamics, where some joints have a known force and the others a known acceleration, and the equation
-of motion of a floating base. A table moves as it is told, and the floors above it answer. The legs of a falling
-quadruped move as they are told, and the trunk pays with a turn.
+of motion of a floating base. A table has a prescribed motion, and the floors above it respond. The legs of a
+falling quadruped are prescribed, too, and the trunk turns.
 
 Output::
 
@@ -48,7 +48,7 @@ def legs(t):
 
 
 def fall():
-    """The legs do what they are told, the trunk what it must."""
+    """The legs have prescribed accelerations, the trunk responds."""
 
     def follow(t, q, v):
         a = np.r_[np.zeros(6), legs(t)[1]]
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def check() -> None:
-    """The floors sway as the closed form says; the trunk's angular velocity is that of its recoil, -I0c^-1 F qd."""
+    """The floors sway as in the closed form; the trunk's angular velocity is that of its recoil, -I0c^-1 F qd."""
     model = building()
     M, K, D = kt.crba(model, np.zeros(4)), np.diag(model.stiffness)[1:, 1:], np.diag(model.damping)[1:, 1:]
     sway = np.abs(np.linalg.solve(K + 1j * RATE * D - RATE**2 * M[1:, 1:], M[1:, 0] * SWAY * RATE**2))

@@ -1,12 +1,12 @@
 """How heavy is a robot's hand? Articulated bodies, their handles, and assembly by pairs.
 
-You learn what a mechanism feels like at one or two of its frames (its articulated-body inertia), and how its forward
-dynamics is put together pairwise, in log2 n steps.
+You learn the apparent inertia of a mechanism at one or two of its frames (articulated-body inertia), and how its
+forward dynamics is assembled pairwise, in log2 n steps.
 
 Output::
 
-    the arm weighs 13.5 kg; pushed at the tool, it feels like 0.55 to 5.11 kg
-    the lightest way moves it by 1.813 m/s^2 per N, aba says 1.813
+    the arm weighs 13.5 kg; its apparent mass at the tool is 0.55 to 5.11 kg
+    in the lightest direction it accelerates by 1.813 m/s^2 per N, by aba 1.813
     a push on one foot of a quadruped moves the next: ... mm/s^2 per N, 0.00 with a fixed trunk
     a snake of 100 links: 7 levels of assembly, accelerations agree to ...e-...
 """
@@ -22,7 +22,7 @@ FEET = ("FL_foot", "FR_foot")
 
 
 def apparent_masses():
-    """Directions in which a force on the tool is answered, with the mass that it feels, lightest first."""
+    """Principal directions at the tool with their apparent masses, lightest first."""
     Phi, _ = kt.articulated_inverse_inertia(ARM, Q, handles="tool")
     compliance, directions = np.linalg.eigh(Phi[3:, 3:])
     return 1.0 / compliance[::-1], directions[:, ::-1].T
@@ -55,18 +55,18 @@ def snake():
 
 
 def main() -> None:
-    (light, *_, heavy), (way, *_) = apparent_masses()
-    print(f"the arm weighs {ARM.total_mass:.1f} kg; pushed at the tool, it feels like {light:.2f} to {heavy:.2f} kg")
-    print(f"the lightest way moves it by {1.0 / light:.3f} m/s^2 per N, aba says {pushed(way):.3f}")
+    (light, *_, heavy), (direction, *_) = apparent_masses()
+    print(f"the arm weighs {ARM.total_mass:.1f} kg; its apparent mass at the tool is {light:.2f} to {heavy:.2f} kg")
+    print(f"in the lightest direction it accelerates by {1.0 / light:.3f} m/s^2 per N, by aba {pushed(direction):.3f}")
     push = f"{1e3 * coupling(True):.2f} mm/s^2 per N, {1e3 * coupling(False):.2f} with a fixed trunk"
     print(f"a push on one foot of a quadruped moves the next: {push}")
     print("a snake of 100 links: {} levels of assembly, accelerations agree to {:.0e}".format(*snake()))
 
 
 def check() -> None:
-    (light, *_, heavy), (way, *_) = apparent_masses()
+    (light, *_, heavy), (direction, *_) = apparent_masses()
     assert 0.0 < light < heavy
-    assert np.isclose(pushed(way), 1.0 / light, rtol=1e-10)
+    assert np.isclose(pushed(direction), 1.0 / light, rtol=1e-10)
     assert coupling(True) > 1e-3 and coupling(False) < 1e-12
     depth, error = snake()
     assert depth == 7 and error < 1e-10

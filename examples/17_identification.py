@@ -21,7 +21,7 @@ import numpy as np
 import kinetree as kt
 
 ARM = kt.surgery.lock(kt.load("arm7"), ["left_finger_slide"])
-ROBOT, PI = ARM.without_limits(), kt.inertial_parameters(ARM)  # the robot itself, whose inertias nobody knows
+ROBOT, PI = ARM.without_limits(), kt.inertial_parameters(ARM)  # the real robot, whose inertias are unknown
 
 
 def drawings():

@@ -43,7 +43,7 @@ assert same(v.linear.y + 2.0 * 0.5, (X @ v).linear.y)  # eq. 2.1
 # ## Forces, and power (sections 2.3 and 2.6)
 #
 # Forces are vectors of another kind: moment, then force. A motion and a force can be multiplied, which gives the power,
-# and that does not depend on coordinates (eq. 2.12-2.13). They cannot be added; the types know it.
+# and that does not depend on coordinates (eq. 2.12-2.13). They cannot be added; the types refuse it.
 
 # %%
 f = Force.of(rng.standard_normal(6))
@@ -75,7 +75,7 @@ assert same(a, J @ qdd + bias)  # eq. 2.55-2.57
 print(np.count_nonzero(J.any(axis=0)), "joints move the flange; their velocities add", bias[:3].round(2), "rad/s^2")
 
 # %% [markdown]
-# ## Spatial acceleration is not what an accelerometer feels (section 2.11)
+# ## Spatial acceleration is not the reading of an accelerometer (section 2.11)
 #
 # It is the derivative of the spatial velocity in a fixed frame. A body that turns uniformly about a fixed axis has none
 # at all (figure 2.6), although every point of it but those on the axis accelerates. The classical acceleration of a

@@ -1,6 +1,6 @@
 """Chapter 3 as a notebook: equations of motion and constraints, from one body on a hinge to a whole tree.
 
-You learn what a joint allows and what it forbids, three ways to solve for a constrained body, and how the equations of
+You learn the free and constrained directions of a joint, three methods for a constrained body, and how the equations of
 all bodies and all constraints make one big system. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 3.
 """
 
@@ -74,7 +74,7 @@ print("bearing force by method 2:", (-T @ solved[6:]).round(3))
 # ## Where a drive pushes (example 3.2)
 #
 # A gear that meets the wheel at (-r, 0, 0) drives the hinge with tau = -r f. The motion does not depend on r, what the
-# bearings must carry does.
+# bearings transmit does.
 
 # %%
 hinge = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -103,7 +103,7 @@ implicit = np.linalg.solve(np.block([[M, K.T], [K, np.zeros((1, 1))]]), np.r_[ta
 explicit = G @ np.linalg.solve(G.T @ M @ G, G.T @ (tau - c))
 assert same(K @ G, 0.0) and same(implicit[:2], explicit)
 assert same(kt.forward_dynamics(coupled, q, v, tau), explicit)
-print("coupled pendulum: accelerations", explicit, ", the gear carries", -K.T[:, 0] * implicit[2], "N m")
+print("coupled pendulum: accelerations", explicit, ", the gear transmits", -K.T[:, 0] * implicit[2], "N m")
 assert same(-K.T[:, 0] * implicit[2] @ v, 0.0)  # constraint forces do no work (eq. 3.16)
 
 # %% [markdown]

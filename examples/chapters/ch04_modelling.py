@@ -63,8 +63,8 @@ assert tuple(expanded[1:]) == (0, 1, 2, 3, 1, 4, 4, 5)
 # %% [markdown]
 # ## Where everything is (examples 4.3 and 4.4, section 4.3)
 #
-# i_X_0 = X_J X_T(i) lambda(i)_X_0 from the base outward, and velocities along the way. For an arm with one joint after
-# the other, 4n + 6 numbers say where the joints are.
+# i_X_0 = X_J X_T(i) lambda(i)_X_0 from the base outward, and velocities with them. For an arm with one joint after
+# the other, 4n + 6 numbers describe the placement of the joints.
 
 # %%
 puma = kt.models.puma_like()
@@ -116,7 +116,7 @@ assert np.allclose(Planar().q_dot(position, alpha), np.array([[1, 0, 0], [0, c, 
 # ## Turning in space (section 4.5)
 #
 # Three angles are singular somewhere: yaw, pitch and roll where the pitch is 90 degrees, det S = -cos q2. Four Euler
-# parameters are not, but must keep their length: E(s p) = s^2 E(p) + (1 - s^2) 1 scales what hangs on the joint.
+# parameters are not, but must keep their length: E(s p) = s^2 E(p) + (1 - s^2) 1 scales the part beyond the joint.
 
 # %%
 ypr = SphericalEuler("zyx")

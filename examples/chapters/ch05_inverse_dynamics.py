@@ -93,10 +93,10 @@ slope = kt.potential_energy(robot, kt.integrate(robot, q, h * qd)) - kt.potentia
 assert np.isclose(slope / (2 * h), parts["gravity"] @ qd, rtol=1e-6)
 
 # %% [markdown]
-# ## What the bearings carry (eq. 3.34)
+# ## Bearing forces (eq. 3.34)
 #
 # The f_i of the recursion are the forces through the joints. Their part along S is the joint force; the rest a drive
-# never feels, but somebody must design for it.
+# does not provide, but the bearings must.
 
 # %%
 F = kt.joint_wrenches(robot, q, qd, qdd, reference="local")
@@ -114,10 +114,10 @@ for name in ("left_hip_pitch", "neck_pitch"):
 p = kt.forward_kinematics(robot, q).p_WB[hand]
 f_ext[hand, :3] = np.cross(p, f_ext[hand, 3:])
 elbow = robot.v_index("right_elbow").start
-carried = kt.rnea(robot, q, qd, qdd, f_ext) - tau
+payload = kt.rnea(robot, q, qd, qdd, f_ext) - tau
 J = kt.jacobian(robot, q, frame="right_hand", reference="local_world_aligned")
-assert same(carried, -J[3:].T @ f_ext[hand, 3:])
-print(f"50 N in the right hand: {carried[elbow]:+.2f} N m at the elbow")
+assert same(payload, -J[3:].T @ f_ext[hand, 3:])
+print(f"50 N in the right hand: {payload[elbow]:+.2f} N m at the elbow")
 
 # %% [markdown]
 # ## Why recurrence relations (section 5.2)

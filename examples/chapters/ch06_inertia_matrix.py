@@ -21,9 +21,9 @@ def same(x, y):
 # %% [markdown]
 # ## The algorithm (table 6.2)
 #
-# Accelerate joint i alone, from rest and without gravity: all that it carries moves as one rigid body, of the composite
-# inertia Ic_i. The force for that goes through joint i and every joint on the way to the base (figure 6.1), and what
-# they feel of it are the entries of M.
+# Accelerate joint i alone, from rest and without gravity: its subtree moves as one rigid body, of the composite
+# inertia Ic_i. The force for that goes through joint i and every joint on the path to the base (figure 6.1);
+# its components along their axes are the entries of M.
 
 
 # %%
@@ -55,7 +55,7 @@ assert np.linalg.eigvalsh(M)[0] > 0.0
 # ## What the mass matrix is (section 6.1)
 #
 # The Hessian of the kinetic energy; the joint forces for unit accelerations, column by column (table 6.1); the sum of
-# J^T I J over the bodies (eq. 6.5-6.11); and the way from accelerations to forces, H qdd + C = tau (eq. 6.1).
+# J^T I J over the bodies (eq. 6.5-6.11); and inverse dynamics from accelerations to forces, H qdd + C = tau (eq. 6.1).
 
 # %%
 assert same(0.5 * v @ M @ v, kt.kinetic_energy(robot, q, v))
@@ -69,7 +69,7 @@ for name in ("crba", "mass_matrix_jacobians", "mass_matrix_columns"):
 # %% [markdown]
 # ## Branches make zeros (section 6.4)
 #
-# M_ij is zero unless one of the joints carries the other. The legs of a quadruped know of each other only through the
+# M_ij is zero unless one of the joints supports the other. The legs of a quadruped are coupled only through the
 # trunk. What counts are the depths of the joints: M has n + 2 D1 entries, its factorization takes D2 steps.
 
 # %%
@@ -111,13 +111,13 @@ assert cost.total == n + 4 * legs.D1
 # %% [markdown]
 # ## One column, seen as physics (section 6.3, eq. 6.21-6.25)
 #
-# From rest, one unit of acceleration at a knee: what moves is the shank alone, what feels it are the joints that carry
-# it. The other legs feel nothing.
+# From rest, one unit of acceleration at a knee: the shank alone moves, and forces are needed at the joints that
+# support it. The other legs need none.
 
 # %%
 knee = robot.v_index("FL_knee").start
 still = robot.replace(gravity=(0.0, 0.0, 0.0))
 column = kt.rnea(still, q, np.zeros(robot.nv), np.eye(robot.nv)[knee])
-felt = [label for label, x in zip(robot.velocity_labels, column, strict=True) if x != 0.0]
-print("a turn of FL_knee is felt at", felt)
-assert same(column, M[:, knee]) and not any(label.startswith(("FR", "RL", "RR")) for label in felt)
+loaded = [label for label, x in zip(robot.velocity_labels, column, strict=True) if x != 0.0]
+print("a turn of FL_knee needs forces at", loaded)
+assert same(column, M[:, knee]) and not any(label.startswith(("FR", "RL", "RR")) for label in loaded)

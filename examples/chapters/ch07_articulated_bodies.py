@@ -1,7 +1,7 @@
 """Chapter 7 as a notebook: articulated bodies, and forward dynamics without a mass matrix.
 
-You learn what a mechanism feels like at a handle, how two mechanisms become one, and the algorithm that follows: linear
-in the number of bodies. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7.
+You learn the apparent inertia of a mechanism at a handle, how two mechanisms become one, and the algorithm that
+follows: linear in the number of bodies. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 7.
 """
 
 # %%
@@ -49,8 +49,8 @@ assert np.linalg.matrix_rank(Phi, tol=1e-9) == len(arm.support(arm.body("forearm
 # %% [markdown]
 # ## Assembly (eq. 7.15-7.20)
 #
-# Body 2 hangs on body 1 by a joint. Through it comes I^a = I_2 - I_2 S (S^T I_2 S)^-1 S^T I_2, which is deaf to the
-# joint's own motions, I^a S = 0; body 1 feels I^A = I_1 + I^a.
+# Body 2 is connected to body 1 by a joint, through which I^a = I_2 - I_2 S (S^T I_2 S)^-1 S^T I_2 acts. It vanishes for
+# the joint's own motions, I^a S = 0; the articulated-body inertia of body 1 is I^A = I_1 + I^a.
 
 # %%
 cylinder, hull = np.diag([I2, I2, I2, m2, m2, m2]), np.diag([I1, I1, I1, m1, m1, m1])

@@ -1,4 +1,4 @@
-"""Chapter 9 as a notebook: prescribed motions, bases that float, gears, and inertias that nobody feels.
+"""Chapter 9 as a notebook: prescribed motions, floating bases, gears, and regroupable inertias.
 
 You learn to mix known forces with known accelerations, to let a base recoil, to put motors with gears into a robot, and
 which inertial parameters matter at all. Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 9.
@@ -21,7 +21,7 @@ def same(x, y):
 # %% [markdown]
 # ## Hybrid dynamics (sections 9.1 and 9.2)
 #
-# At some joints the force is known, at the others the acceleration. The permuted equation of motion (eq. 9.1-9.3) says
+# At some joints the force is known, at the others the acceleration. The permuted equation of motion (eq. 9.1-9.3) gives
 # what the rest is; articulated bodies (tables 9.2 and 9.3) find it in one sweep, and so does Kim's recursion.
 
 # %%
@@ -58,7 +58,7 @@ assert same(np.r_[found.a_base, found.a_joints], solved)
 assert same(kt.aba(satellite, q, v, np.r_[np.zeros(6), tau_dish]), solved)
 back = kt.floating_base_inverse_dynamics(satellite, q, v, found.a_joints)
 assert same(back.tau_joints, tau_dish) and same(back.a_base, found.a_base)
-print("the dish gets 2 and -1 N m; the hull answers with", found.a_base[:3].round(5), "rad/s^2")
+print("the dish gets 2 and -1 N m; the acceleration of the hull is", found.a_base[:3].round(5), "rad/s^2")
 
 # %% [markdown]
 # Without the base's rows the equation is H_fl qdd + C_fl = tau (example 9.2). Momentum is I0c v0 + F qd (example 9.3),
@@ -112,9 +112,9 @@ armature = kt.crba(two_links("none").replace(armature=rho**2 * J_rotor), x)
 print("mass matrix with rotors", projected.round(4).tolist(), ", with armatures", armature.round(4).tolist())
 
 # %% [markdown]
-# ## What joints do not feel (section 9.7)
+# ## Regroupable inertial parameters (section 9.7)
 #
-# A particle on the axis of a hinge may as well sit on the other side of it. Moving what is not felt to the parent
+# A particle on the axis of a hinge may be on either side of it. Moving such parameters to the parent
 # (table 9.7: 3 parameters for a revolute joint, 6 for a prismatic, 1 for a spherical one) makes zeros.
 # What is left are the base parameters: 7, 4 and 9 for each body.
 
