@@ -37,7 +37,7 @@ def serves(metafunc, joint):
     """Whether a test is about this joint: some are about implicit forms, or about frames that coincide."""
     if metafunc.module.__name__.endswith("test_battery_implicit"):
         return has_implicit_form(joint)
-    aligned = innermost(joint).kind not in UNALIGNED and not joint.driven
+    aligned = innermost(joint).kind not in UNALIGNED and not joint.rheonomic
     return aligned or not metafunc.function.__name__.endswith("aligns_the_frames")
 
 

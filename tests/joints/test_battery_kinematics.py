@@ -32,8 +32,8 @@ def test_each_column_of_S_is_the_velocity_of_one_direction(joint, q):
 
 
 def test_velocity_is_S_times_v(joint, q, v):
-    """v_J = S v + sigma, sigma zero unless the joint is driven (eqs. 3.31, 3.33)."""
-    assert joint.driven or not np.any(six(joint.sigma(q)))
+    """v_J = S v + sigma, sigma zero unless the joint is rheonomic (eqs. 3.31, 3.33)."""
+    assert joint.rheonomic or not np.any(six(joint.sigma(q)))
     expected = columns(joint.motion_subspace(q)) @ np.array(v) + six(joint.sigma(q))
     np.testing.assert_allclose(six(joint.velocity(q, v)), expected, atol=1e-13)
 

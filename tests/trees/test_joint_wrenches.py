@@ -131,7 +131,7 @@ def test_power_of_prescribed_motions():
         F = kt.joint_wrenches(model, q, v, a, t, reference="local")
         power = kt.prescribed_power(model, q, v, a, t)
     now = model.at(t)
-    driven = [i for i in model.outward() if now.joints[i].driven]
+    driven = [i for i in model.outward() if now.joints[i].rheonomic]
     sigma = [np.array(now.joints[i].sigma(list(q[model.q_slice[i]])).array(), dtype=float) for i in driven]
     assert driven
     close(sum(s @ F[i] for s, i in zip(sigma, driven, strict=True)), power, scale=np.abs(F).max())

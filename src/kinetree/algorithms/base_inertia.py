@@ -1,10 +1,9 @@
-"""Base inertial parameters: what a joint does not feel of a body's inertia is carried by the parent.
+"""Base inertial parameters: the parts of a body's inertia that no joint force depends on are regrouped to the parent.
 
-A mass on the axis of a revolute joint might as well be fixed to the parent: no joint force tells the difference. The
-same holds for every inertia Delta on the successor with ``X_J^T Delta X_J = Delta`` for all q and ``Delta S = 0``. With
-the moments of mass (m, h, P) of a body, h the first and P the second ones, a revolute joint about z does not feel m,
-h_z and P_zz. Moved from body to body towards the root, these leave seven numbers to every body on a revolute joint,
-and no mass at all.
+A mass on the axis of a revolute joint might as well be fixed to the parent: joint forces are the same. So is every
+inertia Delta on the successor with ``X_J^T Delta X_J = Delta`` for all q and ``Delta S = 0``. Among the moments of mass
+(m, h, P) of a body, h the first and P the second ones, m, h_z and P_zz are regroupable at a revolute joint about z.
+Regrouped from body to body towards the root, they leave seven numbers to every body on a revolute joint, and no mass.
 
 Joint forces for given motions stay what they are, to the last term; forces between bodies do not. So these inertias
 serve where only joint forces come out. All of it depends on the model's numbers alone and is computed once per model.
@@ -37,8 +36,8 @@ def base_inertias(model) -> tuple:
     Notes
     -----
     Source: Gautier and Khalil, "Direct calculation of minimum set of inertial parameters of serial robots" (1990);
-    augmented bodies, Wittenburg (1977). Differs: written with the second moments P, in which the parts a joint does
-    not feel are single numbers; an inertia stays where moving it would cost the parent more than it saves.
+    augmented bodies, Wittenburg (1977). Differs: written with the second moments P, in which the regroupable
+    parts are single numbers; an inertia stays where moving it would cost the parent more than it saves.
 
     Examples
     --------
@@ -52,20 +51,20 @@ def base_inertias(model) -> tuple:
     moments = [_moments(I) for I in model.I]
     changed = set()
     for i in model.inward():
-        p, unfelt = model.parent[i], model.joints[i].unfelt
-        carried = {name: moments[i][name] for name in unfelt if not _vanishes(moments[i][name])}
-        if not carried:
+        p, names = model.parent[i], model.joints[i].regroupable
+        regrouped = {name: moments[i][name] for name in names if not _vanishes(moments[i][name])}
+        if not regrouped:
             continue
         changed.add(i)
         if not p:
-            moments[i] |= dict.fromkeys(carried, 0.0)
+            moments[i] |= dict.fromkeys(regrouped, 0.0)
             continue
-        arriving = _seen_from_parent(model.X_T[i], carried)
-        kept = set(MOMENTS).difference(model.joints[p].unfelt)
+        arriving = _seen_from_parent(model.X_T[i], regrouped)
+        kept = set(MOMENTS).difference(model.joints[p].regroupable)
         filled = sum(PRICE[n] for n in kept if _vanishes(moments[p][n]) and not _vanishes(arriving[n]))
-        if filled > sum(PRICE[name] for name in carried):
+        if filled > sum(PRICE[name] for name in regrouped):
             continue
-        moments[i] |= dict.fromkeys(carried, 0.0)
+        moments[i] |= dict.fromkeys(regrouped, 0.0)
         moments[p] = {n: _sum(x, arriving[n]) for n, x in moments[p].items()}
         changed.add(p)
     return tuple(_inertia(moments[i]) if i in changed else I for i, I in enumerate(model.I))
@@ -90,9 +89,9 @@ def _inertia(moments: dict) -> Inertia:
     return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
 
 
-def _seen_from_parent(X, carried: dict) -> dict:
+def _seen_from_parent(X, regrouped: dict) -> dict:
     """The moments about the origin that X starts from: turned, then ``P + r h^T + (h + m r) r^T``."""
-    m, x, y, z, *P = (carried.get(name, 0.0) for name in MOMENTS)
+    m, x, y, z, *P = (regrouped.get(name, 0.0) for name in MOMENTS)
     E, r = X.E, X.r
     h, P = E.inverse_apply(Vector3(x, y, z)), E.inverse_congruence(Symmetric3(*P))
     g = h + r * m

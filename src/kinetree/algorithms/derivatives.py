@@ -117,7 +117,7 @@ def joint_motions(model, q, v) -> Motions:
         m.carried[i] = [V_p.cross(S_k) for S_k in m.S[i]]
         m.V[i] = V_p + combination(m.S[i], v_i, model.algebra.Motion)
         m.drift[i] = combination(m.carried[i], v_i, model.algebra.Motion)  # v_i x v_J = v_p x v_J
-        if joint.driven:
+        if joint.rheonomic:
             sigma = m.X[i].inverse_apply(joint.sigma(q_i))
             m.V[i], m.drift[i] = m.V[i] + sigma, m.drift[i] + V_p.cross(sigma)
         if not joint.constant_subspace:
@@ -167,7 +167,7 @@ def joint_columns(model, q, v, a, motions) -> Columns:
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
         V_p, A_p = (V[p], c.A[p]) if p else (model.algebra.Motion.zero(), motions.gravity[i])
         c.psi_dot[i] = motions.carried[i]
-        if joint.nv == 1 and not joint.driven:
+        if joint.nv == 1 and not joint.rheonomic:
             c.sweep[i] = [s * 2.0 for s in motions.carried[i]]  # v_i x S = v_p x S: its own velocity is parallel to S
         else:
             c.sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(motions.carried[i], S, strict=True)]
@@ -192,7 +192,7 @@ def _apparent(Motion, joint, q_i, v_i, a_i, X_i):
         moving = [Dual(x, rate) for x, rate in zip(q_i, joint.q_dot(q_i, unit), strict=True)]
         bias = Motion.of([rate_of(x) for x in joint.bias(moving, v_i)])
         ring.append([X_i.inverse_apply(S_m) for S_m in along])
-        if joint.driven:
+        if joint.rheonomic:
             eta.append(X_i.inverse_apply(Motion.of([rate_of(x) for x in joint.velocity(moving, v_i)])))
         else:
             eta.append(X_i.inverse_apply(combination(along, v_i)))

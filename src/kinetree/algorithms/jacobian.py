@@ -110,7 +110,7 @@ def jacobian_rate(model, q, v, *, frame, reference):
         columns[model.v_slice[i]] = rates
         for S_k, v_k in zip(S, v_i, strict=True):
             V_rel = V_rel - S_k * v_k
-        if model.joints[i].driven:
+        if model.joints[i].rheonomic:
             V_rel = V_rel - take(model.joints[i].sigma(q_i))
     return columns_to_rows(model, columns)
 

@@ -51,7 +51,7 @@ def prescribed_power(model, q, v, a, f_ext=None):
     rotor_forces(model, X, S, f, q, v, a)
     power = 0.0
     for i in model.inward():
-        if model.joints[i].driven:
+        if model.joints[i].rheonomic:
             power = power + model.joints[i].sigma(model.q_of(i, q)).dot(f[i])
         p = model.parent[i]
         if p:

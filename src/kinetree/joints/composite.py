@@ -80,7 +80,7 @@ class Composite(Joint):
     @property
     def constant_subspace(self) -> bool:
         """Whether S is constant because nothing turns it: one joint moves, or none rotates."""
-        if self.driven or self.time_dependent:
+        if self.rheonomic or self.time_dependent:
             return False
         moving = [joint for joint in self.joints if joint.nv]
         if not all(joint.constant_subspace for joint in moving):
@@ -92,10 +92,10 @@ class Composite(Joint):
         return any(joint.several_charts for joint in self.joints)
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
+    def regroupable(self) -> tuple[str, ...]:
         """What none of the joints feels: it is the same seen from every frame in between."""
         first, *others = self.joints
-        return tuple(name for name in first.unfelt if all(name in joint.unfelt for joint in others))
+        return tuple(name for name in first.regroupable if all(name in joint.regroupable for joint in others))
 
     # Time, if one of the joints depends on it ------------------------------------------------------------------------
 
@@ -104,8 +104,8 @@ class Composite(Joint):
         return any(joint.time_dependent for joint in self.joints)
 
     @property
-    def driven(self) -> bool:
-        return any(joint.driven for joint in self.joints)
+    def rheonomic(self) -> bool:
+        return any(joint.rheonomic for joint in self.joints)
 
     def at(self, t):
         return Composite(tuple(joint.at(t) for joint in self.joints)) if self.time_dependent else self

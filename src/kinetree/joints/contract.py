@@ -31,15 +31,15 @@ class Joint:
         It only saves work: without it the default ``bias`` differentiates ``motion_subspace``.
     several_charts : bool
         True if no single set of coordinates reaches all positions, so that ``reparameterize`` does something.
-    unfelt : tuple of str
-        Moments of mass that the joint cannot tell from the same ones on its predecessor, among "m", "h.x" ... "h.z"
-        (first moments), "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and
-        ``Delta S = 0``. It only saves work.
+    regroupable : tuple of str
+        Moments of mass that may as well be those of the predecessor, among "m", "h.x" ... "h.z" (first moments),
+        "P.xx" ... "P.zz" (second moments): ``X_J^T Delta X_J = Delta`` for all q and ``Delta S = 0``, so joint forces
+        do not depend on where they are. It only saves work.
     time_dependent : bool
         Whether the joint moves by itself as time goes by: then it is a `Rheonomic` joint, and ``at(t)`` is the ordinary
         joint of an instant, which the algorithms see.
-    driven : bool
-        Whether v_J has a part ``sigma`` that needs no velocity, as joints at a time have.
+    rheonomic : bool
+        Whether v_J has a part ``sigma`` that is independent of v, as joints at a time have.
     position_names, velocity_names : tuple of str
         Labels of the variables.
     position_units, velocity_units : tuple of str
@@ -52,8 +52,8 @@ class Joint:
 
     *Source* Featherstone, sections 3.5 and 4.4 (``jcalc``).
 
-    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0; those of ``unfelt``. For driven
-    joints v_J = S v + sigma and c_J = (apparent dS/dt) v + (apparent rate of sigma), eqs. 3.33 and 3.42.
+    *Identities* dX_J/dt = -v_J x X_J; v_J = S v; c_J = (apparent dS/dt) v; T^T S = 0; those of ``regroupable``. For
+    rheonomic joints v_J = S v + sigma and c_J = (apparent dS/dt) v + (apparent rate of sigma), eqs. 3.33 and 3.42.
 
     Examples
     --------
@@ -83,9 +83,9 @@ class Joint:
     nv: int
     constant_subspace: bool = False
     several_charts: bool = False
-    unfelt: tuple[str, ...] = ()
+    regroupable: tuple[str, ...] = ()
     time_dependent: bool = False
-    driven: bool = False
+    rheonomic: bool = False
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
@@ -138,13 +138,13 @@ class Joint:
         return self
 
     def sigma(self, q: Sequence) -> Motion:
-        """The part of v_J that needs no velocity (Featherstone, eq. 3.33); zero unless ``driven``."""
-        return self.velocity(q, [0.0] * self.nv) if self.driven else Motion.zero()
+        """The part of v_J that needs no velocity (Featherstone, eq. 3.33); zero unless ``rheonomic``."""
+        return self.velocity(q, [0.0] * self.nv) if self.rheonomic else Motion.zero()
 
     def subspace_along(self, q: Sequence, v: Sequence) -> tuple[Motion, ...]:
         """Apparent derivative of each column of S along v while time stands still; else as ``subspace_rate``."""
         rates = self.subspace_rate(q, v)
-        if not self.driven:
+        if not self.rheonomic:
             return rates
         return tuple(x - y for x, y in zip(rates, self.subspace_rate(q, [0.0] * self.nv), strict=True))
 

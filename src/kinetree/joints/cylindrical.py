@@ -43,7 +43,7 @@ class Cylindrical(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis, "cylindrical"))
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
+    def regroupable(self) -> tuple[str, ...]:
         return moments_about(self.axis, "P")
 
     def transform(self, q):

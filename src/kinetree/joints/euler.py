@@ -61,7 +61,7 @@ class _SuccessiveRotations(Joint):
         return Motion(c, Vector3.zero())
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
+    def regroupable(self) -> tuple[str, ...]:
         return ("m",)
 
     @property

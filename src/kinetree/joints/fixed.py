@@ -25,7 +25,7 @@ class Fixed(Joint):
     kind = "fixed"
     nq = nv = 0
     constant_subspace = True
-    unfelt = ("m", "h.x", "h.y", "h.z", "P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
+    regroupable = ("m", "h.x", "h.y", "h.z", "P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
 
     def transform(self, q):
         return Transform.identity()

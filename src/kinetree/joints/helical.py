@@ -50,7 +50,7 @@ class Helical(Joint):
         object.__setattr__(self, "pitch", finite(self.pitch, "helical", "pitch", "m/rad"))
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
+    def regroupable(self) -> tuple[str, ...]:
         return moments_about(self.axis, "P")
 
     def transform(self, q):

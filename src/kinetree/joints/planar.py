@@ -35,7 +35,7 @@ class Planar(Joint):
     kind = "planar"
     nq = nv = 3
     constant_subspace = True
-    unfelt = ("P.zz",)
+    regroupable = ("P.zz",)
     position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
     velocity_names, velocity_units = ("angular velocity", "vx", "vy"), ("rad/s", "m/s", "m/s")
 
@@ -102,7 +102,7 @@ class PlanarLocal(Joint):
     kind = "planar_local"
     nq = nv = 3
     constant_subspace = True
-    unfelt = Planar.unfelt
+    regroupable = Planar.regroupable
     position_names, position_units = Planar.position_names, Planar.position_units
     velocity_names, velocity_units = Planar.velocity_names, Planar.velocity_units
     motion_subspace, velocity = Planar.motion_subspace, Planar.velocity

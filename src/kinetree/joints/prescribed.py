@@ -52,7 +52,7 @@ class Prescribed(Rheonomic):
 
     Examples
     --------
-    A bolt that is driven along its axis and turns freely:
+    A bolt whose displacement is prescribed and that turns freely:
 
     >>> from kinetree.joints import Cylindrical, Polynomial
     >>> bolt = Prescribed(Cylindrical(), {"displacement": Polynomial((0.0, 0.2))})
@@ -235,8 +235,8 @@ class PrescribedAt(AtTime):
     def bias(self, q, v):
         inner, whole = self.joint.joint, self._whole(q)
         S = inner.motion_subspace(whole)
-        driven = combination([S[k] for k in self.second], list(self.second.values()))
-        return inner.bias(whole, self.joint.whole(v, self.rate)) + driven
+        prescribed = combination([S[k] for k in self.second], list(self.second.values()))
+        return inner.bias(whole, self.joint.whole(v, self.rate)) + prescribed
 
     def subspace_rate(self, q, v):
         rates = self.joint.joint.subspace_rate(self._whole(q), self.joint.whole(v, self.rate))

@@ -35,7 +35,7 @@ class Prismatic(Joint):
     kind = "prismatic"
     nq = nv = 1
     constant_subspace = True
-    unfelt = ("P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
+    regroupable = ("P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
     position_names, position_units = ("displacement",), ("m",)
     velocity_names, velocity_units = ("speed",), ("m/s",)
 

@@ -40,16 +40,16 @@ class Reversed(SameCoordinates, Joint):
         return self.joint.constant_subspace and self.joint.nv <= 1
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
-        return self.joint.unfelt
+    def regroupable(self) -> tuple[str, ...]:
+        return self.joint.regroupable
 
     @property
     def time_dependent(self) -> bool:
         return self.joint.time_dependent
 
     @property
-    def driven(self) -> bool:
-        return self.joint.driven
+    def rheonomic(self) -> bool:
+        return self.joint.rheonomic
 
     def at(self, t):
         return Reversed(self.joint.at(t)) if self.time_dependent else self

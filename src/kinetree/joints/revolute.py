@@ -45,7 +45,7 @@ class Revolute(Joint):
         object.__setattr__(self, "axis", unit_axis(self.axis, "revolute"))
 
     @property
-    def unfelt(self) -> tuple[str, ...]:
+    def regroupable(self) -> tuple[str, ...]:
         """What lies on the axis, and what the axis carries along: masses on it, first and second moments along it."""
         return ("m", *moments_about(self.axis, "h", "P"))
 

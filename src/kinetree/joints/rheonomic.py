@@ -105,7 +105,7 @@ class Instant(Joint):
 
     kind = "instant"
     nq = nv = 0
-    driven = True
+    rheonomic = True
 
     def __init__(self, X: Transform, V: Motion, A: Motion) -> None:
         self.X, self.V, self.A = X, V, A
@@ -140,7 +140,7 @@ class AtTime(SameCoordinates, Joint):
     """
 
     kind = "at a time"
-    driven = True
+    rheonomic = True
 
     def __init__(self, joint: Rheonomic, t) -> None:
         self.joint, self.t = joint, t

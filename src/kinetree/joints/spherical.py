@@ -39,7 +39,7 @@ class Spherical(Joint):
     kind = "spherical"
     nq, nv = 4, 3
     constant_subspace = True
-    unfelt = ("m",)
+    regroupable = ("m",)
     position_names, position_units = QUATERNION, ("1",) * 4
     velocity_names, velocity_units = ("wx", "wy", "wz"), ("rad/s",) * 3
 

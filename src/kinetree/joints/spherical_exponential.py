@@ -49,7 +49,7 @@ class SphericalExponential(Joint):
     kind = "spherical_exponential"
     nq = nv = 3
     several_charts = True
-    unfelt = ("m",)
+    regroupable = ("m",)
     position_names, position_units = ("rotation x", "rotation y", "rotation z"), ("rad",) * 3
     velocity_names, velocity_units = ("rate x", "rate y", "rate z"), ("rad/s",) * 3
 

@@ -46,7 +46,7 @@ class PlanarSplit(Joint):
 
     kind = "planar_split"
     nq = nv = 3
-    unfelt = ("P.zz",)
+    regroupable = ("P.zz",)
     position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
     velocity_names, velocity_units = ("angular velocity", "x rate", "y rate"), ("rad/s", "m/s", "m/s")
 

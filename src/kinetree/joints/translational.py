@@ -29,7 +29,7 @@ class Translational(Joint):
     kind = "translational"
     nq = nv = 3
     constant_subspace = True
-    unfelt = Prismatic.unfelt
+    regroupable = Prismatic.regroupable
     position_names, position_units = ("x", "y", "z"), ("m",) * 3
     velocity_names, velocity_units = ("vx", "vy", "vz"), ("m/s",) * 3
 

@@ -72,7 +72,7 @@ class TurnedBy(Joint):
     kind = "revolute turned by a rotation"
     nq = nv = 1
     constant_subspace = True
-    unfelt = Revolute().unfelt
+    regroupable = Revolute().regroupable
 
     def __init__(self, turn: AxialRotation) -> None:
         self.turn = turn

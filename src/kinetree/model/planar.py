@@ -228,7 +228,7 @@ def _of_the_joint(name: str) -> property:
     return property(lambda self: getattr(self.joint, name), doc=f"``{name}`` of the joint.")
 
 
-for _name in ("kind", "constant_subspace", "time_dependent", "driven"):
+for _name in ("kind", "constant_subspace", "time_dependent", "rheonomic"):
     setattr(PlanarJoint, _name, _of_the_joint(_name))
 
 

@@ -221,7 +221,7 @@ class Tree:
         n = len(self.algebra.wrench)
         if self.children(0) != (1,) or self.v_slice[1].stop != n:
             return 0
-        if self.joints[1].time_dependent or self.joints[1].driven:
+        if self.joints[1].time_dependent or self.joints[1].rheonomic:
             return 0  # v is the twist relative to a frame that moves
         # A subspace that depends on q does not survive NaN.
         S = self.joints[1].motion_subspace([float("nan")] * self.q_slice[1].stop)

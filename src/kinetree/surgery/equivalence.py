@@ -1,16 +1,15 @@
 """Dynamic equivalence: other inertias with which a mechanism moves as before under the same joint forces.
 
-A joint between a body and its parent does not feel every part of the body's inertia. An inertia Delta may be taken off
-the body and given to the parent if (Featherstone, eq. 9.30)
+Not every part of a body's inertia has an influence on joint forces. An inertia Delta may be regrouped from a body to
+its parent if (Featherstone, eq. 9.30)
 
 * ``Delta S = 0``: the joint's own motion takes no force,
 * ``X_J^T Delta X_J = Delta``: seen from the parent, it is the same at every position, and
 * ``S^T (v x* Delta v) = 0`` for every velocity v of the parent, which follows from the other two where S is constant in
   one of the two bodies.
 
-Which parts these are, stands in ``joint.unfelt`` (table 9.7), by their names among the moments of mass (m, h, P), P the
-second moments ``tr(I)/2 1 - I``: m, h_z and P_zz for a revolute joint, the six moments P for a prismatic one, m for a
-spherical one.
+``joint.regroupable`` (table 9.7) names these parts among the moments of mass (m, h, P), P the second moments
+``tr(I)/2 1 - I``: m, h_z and P_zz for a revolute joint, the six moments P for a prismatic one, m for a spherical one.
 """
 
 from __future__ import annotations
@@ -127,15 +126,15 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
     if form not in FORMS:
         raise unknown_name("form", form, FORMS, "simplify_inertias")
     canonical = [(None, None), *(model.joints[i].canonical() for i in model.outward())]
-    # To the axes in which the joint of each body is canonical, where what it does not feel are single moments.
+    # To the axes in which the joint of each body is canonical: its regroupable parts are single moments there.
     turn = [Transform.identity(), *(Transform(R, Vector3.zero()) for R, _ in canonical[1:])]
     own = [turn[i] @ I for i, I in enumerate(model.I)]
-    unfelt = [(), *(joint.unfelt for _, joint in canonical[1:])]
+    regroupable = [(), *(joint.regroupable for _, joint in canonical[1:])]
     zeros_before = sum(_zeros(I, form) for I in own[1:])
     moved, changed = {}, set()
     for i in model.inward():
         p = model.parent[i]
-        delta = _unfelt_part(own[i], unfelt[i], form)
+        delta = _regroupable_part(own[i], regroupable[i], form)
         parts = {name: x for name, x in zip(MOMENTS, _moments(delta), strict=True) if x != 0.0}
         if not parts:
             continue
@@ -143,7 +142,7 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
         if p:
             arriving = turn[p] @ model.X_T[i].inverse_apply(turn[i].inverse_apply(delta))
             taking = snapped_inertia(own[p] + arriving)
-            filled = _felt_zeros(own[p], unfelt[p]) - _felt_zeros(taking, unfelt[p])
+            filled = _observable_zeros(own[p], regroupable[p]) - _observable_zeros(taking, regroupable[p])
             if filled >= _zeros(rest, form) - _zeros(own[i], form):
                 continue
             own[p] = taking
@@ -172,15 +171,15 @@ def _zeros(I: Inertia, form: str) -> int:
     return sum(x == 0.0 for x in (_moments(I) if form == "moments" else (I.m, *I.h, *I.I)))
 
 
-def _felt_zeros(I: Inertia, unfelt: tuple[str, ...]) -> int:
-    """How many of the moments that a joint feels are zero: the others need not stay here."""
-    return sum(x == 0.0 for name, x in zip(MOMENTS, _moments(I), strict=True) if name not in unfelt)
+def _observable_zeros(I: Inertia, regroupable: tuple[str, ...]) -> int:
+    """Number of zeros among the moments that are not regroupable: the others need not stay here."""
+    return sum(x == 0.0 for name, x in zip(MOMENTS, _moments(I), strict=True) if name not in regroupable)
 
 
-def _unfelt_part(I: Inertia, unfelt: tuple[str, ...], form: str) -> Inertia:
-    """The part that a joint does not feel, without which the body has the most zeros."""
-    values = {name: x for name, x in zip(MOMENTS, _moments(I), strict=True) if name in unfelt}
-    along = _lone_axis(unfelt)
+def _regroupable_part(I: Inertia, regroupable: tuple[str, ...], form: str) -> Inertia:
+    """The regroupable part without which the body has the most zeros."""
+    values = {name: x for name, x in zip(MOMENTS, _moments(I), strict=True) if name in regroupable}
+    along = _lone_axis(regroupable)
     if form == "inertia" and along is not None:
         # The moment of inertia across the axis is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
         values[f"P.{along}{along}"] = _across(I, along)
@@ -188,9 +187,9 @@ def _unfelt_part(I: Inertia, unfelt: tuple[str, ...], form: str) -> Inertia:
     return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
 
 
-def _lone_axis(unfelt: tuple[str, ...]) -> str | None:
-    """The axis whose second moment alone is not felt, if it is one."""
-    axes = [axis for axis in "xyz" if f"P.{axis}{axis}" in unfelt]
+def _lone_axis(regroupable: tuple[str, ...]) -> str | None:
+    """The axis whose second moment alone is regroupable, if it is one."""
+    axes = [axis for axis in "xyz" if f"P.{axis}{axis}" in regroupable]
     return axes[0] if len(axes) == 1 else None
 
 
@@ -244,7 +243,7 @@ def base_parameter_count(model: Model) -> int:
     >>> kt.surgery.base_parameter_count(b.build())
     21
     """
-    return sum(10 - len(model.joints[i].canonical()[1].unfelt) for i in model.outward())
+    return sum(10 - len(model.joints[i].canonical()[1].regroupable) for i in model.outward())
 
 
 @checked(model=a_model, floating=a_truth_value)

@@ -1,4 +1,4 @@
-"""What a joint does not feel of its successor's inertia: moments of mass that might as well be on the predecessor."""
+"""Regroupable parts of a successor's inertia: moments of mass that might as well be on the predecessor."""
 
 import numpy as np
 
@@ -13,23 +13,23 @@ def unit_moment(name):
     return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
 
 
-def unfelt(joint, name, q):
+def regroupable(joint, name, q):
     """Whether X_J^T Delta X_J = Delta at q, and Delta S = 0, to rounding."""
     Delta, X = unit_moment(name), joint.transform(q)
     same = np.abs((X.inverse_apply(Delta)).matrix() - Delta.matrix()).max() < 1e-14
     return same and all(np.abs(np.array(list(Delta @ S))).max() < 1e-14 for S in joint.motion_subspace(q))
 
 
-def test_joints_do_not_feel_what_they_say(joint, rng):
+def test_regroupable_moments_have_no_influence(joint, rng):
     """Each named moment is the same seen from the predecessor, at any position, and resists no joint velocity."""
-    for name in joint.unfelt:
+    for name in joint.regroupable:
         for _ in range(3):
-            assert unfelt(joint, name, joint.random(rng)), name
+            assert regroupable(joint, name, joint.random(rng)), name
 
 
-def test_joints_about_z_name_all_that_they_do_not_feel(rng):
-    """A revolute joint about z names every single moment that it does not feel, however it is represented."""
+def test_joints_about_z_name_all_regroupable_moments(rng):
+    """A revolute joint about z names every single regroupable moment, however it is represented."""
     joint = Revolute()
-    found = tuple(name for name in MOMENTS if all(unfelt(joint, name, joint.random(rng)) for _ in range(3)))
-    assert joint.unfelt == found == TurnedRevolute(zero=0.3).unfelt
-    assert TurnedBy(AxialRotation(2, 0.8, 0.6)).unfelt == found
+    found = tuple(name for name in MOMENTS if all(regroupable(joint, name, joint.random(rng)) for _ in range(3)))
+    assert joint.regroupable == found == TurnedRevolute(zero=0.3).regroupable
+    assert TurnedBy(AxialRotation(2, 0.8, 0.6)).regroupable == found
