@@ -125,7 +125,7 @@ class Contest:
 
         from tests.engines.mujoco_bridge import MujocoBridge, mujoco_model
 
-        bridge = MujocoBridge(self.model, mujoco_model(self.kt.to_urdf(self.model)))
+        bridge = MujocoBridge(self.model, mujoco_model(self.kt.io.to_urdf(self.model)))
         there, data = bridge.mj_model, bridge.data
         force = np.empty(there.nv)
         there_map = bridge.velocity_map(self.q[0])

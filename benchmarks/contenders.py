@@ -77,7 +77,7 @@ class Task:
 
     def packed(self, algorithm: str):
         """kinetree's function that writes each distinct entry of its matrices once; None where there is no matrix."""
-        return None if algorithm in ("rnea", "aba") else self.kt.packed(self.function(algorithm))
+        return None if algorithm in ("rnea", "aba") else self.kt.compiler.packed(self.function(algorithm))
 
     def arrays(self, algorithm: str, count: int, dtype: str = "float64"):
         """Arrays to fill with the results of a batch, poisoned: what is not written shows."""

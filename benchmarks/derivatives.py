@@ -36,7 +36,7 @@ class DerivativesTask(Task):
 
     def packed(self, algorithm: str):
         """The function that writes distinct entries only."""
-        return self.kt.packed(self.function(algorithm))
+        return self.kt.compiler.packed(self.function(algorithm))
 
     def batches(self, algorithm: str) -> dict:
         found = super().batches(algorithm)

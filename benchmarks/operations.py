@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import kinetree as kt
+from kinetree.algorithms import spec
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.trace.operations import Operations
 
@@ -122,17 +123,17 @@ def as_written(model, algorithm: str) -> int:
 
     Without what its check compares pivots with, which does not depend on the state.
     """
-    spec = kt.algorithms.spec.ALGORITHMS[algorithm]
+    declared = spec.ALGORITHMS[algorithm]
 
     def operations(function, *names):
         counts = {"multiplications": 0, "additions": 0}
         x = Counted(counts)
         numbers = [x] * len(model.number_pattern())
-        function(model.with_numbers(numbers), *([x] * spec.shape(name, model)[0] for name in names))
+        function(model.with_numbers(numbers), *([x] * declared.shape(name, model)[0] for name in names))
         return sum(counts.values())
 
     check = operations(inertia_scales) if algorithm == "aba" else 0
-    return operations(spec.function, *spec.inputs) - check
+    return operations(declared.function, *declared.inputs) - check
 
 
 def chains() -> str:

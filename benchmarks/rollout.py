@@ -67,7 +67,7 @@ class Task:
         self.kt, self.robot, self.n, self.steps = kt, robot, states, steps
         model = kt.load(text, floating_base=floating, inertia="accept").without_limits()
         self.model = model.replace(dry_friction=0.0)
-        written = kt.to_mjcf(self.model, meshes="drop", unsupported="drop")
+        written = kt.io.to_mjcf(self.model, meshes="drop", unsupported="drop")
         self.bridge = MujocoBridge(self.model, mujoco.MjModel.from_xml_string(written))
         self.mj_model, self.mujoco, self.floating = self.bridge.mj_model, mujoco, floating
         self.mj_model.opt.timestep = DT
@@ -90,7 +90,7 @@ class Task:
 
     def kinetree(self, threads: int = 1, dtype: str = "float64", every: int = 1, integrator: str = "semi_implicit"):
         """The rollout, into arrays that are there."""
-        roll = self.kt.Rollout(self.model, integrator, threads=threads)
+        roll = self.kt.simulation.Rollout(self.model, integrator, threads=threads)
         arrays = [x.astype(dtype) for x in (self.q0, self.v0, self.tau)]
         rows = self.steps // every + 1
         out = tuple(np.empty((self.n, rows, x.shape[-1]), dtype) for x in arrays[:2])

@@ -52,13 +52,16 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
     import kinetree as kt
     from kinetree.integrators import FIXED_STEP
 
-    roll, per_step = kt.Rollout(model, name, limits="ignore", threads=1), evaluations_per_step(FIXED_STEP[name])
+    roll, per_step = (
+        kt.simulation.Rollout(model, name, limits="ignore", threads=1),
+        evaluations_per_step(FIXED_STEP[name]),
+    )
     starts = [np.repeat(x[None], states, axis=0) for x in (q0, v0)] if states > 1 else [q0, v0]
 
     def runner():
         try:
             return roll(*starts, None, duration / steps, steps=steps, every=steps)
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
 
     def end(found):
@@ -81,7 +84,7 @@ def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
         try:
             for n in range(steps):
                 q, v = step(n * h, h, q, v, lambda t: none, lambda t: ())
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         newton = getattr(method, "_newton", method)
         evaluations = getattr(newton, "iterations", None)
@@ -104,7 +107,7 @@ def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
         try:
             run = kt.simulate(model, q0, v0, duration=duration, dt=duration / steps, integrator=name,
                               record_every=steps, progress=False)  # fmt: skip
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         return (run.q[-1], run.v[-1]), per_step and per_step * steps
 
@@ -123,7 +126,7 @@ def adaptive(model, q0, v0, duration: float, method: str, rtol: float, atol: flo
             solution = ADAPTIVE[method](
                 system, q0, v0, times, lambda t, q, v: none, lambda t: (), method=method, rtol=rtol, atol=atol
             )
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         return (solution.q[-1], solution.v[-1]), solution.evaluations
 
@@ -156,7 +159,7 @@ def scipy_direct(model, q0, v0, duration: float, method: str, rtol: float, atol:
         count[0] = 0
         try:
             solution = solve_ivp(rate, (0.0, duration), y0, method, [duration], rtol=rtol, atol=atol)
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         if solution.status:
             raise Unable(solution.message)
@@ -190,7 +193,7 @@ class MujocoRunner:
         import kinetree as kt
         from tests.engines.mujoco_bridge import MujocoBridge
 
-        text = kt.to_mjcf(model, meshes="drop", unsupported="drop")
+        text = kt.io.to_mjcf(model, meshes="drop", unsupported="drop")
         self.model, self.mujoco = model, mujoco
         self.bridge = MujocoBridge(model, mujoco.MjModel.from_xml_string(text))
         self.mj_model, self.data = self.bridge.mj_model, self.bridge.data

@@ -69,9 +69,9 @@ def headline(result: dict) -> str:
             *lines,
             "",
             f"{machine_line(result)} CPU time, medians of {method['repeats']} interleaved repeats; batches of "
-            f"{method['batch_states']} states in ordinary float64 arrays; packed: `kt.packed`, each distinct entry of "
-            f"the matrices once. The results agree: the largest relative difference is {error:.0e}. Float32, threads, "
-            "compile times and other engines: "
+            f"{method['batch_states']} states in ordinary float64 arrays; packed: `kt.compiler.packed`, each distinct "
+            f"entry of the matrices once. The results agree: the largest relative difference is {error:.0e}. Float32, "
+            "threads, compile times and other engines: "
             "[benchmarks](docs/benchmarks.md).",
         ]
     )

@@ -54,7 +54,7 @@ def measure() -> list[dict[str, object]]:
             start = time.process_time()
             rates = run(DURATION)
             seconds = time.process_time() - start
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             print(f"tumbling top, {engine} {method}: {error}")
             return
         energy = (np.square(rates) * MOMENTS).sum(axis=1)

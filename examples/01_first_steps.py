@@ -27,7 +27,7 @@ def main() -> None:
     rng = np.random.default_rng(1)
     q, v = arm.random_state(rng)
     a = rng.standard_normal(arm.nv)
-    R, p = kt.frame_pose(arm, q, frame="tool")
+    R, p = kt.pose(arm, q, frame="tool")
     print(f"tool at {p.round(3)} m")
 
     tau = kt.rnea(arm, q, v, a)  # the joint forces for a wanted motion
@@ -48,7 +48,7 @@ def main() -> None:
 
 def shoulder_torque_of_payload(arm, q, payload: float) -> float:
     """How much more torque the second joint needs to hold a payload at the tool [N m]."""
-    p = kt.frame_pose(arm, q, frame="tool").p_WF
+    p = kt.pose(arm, q, frame="tool").p_WF
     weight = payload * np.array(arm.gravity)
     wrench = np.concatenate([np.cross(p, weight), weight])  # (moment, force), about the world's origin, world axes
     rest = np.zeros(arm.nv)

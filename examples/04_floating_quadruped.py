@@ -52,7 +52,7 @@ def turned(q):
 def main(plot: str | None = None) -> None:
     print(ROBOT)
     run = fall()
-    p, h = kt.center_of_mass(ROBOT, run.q), kt.centroidal_momentum(ROBOT, run.q, run.v)
+    p, h = kt.center_of_mass(ROBOT, run.q), kt.centroidal.momentum(ROBOT, run.q, run.v)
     print(f"fell {p[0, 2] - p[-1, 2]:.3f} m in 1 s")
     print(f"angular momentum stayed below {np.abs(h[:, :3]).max():.0e} kg m^2/s")
     print(f"the legs are back, but the trunk has turned by {np.degrees(turned(run.q[-1])):.1f} degrees")
@@ -63,7 +63,7 @@ def main(plot: str | None = None) -> None:
 def check() -> None:
     """Momentum: linear m g t, angular zero although the legs have angular momentum of their own."""
     run = fall()
-    h = kt.centroidal_momentum(ROBOT, run.q, run.v)
+    h = kt.centroidal.momentum(ROBOT, run.q, run.v)
     assert np.allclose(h[:, 3:], np.outer(run.time, ROBOT.total_mass * np.array(ROBOT.gravity)), rtol=0.0, atol=5e-5)
     assert np.abs(h[:, :3]).max() < 1e-5
     assert turned(run.q[-1]) > np.radians(10.0) and np.abs(run.q[-1, 7:] - HOME).max() < 0.05

@@ -50,7 +50,7 @@ def turns(run):  # times at which the spin about the middle axis changes its sig
 
 def momentum_drift(run) -> float:
     """Largest relative change of the angular momentum in space."""
-    L = kt.centroidal_momentum(run.model, run.q, run.v)[:, :3]
+    L = kt.centroidal.momentum(run.model, run.q, run.v)[:, :3]
     return np.abs(L - L[0]).max() / np.linalg.norm(L[0])
 
 

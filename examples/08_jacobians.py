@@ -35,15 +35,15 @@ def standing() -> np.ndarray:
 
 def pose_error(q, frame, R, p) -> np.ndarray:
     """Rotation vector and displacement from the frame to the pose (R, p), in coordinates of the frame."""
-    R_WF, p_WF = kt.frame_pose(ROBOT, q, frame=frame)
+    R_WF, p_WF = kt.pose(ROBOT, q, frame=frame)
     return np.concatenate([Rotation.from_matrix(R_WF.T @ R).as_rotvec(), R_WF.T @ (p - p_WF)])
 
 
 def reach(q, point):
     """Levenberg's steps from q until the soles keep their poses and the left hand is at the point."""
-    initial = {sole: kt.frame_pose(ROBOT, q, frame=sole) for sole in SOLES}
+    initial = {sole: kt.pose(ROBOT, q, frame=sole) for sole in SOLES}
     for step in range(50):
-        hand = kt.frame_pose(ROBOT, q, frame="left_hand")
+        hand = kt.pose(ROBOT, q, frame="left_hand")
         error = np.concatenate([*(pose_error(q, sole, *initial[sole]) for sole in SOLES), point - hand.p_WF])
         if np.abs(error).max() < 1e-12:
             return q, step, error
@@ -69,7 +69,7 @@ def main() -> None:
 def check() -> None:
     """The linear rows of "local_world_aligned" are the velocity of the point; the task is met on the manifold."""
     q, v, h = standing(), np.random.default_rng(0).standard_normal(ROBOT.nv), 1e-6
-    p = [kt.frame_pose(ROBOT, kt.integrate(ROBOT, q, s * h * v), frame="left_hand").p_WF for s in (-1, 1)]
+    p = [kt.pose(ROBOT, kt.integrate(ROBOT, q, s * h * v), frame="left_hand").p_WF for s in (-1, 1)]
     J = kt.jacobian(ROBOT, q, frame="left_hand", reference="local_world_aligned")
     assert np.allclose((p[1] - p[0]) / (2 * h), J[3:] @ v, atol=1e-8)
     q, _, error = reach(q, np.array([0.1, 0.25, 0.85]))

@@ -29,7 +29,7 @@ def payload(q):
     """Largest mass that the arm can hold at the tool [kg] and the tool's position [m], for a batch of postures."""
     own = kt.gravity_forces(ARM, q)[..., MOTORS]
     lift = kt.jacobian(ARM, q, frame="tool", reference="local_world_aligned")[..., 5, MOTORS]  # dz / dq
-    position = kt.frame_pose(ARM, q, frame="tool").p_WF
+    position = kt.pose(ARM, q, frame="tool").p_WF
     per_kg = 9.81 * lift  # torque that holds one kilogram [N m / kg]
     most = (LIMIT - np.sign(per_kg) * own) / np.maximum(np.abs(per_kg), 1e-9)  # per motor
     return np.clip(most.min(axis=-1), 0.0, None), position

@@ -41,7 +41,7 @@ def tools(robot, regrown):
     how = {"duration": DURATION, "dt": 5e-4, "integrator": "rk4", "limits": "ignore"}
     one = kt.simulate(robot, q0, v0, **how)
     two = kt.simulate(regrown, states.q(q0), states.v(q0, v0), **how)
-    return [kt.frame_pose(m, run.q, frame="arm_tool").p_WF for m, run in ((robot, one), (regrown, two))]
+    return [kt.pose(m, run.q, frame="arm_tool").p_WF for m, run in ((robot, one), (regrown, two))]
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ import kinetree as kt
 FINGERS = ["left_finger_slide", "right_finger_slide"]
 ARM = kt.surgery.lock(kt.load("arm7").without_limits(), FINGERS).replace(damping=0.0, dry_friction=0.0)
 TOOL = "tool:local_world_aligned"
-QUANTITIES = ["crba", "bias_forces", "frame_pose:tool", f"jacobian:{TOOL}", f"jacobian_rate:{TOOL}"]
+QUANTITIES = ["crba", "bias_forces", "pose:tool", f"jacobian:{TOOL}", f"jacobian_rate:{TOOL}"]
 STATE = kt.compile(ARM, QUANTITIES)
 START = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0])
 CENTER, RADIUS, RATE = np.array([0.55, 0.0, 0.6]), 0.15, 2.0
@@ -48,7 +48,7 @@ def controller(t, q, v):
 
 def follow(**how):  # two seconds; times, errors and positions of the tool
     run = kt.simulate(ARM, START, duration=2.0, controller=controller, sample_period=0.01, **how)
-    p = kt.frame_pose(ARM, run.q, frame="tool").p_WF
+    p = kt.pose(ARM, run.q, frame="tool").p_WF
     return run.time, np.array([circle(t)[0] for t in run.time]) - p, p
 
 

@@ -50,15 +50,15 @@ def panda() -> kt.Model:
 def main() -> None:
     arm = panda()
     print(arm)
-    x, y, z = kt.frame_pose(arm, arm.neutral(), frame="tool").p_WF
+    x, y, z = kt.pose(arm, arm.neutral(), frame="tool").p_WF
     print(f"stretched upwards, the flange is at ({x:.3g}, {abs(y):.3g}, {z:.3g}) m")
 
     robot = kt.load("arm7")
-    print(kt.to_dh(robot, "modified", tip="tool"))
+    print(kt.io.to_dh(robot, "modified", tip="tool"))
 
-    table = kt.to_dh(robot, "standard", tip="tool")
+    table = kt.io.to_dh(robot, "standard", tip="tool")
     q = robot.random_q(np.random.default_rng(1))
-    apart = np.abs(kt.frame_pose(kt.dh(table), q[:7], frame="tool").p_WF - kt.frame_pose(robot, q, frame="tool").p_WF)
+    apart = np.abs(kt.pose(kt.dh(table), q[:7], frame="tool").p_WF - kt.pose(robot, q, frame="tool").p_WF)
     print(f"standard: {len(table.rows)} rows, {table.n_parameters} parameters; the tools are {apart.max():.0e} m apart")
 
 
@@ -66,9 +66,11 @@ def check() -> None:
     """The model is the product of the rows, and its dynamics survive a change of convention."""
     arm = panda()
     q, v = arm.random_state(np.random.default_rng(2))
-    pose = kt.frame_pose(arm, q, frame="tool")
-    assert np.allclose(kt.DHTable.of(PANDA, "modified").pose(q)[:3, 3] + 0.107 * pose.R_WF[:, 2], pose.p_WF, atol=1e-14)
-    other = kt.dh(kt.to_dh(arm, "standard"))
+    pose = kt.pose(arm, q, frame="tool")
+    assert np.allclose(
+        kt.io.DHTable.of(PANDA, "modified").pose(q)[:3, 3] + 0.107 * pose.R_WF[:, 2], pose.p_WF, atol=1e-14
+    )
+    other = kt.dh(kt.io.to_dh(arm, "standard"))
     assert np.allclose(kt.rnea(other, q, v, v), kt.rnea(arm, q, v, v), rtol=1e-11, atol=1e-11)
 
 

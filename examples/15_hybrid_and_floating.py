@@ -73,7 +73,7 @@ def check() -> None:
     sway = np.abs(np.linalg.solve(K + 1j * RATE * D - RATE**2 * M[1:, 1:], M[1:, 0] * SWAY * RATE**2))
     assert np.allclose(np.ptp(shake(model).q[-99:, 1:], axis=0) / 2, sway, rtol=5e-3)
     run = fall()
-    eq = kt.floating_base_coefficients(ROBOT, run.q, run.v)
+    eq = kt.floating_base.coefficients(ROBOT, run.q, run.v)
     twist = -np.linalg.solve(eq.I0c, eq.F @ run.v[:, 6:, None])[..., 0]
     assert np.abs(twist - run.v[:, :6])[:, :3].max() < 1e-6 < np.abs(twist[:, :3]).max()
 

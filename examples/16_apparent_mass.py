@@ -23,7 +23,7 @@ FEET = ("FL_foot", "FR_foot")
 
 def apparent_masses():
     """Principal directions at the tool with their apparent masses, lightest first."""
-    Phi, _ = kt.articulated_inverse_inertia(ARM, Q, handles="tool")
+    Phi, _ = kt.dynamics.articulated_inverse_inertia(ARM, Q, handles="tool")
     compliance, directions = np.linalg.eigh(Phi[3:, 3:])
     return 1.0 / compliance[::-1], directions[:, ::-1].T
 
@@ -31,10 +31,10 @@ def apparent_masses():
 def pushed(direction):
     """The acceleration along a direction in which the tool is pushed with 1 N, at rest and without gravity, by aba."""
     arm, zero = ARM.replace(gravity=(0.0, 0.0, 0.0)), np.zeros(ARM.nv)
-    R, p = kt.frame_pose(arm, Q, frame="tool")
+    R, p = kt.pose(arm, Q, frame="tool")
     f, body = R @ direction, arm.body_names[arm.frame("tool").body]
     a = kt.aba(arm, Q, zero, zero, {body: np.r_[np.cross(p, f), f]})
-    moved = kt.frame_acceleration(arm, Q, zero, a, frame="tool", reference="local", kind="spatial")
+    moved = kt.acceleration(arm, Q, zero, a, frame="tool", reference="local", kind="spatial")
     return moved[3:] @ direction
 
 
@@ -42,7 +42,7 @@ def coupling(floating):
     """How much a force on one foot of a quadruped accelerates the next, the most over all directions."""
     robot = kt.load("quadruped", floating_base=floating)
     q = np.r_[robot.neutral()[: robot.nq - 12], np.tile([0.0, 0.8, -1.6], 4)]
-    Phi, _ = kt.articulated_inverse_inertia(robot, q, handles=FEET)
+    Phi, _ = kt.dynamics.articulated_inverse_inertia(robot, q, handles=FEET)
     return np.linalg.norm(Phi[3:6, 9:12], 2)
 
 
@@ -50,8 +50,8 @@ def snake():
     """Levels of assembly, and how far divide and conquer is from aba, relative."""
     q, v, tau = 0.1 * np.random.default_rng(0).standard_normal((3, SNAKE.nv))
     with kt.interpreted():  # the members of a level go through NumPy together
-        expected, found = kt.aba(SNAKE, q, v, tau), kt.divide_and_conquer(SNAKE, q, v, tau)
-    return kt.assembly_tree(SNAKE).depth, np.abs(found - expected).max() / np.abs(expected).max()
+        expected, found = kt.aba(SNAKE, q, v, tau), kt.dynamics.divide_and_conquer(SNAKE, q, v, tau)
+    return kt.dynamics.assembly_tree(SNAKE).depth, np.abs(found - expected).max() / np.abs(expected).max()
 
 
 def main() -> None:

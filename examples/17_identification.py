@@ -21,20 +21,21 @@ import numpy as np
 import kinetree as kt
 
 ARM = kt.surgery.lock(kt.load("arm7"), ["left_finger_slide"])
-ROBOT, PI = ARM.without_limits(), kt.inertial_parameters(ARM)  # the real robot, whose inertias are unknown
+ROBOT, PI = ARM.without_limits(), kt.identify.inertial_parameters(ARM)  # the real robot, whose inertias are unknown
 
 
 def drawings():
     """What is believed beforehand: masses, shapes and centers of mass off by about 20 %."""
     theta = kt.identify.log_cholesky(PI.reshape(-1, 10))
     theta += np.random.default_rng(3).standard_normal(theta.shape) * np.r_[[0.2] * 4, [0.02] * 6]
-    return kt.with_inertial_parameters(ROBOT, kt.identify.from_log_cholesky(theta).ravel())
+    return kt.identify.with_inertial_parameters(ROBOT, kt.identify.from_log_cholesky(theta).ravel())
 
 
 def least_squares(prior, q, v, a, tau):  # bodies that can exist or not
-    Y = kt.joint_torque_regressor(prior, q, v, a).reshape(-1, len(PI))
+    Y = kt.regressors.joint_torque(prior, q, v, a).reshape(-1, len(PI))
     step = np.linalg.lstsq(Y, (tau - kt.inverse_dynamics(prior, q, v, a)).ravel(), rcond=1e-9)[0]
-    return kt.with_inertial_parameters(prior, kt.inertial_parameters(prior) + step, accept_impossible=True)
+    fitted = kt.identify.inertial_parameters(prior) + step
+    return kt.identify.with_inertial_parameters(prior, fitted, accept_impossible=True)
 
 
 def experiment():

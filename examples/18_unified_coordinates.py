@@ -42,7 +42,7 @@ def rank_of_a_bad_choice():
     x, y, z = np.eye(3).tolist()
     try:
         return Projection([x, y, z, x, y, x], [[0, 0, 0]] * 3 + [[0, 0, 1]] * 2 + [[0, 0, 2]])
-    except kt.KinetreeError as refusal:
+    except kt.errors.KinetreeError as refusal:
         return refusal.rank
 
 

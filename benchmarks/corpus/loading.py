@@ -48,7 +48,7 @@ def load(kt, path, **given) -> Loaded:
             begin = time.perf_counter()
             model = kt.load(path, **given, **options)
             return Loaded(model, options, time.perf_counter() - begin, refusal, None)
-        except kt.KinetreeError as error:
+        except kt.errors.KinetreeError as error:
             refusal = refusal or told(error, path)
             repair = next(((o, value) for o, value in REPAIRS if f"{o}=" in error.message and o not in options), None)
             if repair is None:

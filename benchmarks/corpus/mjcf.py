@@ -134,13 +134,13 @@ def _complete(kt, model, bridge, compiled: bool) -> dict[str, object]:
     model = model.replace(dry_friction=0.0).without_limits()
     q, v, a = random_states(model, np.random.default_rng(SEED + 1))
     if model.couplings:
-        q, v = kt.apply_couplings(model, q, v)
+        q, v = kt.kinematics.apply_couplings(model, q, v)
     G = _coupled(model)
     taus = np.array([bridge.crba(q[n]) @ a[n] + bridge.bias(q[n], v[n]) for n in range(STATES)])
     try:
         with nullcontext() if compiled else kt.interpreted():
-            passive, found = kt.passive_joint_forces(model, q, v), kt.forward_dynamics(model, q, v, taus)
-    except kt.KinetreeError as error:
+            passive, found = kt.dynamics.passive_joint_forces(model, q, v), kt.forward_dynamics(model, q, v, taus)
+    except kt.errors.KinetreeError as error:
         return {"complete_reason": str(error)}
     worst = np.zeros(2)
     for n in range(STATES):

@@ -69,8 +69,8 @@ for i in arm.support(arm.body("flange_link")):  # joints from the base to the fl
     s = J[:, arm.v_slice[i]][:, 0]
     chain = chain + s * qd[arm.v_slice[i]]  # v_i = v_(i-1) + s_i qd_i
     bias = bias + crm(chain) @ s * qd[arm.v_slice[i]]  # s_i' = v_i x s_i  (eq. 2.54)
-assert same(chain, kt.frame_velocity(arm, q, qd, frame="flange_link", reference="world"))
-a = kt.frame_acceleration(arm, q, qd, qdd, frame="flange_link", reference="world", kind="spatial")
+assert same(chain, kt.velocity(arm, q, qd, frame="flange_link", reference="world"))
+a = kt.acceleration(arm, q, qd, qdd, frame="flange_link", reference="world", kind="spatial")
 assert same(a, J @ qdd + bias)  # eq. 2.55-2.57
 print(np.count_nonzero(J.any(axis=0)), "joints move the flange; their velocities add", bias[:3].round(2), "rad/s^2")
 
@@ -85,8 +85,8 @@ print(np.count_nonzero(J.any(axis=0)), "joints move the flange; their velocities
 wheel = kt.models.pendulum().replace(gravity=(0.0, 0.0, 0.0))
 state = dict(frame="bob", reference="local")
 tip = Transform(rz(0.0), Vector3(0.0, 0.0, -1.0))
-spatial = Motion.of(kt.frame_acceleration(wheel, [0.3], [3.0], [0.0], kind="spatial", **state))
-velocity = tip @ Motion.of(kt.frame_velocity(wheel, [0.3], [3.0], **state))
+spatial = Motion.of(kt.acceleration(wheel, [0.3], [3.0], [0.0], kind="spatial", **state))
+velocity = tip @ Motion.of(kt.velocity(wheel, [0.3], [3.0], **state))
 at_tip = np.array(list((tip @ spatial).linear)) + np.cross(list(velocity.angular), list(velocity.linear))
 print("uniform rotation: spatial acceleration", spatial.array(), ", of the tip", at_tip, "m/s^2, toward the axis")
 assert same(spatial.array(), 0.0) and same(at_tip, [0.0, 0.0, 9.0])  # w^2 l

@@ -115,8 +115,8 @@ assert same(-K.T[:, 0] * implicit[2] @ v, 0.0)  # constraint forces do no work (
 # %%
 x, tau = [0.3, -0.5], np.array([0.2, -0.1])
 poses = kt.forward_kinematics(free, x)
-twists = kt.body_velocities(free, x, v, reference="world")
-J = kt.frame_jacobians(free, x, reference="world")
+twists = kt.kinematics.body_velocities(free, x, v, reference="world")
+J = kt.kinematics.frame_jacobians(free, x, reference="world")
 rows, right = [], []
 bodies, forces = np.zeros((12, 12)), np.zeros(12)
 P = np.zeros((12, 12))
@@ -139,6 +139,6 @@ PT = np.hstack(rows)
 whole = np.block([[bodies, PT], [PT.T, np.zeros((10, 10))]])
 solved = np.linalg.solve(whole, np.r_[forces, np.concatenate(right)])
 qdd = kt.aba(free, x, v, tau)
-expected = kt.body_accelerations(free, x, v, qdd, reference="world", kind="spatial")
+expected = kt.kinematics.body_accelerations(free, x, v, qdd, reference="world", kind="spatial")
 assert same(solved[:12].reshape(2, 6), expected[1:])
 print(f"{len(whole)} equations for {free.nv} accelerations: {qdd}")

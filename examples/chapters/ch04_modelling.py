@@ -26,7 +26,7 @@ def columns(motions):
 # (figure 4.4).
 
 # %%
-crank_slider = kt.MechanismGraph([
+crank_slider = kt.model.MechanismGraph([
     ("crank_pivot", "world", "crank"), ("crank_pin", "crank", "rod"),
     ("wrist_pin", "rod", "slider"), ("guide", "world", "slider"),
 ])  # fmt: skip
@@ -44,7 +44,7 @@ assert sorted(tree.count_numberings() for tree in crank_slider.spanning_trees())
 # %%
 parents = [0, 1, 1, 0, 3, 4, 4, 4]  # lambda(1) to lambda(8)
 arcs = [(f"J{i}", "world" if p == 0 else f"B{p}", f"B{i}") for i, p in enumerate(parents, start=1)]
-figure = kt.MechanismGraph(arcs).spanning_tree().numbering()
+figure = kt.model.MechanismGraph(arcs).spanning_tree().numbering()
 order = [int(name[1:]) if name != "world" else 0 for name in figure.bodies]
 kappa = {order[i]: {order[j] for j in figure.support(i)} for i in range(9)}
 nu = {order[i]: {order[j] for j in figure.subtree(i)} for i in range(9)}
@@ -75,8 +75,8 @@ for i in puma.outward():
     step = X_0[i].inverse_apply(puma.joints[i].velocity([q[i - 1]], [qd[i - 1]]))  # X^-1 v without an inverse
     v_0.append(v_0[puma.parent[i]] + step.array())
 assert np.allclose(list(X_0[6].r), kt.forward_kinematics(puma, q).p_WB[6], atol=1e-14)
-assert np.allclose(v_0[6], kt.body_velocities(puma, q, qd, reference="world")[6], atol=1e-13)
-table = kt.to_dh(puma, "modified")
+assert np.allclose(v_0[6], kt.kinematics.body_velocities(puma, q, qd, reference="world")[6], atol=1e-13)
+table = kt.io.to_dh(puma, "modified")
 assert table.n_parameters == 4 * 6 + 6 and np.allclose([row.a for row in table.rows], [0, 0, 0.4318, 0.0203, 0, 0])
 print(table)
 

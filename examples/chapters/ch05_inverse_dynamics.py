@@ -61,8 +61,8 @@ print(f"{robot.nv} joint forces of the humanoid, the largest at {robot.velocity_
 # equation of motion itself, H qdd + C.
 
 # %%
-assert same(kt.rnea_world(robot, q, qd, qdd), tau)
-assert same(kt.newton_euler(robot, q, qd, qdd), tau)
+assert same(kt.textbook.rnea_world(robot, q, qd, qdd), tau)
+assert same(kt.textbook.newton_euler(robot, q, qd, qdd), tau)
 assert same(kt.crba(robot, q) @ qdd + kt.bias_forces(robot, q, qd), tau)
 for name in ("rnea", "newton_euler", "rnea_world"):
     print(f"{name:>12}: {kt.compile(kt.models.chain_gu(6), name).operations.total:5} operations for six general joints")
@@ -79,9 +79,9 @@ f_ext = np.zeros((robot.nb, 6))
 f_ext[hand, 3:] = (0.0, 0.0, -50.0)  # 5 kg in the hand, at the world's origin: see below
 parts = {
     "gravity": kt.gravity_forces(robot, q),
-    "Coriolis and centrifugal": kt.coriolis_forces(robot, q, qd),
-    "inertial": kt.inertial_forces(robot, q, qdd),
-    "external": kt.external_forces(robot, q, f_ext),
+    "Coriolis and centrifugal": kt.dynamics.coriolis_forces(robot, q, qd),
+    "inertial": kt.dynamics.inertial_forces(robot, q, qdd),
+    "external": kt.dynamics.external_forces(robot, q, f_ext),
 }
 for name, part in parts.items():
     print(f"{name:>25}: up to {np.abs(part).max():7.3f} N m")
@@ -99,7 +99,7 @@ assert np.isclose(slope / (2 * h), parts["gravity"] @ qd, rtol=1e-6)
 # does not provide, but the bearings must.
 
 # %%
-F = kt.joint_wrenches(robot, q, qd, qdd, reference="local")
+F = kt.dynamics.joint_wrenches(robot, q, qd, qdd, reference="local")
 for name in ("left_hip_pitch", "neck_pitch"):
     i = robot.joint(name)
     (axis,) = robot.joints[i].motion_subspace([0.0])

@@ -59,8 +59,8 @@ assert np.linalg.eigvalsh(M)[0] > 0.0
 
 # %%
 assert same(0.5 * v @ M @ v, kt.kinetic_energy(robot, q, v))
-assert same(kt.mass_matrix_columns(robot, q), M)
-assert same(kt.mass_matrix_jacobians(robot, q), M)
+assert same(kt.textbook.mass_matrix_columns(robot, q), M)
+assert same(kt.textbook.mass_matrix_jacobians(robot, q), M)
 a = rng.standard_normal(robot.nv)
 assert same(kt.rnea(robot, q, v, a), M @ a + kt.bias_forces(robot, q, v))
 for name in ("crba", "mass_matrix_jacobians", "mass_matrix_columns"):
@@ -86,7 +86,7 @@ assert legs.D1 <= n * (d - 1) and legs.D2 <= n * d * (d - 1) / 2  # eq. 6.29
 # usual order, M = L L^T, fills them.
 
 # %%
-L, D = kt.ltdl(robot, q)
+L, D = kt.sparse.ltdl(robot, q)
 usual = np.linalg.cholesky(M)
 lower = np.tril(np.ones_like(M)).astype(bool)
 print(
@@ -101,9 +101,9 @@ assert not np.any(L[lower & ~robot.mass_matrix_pattern()])
 
 # %%
 tau = rng.standard_normal(robot.nv)
-y = kt.ltdl_solve(robot, L, D, tau - kt.bias_forces(robot, q, v))
-assert same(y, kt.aba(robot, q, v, tau)) and same(kt.forward_dynamics_crba(robot, q, v, tau), y)
-assert same(kt.lower_product(robot, L, y), L @ y) and same(kt.symmetric_product(robot, M, y), M @ y)
+y = kt.sparse.ltdl_solve(robot, L, D, tau - kt.bias_forces(robot, q, v))
+assert same(y, kt.aba(robot, q, v, tau)) and same(kt.dynamics.forward_dynamics_crba(robot, q, v, tau), y)
+assert same(kt.sparse.lower_product(robot, L, y), L @ y) and same(kt.sparse.symmetric_product(robot, M, y), M @ y)
 cost = kt.compile(robot, "ltdl_solve").operations
 print(f"solving costs {cost.total} operations: n divisions and 2 D1 products and sums are {n + 4 * legs.D1}")
 assert cost.total == n + 4 * legs.D1

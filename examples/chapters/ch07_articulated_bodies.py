@@ -27,7 +27,7 @@ def same(x, y):
 # %%
 m1, I1, m2, I2 = 2.0, 0.5, 1.0, 0.3
 box = kt.models.box_cylinder(m1, I1, m2, I2)
-IA, pA = kt.articulated_inertia(box, box.neutral(), handles="box")
+IA, pA = kt.dynamics.articulated_inertia(box, box.neutral(), handles="box")
 print("diagonal of I^A:", np.diag(IA).round(12))
 assert same(IA, np.diag([I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2])) and same(pA, 0.0)
 
@@ -42,7 +42,7 @@ J, H = kt.jacobian(box, box.neutral(), frame="box", reference="local"), kt.crba(
 assert same(np.linalg.inv(J @ np.linalg.solve(H, J.T)), IA)
 arm = kt.load("arm7")
 q = arm.random_q(rng)
-Phi, _ = kt.articulated_inverse_inertia(arm, q, handles="forearm_link")
+Phi, _ = kt.dynamics.articulated_inverse_inertia(arm, q, handles="forearm_link")
 print("the forearm of a fixed arm has", np.linalg.matrix_rank(Phi, tol=1e-9), "freedoms")
 assert np.linalg.matrix_rank(Phi, tol=1e-9) == len(arm.support(arm.body("forearm_link")))
 
@@ -108,13 +108,17 @@ print("accelerations of the arm:", qdd.round(2))
 # %%
 snake = kt.models.chain_gu(8)
 x, xd, t = 0.5 * rng.standard_normal((3, 8))
-names = ("aba", "forward_dynamics_crba", "aba_inverse_inertias", "aba_implicit_joints", "divide_and_conquer")
+others = (
+    kt.dynamics.forward_dynamics_crba, kt.textbook.aba_inverse_inertias, kt.textbook.aba_implicit_joints,
+    kt.dynamics.divide_and_conquer,
+)  # fmt: skip
 with kt.interpreted():
-    methods = {name: getattr(kt, name)(snake, x, xd, t) for name in names}
-for name, found in methods.items():
-    print(f"{name:>22}: {found[:3]} ...")
-    assert same(found, methods["aba"])
-assert kt.assembly_tree(snake).depth == 3
+    expected = kt.aba(snake, x, xd, t)
+    for other in others:
+        found = other(snake, x, xd, t)
+        print(f"{other.__name__:>22}: {found[:3]} ...")
+        assert same(found, expected)
+assert kt.dynamics.assembly_tree(snake).depth == 3
 
 # %% [markdown]
 # ## Linear cost (section 7.3)

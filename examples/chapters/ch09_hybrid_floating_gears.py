@@ -33,11 +33,11 @@ two = [k for k in range(arm.nv) if k not in one]  # acceleration known
 H, C = kt.crba(arm, q), kt.bias_forces(arm, q, v)
 first = np.linalg.solve(H[np.ix_(one, one)], tau[one] - H[np.ix_(one, two)] @ qdd[two] - C[one])  # eq. 9.2
 second = H[np.ix_(two, one)] @ first + H[np.ix_(two, two)] @ qdd[two] + C[two]
-for method in ("hybrid_aba", "hybrid_crba", "hybrid_recursive"):
-    a_all, tau_all = getattr(kt, method)(arm, q, v, tau, qdd, forward=forward)
+for hybrid in (kt.dynamics.hybrid_aba, kt.dynamics.hybrid_crba, kt.textbook.hybrid_recursive):
+    a_all, tau_all = hybrid(arm, q, v, tau, qdd, forward=forward)
     assert same(a_all[one], first) and same(tau_all[two], second)
 print("forces at the driven joints:", second.round(2))
-assert same(kt.crba_restricted(arm, q, forward=forward)[np.ix_(one, one)], H[np.ix_(one, one)])  # table 9.1
+assert same(kt.dynamics.crba_restricted(arm, q, forward=forward)[np.ix_(one, one)], H[np.ix_(one, one)])  # table 9.1
 
 # %% [markdown]
 # ## Floating bases (sections 9.3 to 9.5)
@@ -50,13 +50,13 @@ assert same(kt.crba_restricted(arm, q, forward=forward)[np.ix_(one, one)], H[np.
 satellite = kt.models.satellite()
 q, v = satellite.random_q(rng), 0.3 * rng.standard_normal(satellite.nv)
 tau_dish = np.array([2.0, -1.0])
-eq = kt.floating_base_coefficients(satellite, q, v)
+eq = kt.floating_base.coefficients(satellite, q, v)
 whole = np.block([[eq.I0c, eq.F], [eq.F.T, eq.H]])
 solved = np.linalg.solve(whole, np.r_[-eq.p0c, tau_dish - eq.C])
-found = kt.floating_base_forward_dynamics(satellite, q, v, tau_dish)
+found = kt.floating_base.forward_dynamics(satellite, q, v, tau_dish)
 assert same(np.r_[found.a_base, found.a_joints], solved)
 assert same(kt.aba(satellite, q, v, np.r_[np.zeros(6), tau_dish]), solved)
-back = kt.floating_base_inverse_dynamics(satellite, q, v, found.a_joints)
+back = kt.floating_base.inverse_dynamics(satellite, q, v, found.a_joints)
 assert same(back.tau_joints, tau_dish) and same(back.a_base, found.a_base)
 print("the dish gets 2 and -1 N m; the acceleration of the hull is", found.a_base[:3].round(5), "rad/s^2")
 
@@ -66,13 +66,13 @@ print("the dish gets 2 and -1 N m; the acceleration of the hull is", found.a_bas
 # example 9.4 has the recoil in it.
 
 # %%
-reduced = kt.floating_base_reduced_coefficients(satellite, q, v)
+reduced = kt.floating_base.reduced_coefficients(satellite, q, v)
 assert same(np.linalg.solve(reduced.H_fl, tau_dish - reduced.C_fl), found.a_joints)
 turn = np.array([0.5, 0.2])  # joint velocities, in free fall without momentum
 recoil = -np.linalg.solve(eq.I0c, eq.F @ turn)
 assert same(kt.momentum(satellite, q, np.r_[recoil, turn]), 0.0)
-J = kt.floating_base_jacobian(satellite, q, frame="dish", reference="local")
-dish = kt.frame_velocity(satellite, q, np.r_[recoil, turn], frame="dish", reference="local")
+J = kt.floating_base.jacobian(satellite, q, frame="dish", reference="local")
+dish = kt.velocity(satellite, q, np.r_[recoil, turn], frame="dish", reference="local")
 assert same(J @ turn, dish)
 print("turned with", turn, "rad/s, the dish really turns with", dish[:3].round(4), "rad/s")
 

@@ -46,7 +46,7 @@ class TwoBodies:
     def free(self, number: int):
         """Body 1 or 2 alone, as an articulated body with one handle."""
         I, p = ((self.I1, self.p1), (self.I2, self.p2))[number - 1]
-        return kt.ArticulatedBody((number,), np.linalg.inv(I), -np.linalg.solve(I, p))
+        return kt.dynamics.ArticulatedBody((number,), np.linalg.inv(I), -np.linalg.solve(I, p))
 
 
 # Example 7.1 ---------------------------------------------------------------------------------------------------------
@@ -67,7 +67,9 @@ def test_example_7_1(method):
         slide_and_turn = kt.joints.Composite([kt.joints.Prismatic((0, 1, 0)), kt.joints.Revolute((1, 0, 0))])
         b.add_body("cylinder", "box", slide_and_turn, mass=M2, inertia=(I2, I2, I2))
         model = b.build()
-    found = kt.articulated_inertia(model, model.neutral(), handles="box", bodies=model.body_names[1:], method=method)
+    found = kt.dynamics.articulated_inertia(
+        model, model.neutral(), handles="box", bodies=model.body_names[1:], method=method
+    )
     np.testing.assert_allclose(found.IA, EXAMPLE_7_1, rtol=0.0, atol=1e-14)
     np.testing.assert_allclose(found.pA, 0.0, atol=1e-14)
 
@@ -75,7 +77,7 @@ def test_example_7_1(method):
 def test_apparent_mass_depends_on_the_direction():
     """C07.01: across the slot the box drags the cylinder along, along the slot it does not."""
     model = kt.models.box_cylinder(M1, I1, M2, I2)
-    Phi, _ = kt.articulated_inverse_inertia(model, model.neutral(), handles="box")
+    Phi, _ = kt.dynamics.articulated_inverse_inertia(model, model.neutral(), handles="box")
     np.testing.assert_allclose(1.0 / np.diag(Phi)[3:], [M1 + M2, M1, M1 + M2], rtol=1e-14)
 
 
@@ -99,11 +101,11 @@ def test_rank_of_inverse_inertia_is_the_freedom_of_the_handles():
     for n in range(1, 9):
         arm = kt.models.chain_gu(n)
         q = arm.random_q(np.random.default_rng(n))
-        Phi, _ = kt.articulated_inverse_inertia(arm, q, handles=f"body{n}")
+        Phi, _ = kt.dynamics.articulated_inverse_inertia(arm, q, handles=f"body{n}")
         values = np.linalg.eigvalsh(Phi)
         assert np.sum(values > 1e-9 * values[-1]) == min(n, 6)
         assert values[0] > -1e-12 * values[-1]
-    Phi, _ = kt.articulated_inverse_inertia(arm, q, handles=("body3", "body8"))
+    Phi, _ = kt.dynamics.articulated_inverse_inertia(arm, q, handles=("body3", "body8"))
     values = np.linalg.eigvalsh(Phi)
     assert np.sum(values > 1e-9 * values[-1]) == 8  # three by the first, five more by the second
     close(Phi, Phi.T)
@@ -233,7 +235,7 @@ def test_two_handle_assembly(seed):
     """C07.16, eq. 7.57-7.63 with erratum 18: handles 1, 2 on one articulated body, 3, 4 on another, a joint 2-3."""
     two, rng = TwoBodies(seed), np.random.default_rng(100 + seed)
     A, B = (
-        kt.ArticulatedBody(h, R @ R.T, rng.standard_normal(12))
+        kt.dynamics.ArticulatedBody(h, R @ R.T, rng.standard_normal(12))
         for h, R in zip(((1, 2), (3, 4)), rng.standard_normal((2, 12, 14)), strict=True)
     )
     (P1, P12), (P21, P2) = blocks(A.Phi)
@@ -257,9 +259,9 @@ def blocks(Phi):
 def test_order_of_assembly_is_irrelevant(order):
     """C07.17: four bodies and three joints, assembled in every order."""
     bodies = [TwoBodies(seed).free(1) for seed in range(4)]
-    whole = kt.ArticulatedBody((0,), bodies[0].Phi, bodies[0].b)
+    whole = kt.dynamics.ArticulatedBody((0,), bodies[0].Phi, bodies[0].b)
     for k in range(1, 4):
-        whole = whole.beside(kt.ArticulatedBody((k,), bodies[k].Phi, bodies[k].b))
+        whole = whole.beside(kt.dynamics.ArticulatedBody((k,), bodies[k].Phi, bodies[k].b))
     one, expected = np.eye(6), whole
     joints = [TwoBodies(10 + k) for k in range(3)]
 
@@ -278,11 +280,11 @@ def test_order_of_assembly_is_irrelevant(order):
 def test_depth_of_divide_and_conquer(n):
     """C07.17: a chain of n bodies is assembled in ceil(log2 n) levels, and its accelerations are those of aba."""
     model = kt.models.chain_gu(n)
-    assert kt.assembly_tree(model).depth == math.ceil(math.log2(n))
+    assert kt.dynamics.assembly_tree(model).depth == math.ceil(math.log2(n))
     q, v, tau = np.random.default_rng(n).standard_normal((3, n))
     with kt.interpreted():
         expected = kt.aba(model, q, v, tau)
-        close(kt.divide_and_conquer(model, q, v, tau), expected, scale=np.linalg.cond(kt.crba(model, q)))
+        close(kt.dynamics.divide_and_conquer(model, q, v, tau), expected, scale=np.linalg.cond(kt.crba(model, q)))
 
 
 # Tests by force ------------------------------------------------------------------------------------------------------
@@ -293,13 +295,13 @@ def test_inverse_inertia_by_test_forces():
     model = kt.load("arm7")
     rng = np.random.default_rng(8)
     q, (v, tau) = model.random_q(rng), rng.standard_normal((2, model.nv))
-    Phi, b = kt.articulated_inverse_inertia(model, q, v, tau, handles="tool")
-    X = np.array(kt.frame_transforms(model, q))[[frame.name for frame in model.frames].index("tool")]
+    Phi, b = kt.dynamics.articulated_inverse_inertia(model, q, v, tau, handles="tool")
+    X = np.array(kt.kinematics.frame_transforms(model, q))[[frame.name for frame in model.frames].index("tool")]
     for f in np.eye(6):
         n_W, f_W = X[:3, :3] @ f[:3], X[:3, :3] @ f[3:]
         wrench = np.concatenate([n_W + np.cross(X[:3, 3], f_W), f_W])
         f_ext = np.zeros((model.nb, 6))
         f_ext[model.frame("tool").body] = wrench
         a = kt.aba(model, q, v, tau, f_ext)
-        moved = kt.frame_acceleration(model, q, v, a, frame="tool", reference="local", kind="spatial")
+        moved = kt.acceleration(model, q, v, a, frame="tool", reference="local", kind="spatial")
         close(moved, Phi @ f + b, scale=np.max(np.abs(Phi)), ulps=1e5)

@@ -211,7 +211,7 @@ def rolling(model, q, v):
     """K and k of a ball that rolls on z = 0: the velocity v_C + r n x w of the point of contact is zero (eq. 3.29)."""
     lever = RADIUS * skew([0.0, 0.0, 1.0])
     J = kt.jacobian(model, q, frame="ball", reference="local_world_aligned")
-    rate = kt.jacobian_rate(model, q, v, frame="ball", reference="local_world_aligned")
+    rate = kt.kinematics.jacobian_rate(model, q, v, frame="ball", reference="local_world_aligned")
     return J[3:] + lever @ J[:3], -(rate[3:] + lever @ rate[:3]) @ v
 
 
@@ -220,13 +220,13 @@ def test_rolling_ball_accelerates_by_five_sevenths(ball, spin):
     """C03.15, figure 3.2 (d): with velocity constraints alone the ball gains 5/7 g sin(slope), however it rolls."""
     q = np.r_[0.3, -0.1, RADIUS, 0.8, 0.0, 0.6, 0.0]
     w = np.array([0.4, -1.1, spin])  # in world axes; the center moves with -r n x w
-    R = np.linalg.inv(kt.frame_pose(ball, q, frame="ball").R_WF)
+    R = np.linalg.inv(kt.pose(ball, q, frame="ball").R_WF)
     v = np.r_[R @ w, R @ -(RADIUS * skew([0.0, 0.0, 1.0]) @ w)]
     K, k = rolling(ball, q, v)
     close(K @ v, np.zeros(3))
     M = kt.crba(ball, q)
     x = np.linalg.solve(np.block([[M, K.T], [K, np.zeros((3, 3))]]), np.r_[-kt.bias_forces(ball, q, v), k])
-    a = kt.frame_acceleration(ball, q, v, x[:6], frame="ball", reference="local_world_aligned", kind="classical")
+    a = kt.acceleration(ball, q, v, x[:6], frame="ball", reference="local_world_aligned", kind="classical")
     close(a[3:], np.array([5.0 / 7.0 * G * np.sin(SLOPE), 0.0, 0.0]), scale=10.0)
 
 
@@ -236,12 +236,12 @@ def test_rolling_around_a_square_turns_the_ball(ball):
     for direction in ((1, 0), (0, 1), (-1, 0), (0, -1)):
         step = np.array([*direction, 0.0]) * RADIUS * np.pi / 2
         w = skew([0.0, 0.0, 1.0]) @ step / RADIUS  # v = w x r n
-        R = kt.frame_pose(ball, q, frame="ball").R_WF.T
+        R = kt.pose(ball, q, frame="ball").R_WF.T
         K, _ = rolling(ball, q, np.r_[R @ w, R @ step])
         close(K @ np.r_[R @ w, R @ step], np.zeros(3))
         parts = 64  # along a straight line the velocity is constant in world axes
         for _ in range(parts):
-            R = kt.frame_pose(ball, q, frame="ball").R_WF.T
+            R = kt.pose(ball, q, frame="ball").R_WF.T
             turned = kt.integrate(ball, q, np.r_[R @ w, np.zeros(3)] / parts)
             q = np.r_[q[:3] + step / parts, turned[3:]]
     close(q[:3], np.array([0.0, 0.0, RADIUS]))

@@ -76,7 +76,7 @@ def test_leaves_first_is_the_articulated_body_inertia(seed):
         inside = [s[k] for k in beyond for s in (system.a, system.f, system.qdd)]
         part = system.places(system.a[i - 1], *inside)
         IA, minus_pA, lost = eliminated(system.matrix[np.ix_(part, part)], system.right[part], np.arange(6))
-        expected, bias = kt.articulated_inertia(
+        expected, bias = kt.dynamics.articulated_inertia(
             model, system.q, system.v, system.tau, handles=model.body_names[i], method="assembly",
             bodies=[model.body_names[k] for k in model.subtree(i)],
         )  # fmt: skip
@@ -90,15 +90,15 @@ def test_square_factors_of_the_mass_matrix(seed):
     """C06.17: H = (1 + K) D (1 + K)^T with D of the articulated bodies and 1 + K = L^T of L^T D L."""
     model = kt.models.random_tree(4 + seed % 5, seed=500 + seed, joints=[kt.joints.Revolute()], armature=False)
     q, *_ = state(model, seed)
-    L, D = kt.ltdl(model, q)
+    L, D = kt.sparse.ltdl(model, q)
     for i in model.outward():
         names = [model.body_names[k] for k in model.subtree(i)]
-        IA, _ = kt.articulated_inertia(model, q, handles=model.body_names[i], bodies=names)
+        IA, _ = kt.dynamics.articulated_inertia(model, q, handles=model.body_names[i], bodies=names)
         S = model.joints[i].motion_subspace([q[i - 1]])[0].array()
         close(D[i - 1], S @ IA @ S, scale=np.linalg.cond(IA) * np.abs(IA).max())
     close(L.T @ np.diag(D) @ L, kt.crba(model, q))
     # H^-1 = (1 + K)^-T D^-1 (1 + K)^-1, the product that articulated bodies compute without H
     tau = np.random.default_rng(seed).standard_normal(model.nv)
-    u = kt.lower_transpose_solve(model, L, tau)
-    found = kt.lower_solve(model, L, u / D)
-    close(found, kt.inverse_mass_product(model, q, tau), scale=np.linalg.cond(kt.crba(model, q)))
+    u = kt.sparse.lower_transpose_solve(model, L, tau)
+    found = kt.sparse.lower_solve(model, L, u / D)
+    close(found, kt.dynamics.inverse_mass_product(model, q, tau), scale=np.linalg.cond(kt.crba(model, q)))

@@ -91,6 +91,6 @@ def test_the_printed_velocity_product_of_tables_95_and_96_vanishes():
     assert not any(v_J.cross(v_J))
     slow = v.copy()
     slow[:6] = 0.0
-    here, there = (kt.floating_base_coefficients(robot, q, w) for w in (v, slow))
+    here, there = (kt.floating_base.coefficients(robot, q, w) for w in (v, slow))
     np.testing.assert_allclose(np.r_[here.p0c, here.C], kt.bias_forces(robot, q, v), rtol=1e-12, atol=1e-11)
     assert np.abs(here.C - there.C).max() > 0.1

@@ -48,9 +48,9 @@ def chain():
     model = kt.models.chain_gu(5, seed=4)
     q, v, a = np.random.default_rng(4).standard_normal((3, 5))
     with kt.interpreted():
-        V = kt.body_velocities(model, q, v, reference="local")
-        A = kt.body_accelerations(model, q, v, a, reference="local", kind="spatial_offset")
-        classical = kt.body_accelerations(model, q, v, a, reference="local", kind="classical_offset")
+        V = kt.kinematics.body_velocities(model, q, v, reference="local")
+        A = kt.kinematics.body_accelerations(model, q, v, a, reference="local", kind="spatial_offset")
+        classical = kt.kinematics.body_accelerations(model, q, v, a, reference="local", kind="classical_offset")
         poses = kt.forward_kinematics(model, q)
     return model, (q, v, a), V, A, classical, poses
 
@@ -95,8 +95,8 @@ def test_the_original_equations_on_a_chain(chain):
     model, state, *_ = chain
     with kt.interpreted():
         expected = kt.rnea(model, *state)
-        np.testing.assert_allclose(kt.newton_euler(model, *state), expected, **EXACT)
-        np.testing.assert_allclose(kt.rnea_world(model, *state), expected, **EXACT)
+        np.testing.assert_allclose(kt.textbook.newton_euler(model, *state), expected, **EXACT)
+        np.testing.assert_allclose(kt.textbook.rnea_world(model, *state), expected, **EXACT)
 
 
 def test_conservative_part_is_the_gradient_of_the_potential_energy():
@@ -107,4 +107,4 @@ def test_conservative_part_is_the_gradient_of_the_potential_energy():
             V = [kt.potential_energy(model, q + n * h * e) for n in (-2, -1, 1, 2)]
             slope = (V[0] - 8.0 * V[1] + 8.0 * V[2] - V[3]) / (12.0 * h)
             np.testing.assert_allclose(kt.gravity_forces(model, q)[k], slope, rtol=0.0, atol=1e-9)  # h^4 and eps / h
-        assert not np.any(kt.coriolis_forces(model, q, np.zeros(5)))
+        assert not np.any(kt.dynamics.coriolis_forces(model, q, np.zeros(5)))

@@ -176,9 +176,9 @@ def test_uniform_rotation_has_no_spatial_acceleration():
     model = b.build()
     state = [0.8], [w], [0.0]
     for reference in ("local", "world"):
-        spatial = kt.frame_acceleration(model, *state, frame="point", reference=reference, kind="spatial")
+        spatial = kt.acceleration(model, *state, frame="point", reference=reference, kind="spatial")
         np.testing.assert_allclose(spatial, 0.0, atol=1e-14)
-    classical = kt.frame_acceleration(model, *state, frame="point", reference="local", kind="classical")
+    classical = kt.acceleration(model, *state, frame="point", reference="local", kind="classical")
     np.testing.assert_allclose(classical, [0.0, 0.0, 0.0, -r * w * w, 0.0, 0.0], rtol=0.0, atol=1e-14)
 
 
@@ -192,7 +192,7 @@ def test_acceleration_of_a_point_follows_the_classical_formula():
     rng = np.random.default_rng(5)
     state = model.random_q(rng), *rng.standard_normal((2, 6))
     choice = {"reference": "local", "kind": "classical"}
-    origin, point = (kt.frame_acceleration(model, *state, frame=name, **choice) for name in ("body", "point"))
+    origin, point = (kt.acceleration(model, *state, frame=name, **choice) for name in ("body", "point"))
     w, v, dw, a = *np.split(state[1], 2), *np.split(state[2], 2)
     np.testing.assert_allclose(origin, [*dw, *(a + np.cross(w, v))], rtol=1e-14)
     np.testing.assert_allclose(point[3:], origin[3:] + np.cross(dw, r) + np.cross(w, np.cross(w, r)), rtol=1e-13)

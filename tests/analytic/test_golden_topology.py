@@ -102,19 +102,19 @@ def test_transforms_of_figure_4_8_c04_11():
 def test_parameter_count_c04_11():
     """C04.11: n joints have 4n + 6 parameters, of which the last four only locate the end effector."""
     model = kt.models.chain_gu(5)
-    table = kt.to_dh(model, "modified")
+    table = kt.io.to_dh(model, "modified")
     assert table.n_parameters == 4 * 5 + 6
     assert table.base.r.x == table.base.r.y == 0.0 and table.base.E.axis == 2  # d_0 and theta_0
     # The tool has four parameters: X(a, alpha) Z(theta, d), whose x axis is normal to the tool's z axis.
     assert abs(table.tool.E.matrix[2, 0]) < 1e-14
-    assert kt.to_dh(model, "standard").n_parameters == 4 * 5 + 6
+    assert kt.io.to_dh(model, "standard").n_parameters == 4 * 5 + 6
 
 
 def test_puma_560_published_modified_table():
     """Craig, Introduction to Robotics, section 3.7: the modified parameters of the PUMA 560, given and found again."""
     rows = [(0, 0, 0, 0), (0, -RIGHT, 0, 0), (0.4318, 0, 0.15, 0), (0.0203, -RIGHT, 0.4318, 0), (0, RIGHT, 0, 0),
             (0, -RIGHT, 0, 0)]  # fmt: skip
-    found = kt.to_dh(kt.models.puma_like(), "modified")
+    found = kt.io.to_dh(kt.models.puma_like(), "modified")
     assert np.allclose([(r.a, r.alpha, r.d, r.theta) for r in found.rows], rows, rtol=0, atol=1e-15)
 
 
@@ -128,14 +128,14 @@ FRANKA = [
 def test_franka_published_modified_table():
     """The maker's table of the Panda comes out of its URDF, and builds the same arm with the flange at 0.107 m."""
     panda = kt.load(robot_path("panda"))
-    found = kt.to_dh(panda, "modified", tip="panda_link8")
+    found = kt.io.to_dh(panda, "modified", tip="panda_link8")
     rows = [(a, alpha, d, 0.0) for a, d, alpha in FRANKA]
     # The URDF writes its right angles with 12 digits.
     assert np.allclose([(r.a, r.alpha, r.d, r.theta) for r in found.rows], rows, rtol=0, atol=1e-11)
     flange = kt.dh([*rows, (0, 0, 0.107, 0, "fixed")], "modified")
     q = np.random.default_rng(3).uniform(-2, 2, 7)
     full = np.concatenate([q, [0.0, 0.0]])
-    pose, same = kt.frame_pose(panda, full, frame="panda_link8"), kt.frame_pose(flange, q, frame="tool")
+    pose, same = kt.pose(panda, full, frame="panda_link8"), kt.pose(flange, q, frame="tool")
     assert np.abs(pose.p_WF - same.p_WF).max() < 1e-10 and np.abs(pose.R_WF - same.R_WF).max() < 1e-10
 
 
@@ -144,11 +144,11 @@ def test_ur5_published_standard_table():
     rows = [(0, RIGHT, 0.089159, 0), (-0.425, 0, 0, 0), (-0.39225, 0, 0, 0), (0, RIGHT, 0.10915, 0),
             (0, -RIGHT, 0.09465, 0), (0, 0, 0.0823, 0)]  # fmt: skip
     arm = kt.dh(rows, "standard")
-    p = kt.frame_pose(arm, np.zeros(6), frame="tool").p_WF
+    p = kt.pose(arm, np.zeros(6), frame="tool").p_WF
     closed_form = (-0.425 - 0.39225, -0.10915 - 0.0823, 0.089159 - 0.09465)
     assert np.allclose(p, closed_form, rtol=0, atol=1e-15)
     # The URDF turns its base by half a turn and its tool by a quarter turn: the flange is the same up to these.
     urdf = kt.load(robot_path("ur5"))
     q = np.random.default_rng(5).uniform(-3, 3, 6)
-    ours, theirs = (kt.frame_pose(m, q, frame=f).p_WF for m, f in ((arm, "tool"), (urdf, "tool0")))
+    ours, theirs = (kt.pose(m, q, frame=f).p_WF for m, f in ((arm, "tool"), (urdf, "tool0")))
     assert np.allclose(ours * (-1, -1, 1), theirs, rtol=0, atol=1e-10)

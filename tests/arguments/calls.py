@@ -19,7 +19,10 @@ import numpy as np
 import kinetree as kt
 from kinetree import data, identify, surgery
 from kinetree.algorithms import ALGORITHMS
+from kinetree.algorithms.index import MODULES
+from kinetree.compiler.calls import public_call
 from kinetree.errors import KinetreeError
+from kinetree.public import place
 
 SOURCES = str(pathlib.Path(kt.__file__).parent)
 ALARM = 20.0  # s that a call may take before it counts as one that never ends
@@ -63,7 +66,7 @@ def table(folder: pathlib.Path) -> dict:
     """Name -> (callable, arguments by name) of a call that works; None where a callable needs no call here."""
     m, q, v = arm(), np.array([0.3, -0.2]), np.array([0.1, 0.2])
     six = kt.load("arm7")
-    quadruped, pi = kt.load("quadruped", floating_base=True), kt.inertial_parameters(kt.load("arm7"))[..., :10]
+    quadruped, pi = kt.load("quadruped", floating_base=True), kt.identify.inertial_parameters(kt.load("arm7"))[..., :10]
     run = kt.simulate(m, q, v, duration=0.01, dt=1e-3)
     saved = str(run.save(folder / "run.npz"))
     found = {
@@ -92,7 +95,10 @@ def table(folder: pathlib.Path) -> dict:
                 dtype=None,
             ),
         ),
-        "Rollout": (kt.Rollout, dict(model=m, integrator="rk4", limits="soft", checks=True, threads=1)),
+        "simulation.Rollout": (
+            kt.simulation.Rollout,
+            dict(model=m, integrator="rk4", limits="soft", checks=True, threads=1),
+        ),
         "compile": (kt.compile, dict(model=m, name="crba", optional=(), checks=True, threads=1)),
         "differentiate": (
             kt.differentiate,
@@ -110,15 +116,18 @@ def table(folder: pathlib.Path) -> dict:
                 threads=None,
             ),
         ),
-        "factorize": (kt.factorize, dict(model=m, q=q, diagonal=None)),
+        "dynamics.factorize": (kt.dynamics.factorize, dict(model=m, q=q, diagonal=None)),
         "verify": (
             kt.verify,
             dict(model=kt.models.pendulum(), states=1, seed=0, fast=True, modified=False, progress=None),
         ),
         "accuracy": (kt.accuracy, dict(model=kt.models.pendulum(), q=None, v=None, a=None, states=1, seed=0, t=0.0)),
-        "articulated_inverse_inertia": (kt.articulated_inverse_inertia, dict(model=m, q=q, handles=["lower"])),
-        "articulated_inertia": (
-            kt.articulated_inertia,
+        "dynamics.articulated_inverse_inertia": (
+            kt.dynamics.articulated_inverse_inertia,
+            dict(model=m, q=q, handles=["lower"]),
+        ),
+        "dynamics.articulated_inertia": (
+            kt.dynamics.articulated_inertia,
             dict(
                 model=quadruped,
                 q=quadruped.neutral(),
@@ -130,12 +139,12 @@ def table(folder: pathlib.Path) -> dict:
                 method="projection",
             ),
         ),
-        "assembly_tree": (kt.assembly_tree, dict(model=m)),
+        "dynamics.assembly_tree": (kt.dynamics.assembly_tree, dict(model=m)),
         "load": (kt.load, dict(source="arm7", isolate=False, name="x", floating_base=False, merge_fixed=True)),
         "lint": (kt.lint, dict(source=str(data.path("arm7")), package_dirs=(), meshes=False, isolate=False)),
-        "to_urdf": (kt.to_urdf, dict(model=m)),
-        "to_mjcf": (kt.to_mjcf, dict(model=m)),
-        "to_dh": (kt.to_dh, dict(model=six, convention="modified", tip="tool", positive_a=False)),
+        "io.to_urdf": (kt.io.to_urdf, dict(model=m)),
+        "io.to_mjcf": (kt.io.to_mjcf, dict(model=m)),
+        "io.to_dh": (kt.io.to_dh, dict(model=six, convention="modified", tip="tool", positive_a=False)),
         "dh": (
             kt.dh,
             dict(
@@ -153,15 +162,15 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "export.to_cuda": (kt.export.to_cuda, dict(function=kt.compile(m, "crba"), checks=None)),
         "export.cuda_source": (kt.export.cuda_source, dict(function=kt.compile(m, "crba"), dtype="float32")),
-        "packed": (kt.packed, dict(function=kt.compile(m, "crba"))),
-        "inertial_parameters": (kt.inertial_parameters, dict(model=m)),
-        "with_inertial_parameters": (
-            kt.with_inertial_parameters,
-            dict(model=m, pi=kt.inertial_parameters(m), accept_impossible=False),
+        "compiler.packed": (kt.compiler.packed, dict(function=kt.compile(m, "crba"))),
+        "identify.inertial_parameters": (kt.identify.inertial_parameters, dict(model=m)),
+        "identify.with_inertial_parameters": (
+            kt.identify.with_inertial_parameters,
+            dict(model=m, pi=kt.identify.inertial_parameters(m), accept_impossible=False),
         ),
         "Event": (kt.Event, dict(function=lambda t, q, v: 1.0, direction=0, terminal=False, action=None, name="e")),
         "ModelBuilder": (kt.ModelBuilder, dict(name="x", gravity=(0.0, 0.0, -9.81), accept_impossible_inertia=False)),
-        "Motor": (kt.Motor, dict(joint="shoulder", gear_ratio=10.0)),
+        "simulation.Motor": (kt.simulation.Motor, dict(joint="shoulder", gear_ratio=10.0)),
         "surgery.submodel": (surgery.submodel, dict(model=m, root="lower", joint=None, q=None, tips=())),
         "surgery.prune": (surgery.prune, dict(model=m, bodies=["lower"])),
         "surgery.lock": (surgery.lock, dict(model=m, joints=["elbow"])),
@@ -269,8 +278,9 @@ def table(folder: pathlib.Path) -> dict:
             },
         )
     for name in ALGORITHMS:
-        if hasattr(kt, name):
-            found[name] = (getattr(kt, name), algorithm_call(name))
+        if name in MODULES:
+            space, short = place(name)
+            found[f"{space}.{short}".removeprefix("kinetree.")] = (public_call(name), algorithm_call(name))
     return found
 
 

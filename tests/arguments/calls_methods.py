@@ -10,7 +10,7 @@ import pathlib
 import numpy as np
 
 import kinetree as kt
-from kinetree import ArticulatedBody
+from kinetree.dynamics import ArticulatedBody
 from kinetree.joints import Revolute
 from kinetree.model import Equipment, Geometry, Keyframe
 from tests.arguments.calls import arm, whole_call
@@ -20,17 +20,17 @@ CLASSES = (
     "Model",
     "Trajectory",
     "Simulation",
-    "Rollout",
-    "Function",
+    "simulation.Rollout",
+    "compiler.Function",
     "MechanismBuilder",
-    "Snapshot",
-    "Factorization",
-    "ArticulatedBody",
+    "simulation.Snapshot",
+    "dynamics.Factorization",
+    "dynamics.ArticulatedBody",
     "conventions.Engine",
 )
 INNER = {
-    "ArticulatedBody.joined": "a step of the recursion of kt.articulated_inverse_inertia, over any scalar",
-    "Function.copy_for": "of a model of the same structure, as packed calls make it",
+    "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",
+    "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
@@ -197,9 +197,9 @@ def runs(folder) -> dict:
     simulation = functools.partial(kt.Simulation, m, q, v)
     snapshot = simulation().save()
     saved = str(snapshot.save(folder / "snapshot.npz"))
-    roll = kt.Rollout(m)
+    roll = kt.simulation.Rollout(m)
     found = {
-        "Rollout.__call__": (roll, whole_call(roll, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3)),
+        "simulation.Rollout.__call__": (roll, whole_call(roll, q0=q, v0=v, tau=np.zeros((3, 2)), dt=1e-3)),
         "Trajectory.compare": (run.compare, dict(other=run, tolerance=1e-6, joints=None)),
         "Trajectory.concatenate": (
             kt.Trajectory.concatenate,
@@ -220,10 +220,10 @@ def runs(folder) -> dict:
         "Simulation.restore": (simulation().restore, dict(snapshot=snapshot)),
         "Simulation.save": (simulation().save, dict(record=True)),
         "Simulation.trajectory": (simulation().trajectory, dict(end=None)),
-        "Snapshot.load": (kt.Snapshot.load, dict(path=saved)),
-        "Snapshot.save": (snapshot.save, dict(path=str(folder / "again.npz"))),
-        "Rollout.by": (roll.by, dict(integrator="rk4")),
-        "Rollout.with_parameters": (roll.with_parameters, dict(parameters=m)),
+        "simulation.Snapshot.load": (kt.simulation.Snapshot.load, dict(path=saved)),
+        "simulation.Snapshot.save": (snapshot.save, dict(path=str(folder / "again.npz"))),
+        "simulation.Rollout.by": (roll.by, dict(integrator="rk4")),
+        "simulation.Rollout.with_parameters": (roll.with_parameters, dict(parameters=m)),
     }
     return found
 
@@ -233,10 +233,10 @@ def functions(folder) -> dict:
     function = kt.compile(m, "crba")
     body, other = (ArticulatedBody((name,), np.eye(6), np.zeros(6)) for name in ("lower", "other"))
     found = {
-        "ArticulatedBody.beside": (body.beside, dict(other=other)),
-        "ArticulatedBody.keeping": (body.keeping, dict(handles=["lower"])),
-        "Function.__call__": (function, dict(q=q, out=None)),
-        "Function.with_parameters": (function.with_parameters, dict(parameters=m)),
-        "Factorization.solve": (kt.factorize(m, q).solve, dict(x=np.ones(2), out=None)),
+        "dynamics.ArticulatedBody.beside": (body.beside, dict(other=other)),
+        "dynamics.ArticulatedBody.keeping": (body.keeping, dict(handles=["lower"])),
+        "compiler.Function.__call__": (function, dict(q=q, out=None)),
+        "compiler.Function.with_parameters": (function.with_parameters, dict(parameters=m)),
+        "dynamics.Factorization.solve": (kt.dynamics.factorize(m, q).solve, dict(x=np.ones(2), out=None)),
     }
     return found

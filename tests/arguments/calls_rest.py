@@ -39,19 +39,19 @@ def identified() -> dict:
         ),
         "FourierTrajectory.__call__": (motion, {"t": 0.1}),
         "FourierTrajectory.times": (motion.times, {"samples": 3}),
-        "BaseParameters.values": (base.values, {"pi": kt.inertial_parameters(m)}),
-        "BaseParameters.regressor": (base.regressor, {"Y": kt.joint_torque_regressor(m, q, v, a)}),
+        "BaseParameters.values": (base.values, {"pi": kt.identify.inertial_parameters(m)}),
+        "BaseParameters.regressor": (base.regressor, {"Y": kt.regressors.joint_torque(m, q, v, a)}),
         "Identification.errors": (found.errors, row | {"tau": fit["tau"]}),
     }
 
 
 def denavit_hartenberg() -> dict:
-    row = kt.DHRow(0.1, 0.0, 0.2, 0.0)
-    chain = kt.DHTable((row, row), "modified")
+    row = kt.io.DHRow(0.1, 0.0, 0.2, 0.0)
+    chain = kt.io.DHTable((row, row), "modified")
     return {
-        "DHRow": (kt.DHRow, whole_call(kt.DHRow, a=0.1, alpha=0.0, d=0.2, theta=0.0, data={})),
-        "DHTable": (
-            kt.DHTable,
+        "io.DHRow": (kt.io.DHRow, whole_call(kt.io.DHRow, a=0.1, alpha=0.0, d=0.2, theta=0.0, data={})),
+        "io.DHTable": (
+            kt.io.DHTable,
             dict(
                 rows=(row, row),
                 convention="modified",
@@ -61,8 +61,8 @@ def denavit_hartenberg() -> dict:
                 gravity=(0.0, 0.0, -9.81),
             ),
         ),
-        "DHTable.of": (kt.DHTable.of, dict(table=[(0.1, 0.0, 0.2, 0.0)], convention="standard")),
-        "DHTable.pose": (chain.pose, {"q": [0.1, 0.2]}),
+        "io.DHTable.of": (kt.io.DHTable.of, dict(table=[(0.1, 0.0, 0.2, 0.0)], convention="standard")),
+        "io.DHTable.pose": (chain.pose, {"q": [0.1, 0.2]}),
     }
 
 

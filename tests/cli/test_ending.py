@@ -206,7 +206,7 @@ def test_wrong_seeds(seed):
         lambda: kt.verify(model, 1, seed=seed, fast=True),
         lambda: kt.accuracy(model, states=1, seed=seed),
     ):
-        with pytest.raises(kt.KinetreeError, match=f"seed is {seed!r}, expected a whole number"):
+        with pytest.raises(kt.errors.KinetreeError, match=f"seed is {seed!r}, expected a whole number"):
             call()
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
+from kinetree.compiler.calls import public_call
 from kinetree.compiler.function import CHOICES
 from kinetree.joints import (
     JOINTS,
@@ -133,10 +134,10 @@ def inputs_of(system: str) -> dict[str, np.ndarray]:
     q = np.array([model.random_q(rng) for _ in range(BATCH)])
     v, a, tau, dv, xi = rng.standard_normal((5, BATCH, model.nv))
     with kt.interpreted():
-        q, v = kt.apply_couplings(model, q, v)
+        q, v = kt.kinematics.apply_couplings(model, q, v)
         q1 = kt.integrate(model, q, 0.5 * dv)
         M = kt.crba(model, q)
-        factors = kt.articulated_factorization(model, q)
+        factors = kt.dynamics.articulated_factorization(model, q)
     return {
         "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q1,
@@ -216,7 +217,7 @@ def test_compiled_agrees_with_interpreted(system, choice):
             np.testing.assert_array_equal(batch[m], whole[:n])
         np.testing.assert_array_equal([single[m] for single in singles], whole[:3])
 
-    plain = getattr(kt, choice.name)
+    plain = public_call(choice.name)
     with kt.interpreted():
         on_arrays = plain(model, **arrays, **static)
         on_floats = [plain(model, **{name: x[k] for name, x in arrays.items()}, **static) for k in range(2)]

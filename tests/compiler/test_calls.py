@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 import re
+import sys
 import threading
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
+from kinetree.compiler.calls import public_call
 from kinetree.errors import NonFiniteError, QuaternionError, ShapeError, UnknownNameError
 from kinetree.joints import Free, Revolute
 
@@ -166,7 +168,7 @@ def test_quaternions_must_be_of_unit_length(floater, name, compiled):
     }
     static = {"frame": "leg", "reference": "local", "kind": "spatial", "forward": (1,)}
     arguments = {entry: inputs[entry] for entry in spec.inputs} | {entry: static[entry] for entry in spec.static}
-    text = raising(compiled, QuaternionError, lambda: getattr(kt, name)(floater, **arguments))
+    text = raising(compiled, QuaternionError, lambda: public_call(name)(floater, **arguments))
     assert text.startswith(f"{name}: the quaternion of joint 'base' in q has length 1.01, expected 1 within")
     assert "kt.normalize(model, q)" in text
 
@@ -258,7 +260,7 @@ def test_arguments_as_of_any_python_function(arm):
         lambda x: kt.differentiate(x, "rnea", wrt="q"),
         lambda x: kt.rnea(x, np.zeros(2), np.zeros(2), np.zeros(2)),
         lambda x: kt.crba(x, q=np.zeros(2)),
-        lambda x: kt.frame_pose(x, np.zeros(2), frame="lower"),
+        lambda x: kt.pose(x, np.zeros(2), frame="lower"),
     ],
 )
 def test_the_first_argument_is_the_model(call, found):
@@ -339,11 +341,11 @@ def test_empty_batch(arm, batch, compiled):
     """No states in, no states out, in the right shape."""
     q, zero = np.zeros((*batch, 2)), np.zeros(2)
     if compiled:
-        M, pose = kt.crba(arm, q), kt.frame_pose(arm, q, frame="lower")
+        M, pose = kt.crba(arm, q), kt.pose(arm, q, frame="lower")
         assert kt.rnea(arm, q, zero, zero).shape == (*batch, 2)
     else:
         with kt.interpreted():
-            M, pose = kt.crba(arm, q), kt.frame_pose(arm, q, frame="lower")
+            M, pose = kt.crba(arm, q), kt.pose(arm, q, frame="lower")
     assert M.shape == (*batch, 2, 2)
     assert pose.R_WF.shape == (*batch, 3, 3) and pose.p_WF.shape == (*batch, 3)
 
@@ -387,7 +389,7 @@ def test_a_number_of_python_leaves_the_precision_to_the_arrays(arm):
         np.testing.assert_array_equal(found.q_next, g(*single, np.float32(0.01)).q_next)
         assert g(*single, np.float64(0.01)).q_next.dtype == g(q, v, tau, 0.01).q_next.dtype == np.float64
     with kt.interpreted():
-        assert kt.semi_implicit_step(arm, *single, 0.01).q_next.dtype == np.float32
+        assert kt.integrators.semi_implicit_step(arm, *single, 0.01).q_next.dtype == np.float32
 
 
 def test_byte_order_does_not_matter(arm):
@@ -419,7 +421,7 @@ def test_scalar_outputs_are_numbers(arm):
 def test_several_outputs_have_names(arm):
     """Named tuples, alike for one state and a batch."""
     for q in (np.zeros(2), np.zeros((4, 2))):
-        pose = kt.frame_pose(arm, q, frame="lower")
+        pose = kt.pose(arm, q, frame="lower")
         assert pose._fields == ("R_WF", "p_WF")
         assert pose.p_WF is pose[1]
 
@@ -446,9 +448,9 @@ def test_out_of_several_outputs(arm):
     """A tuple of arrays, returned in the named tuple."""
     for batch in ((), (3,)):
         R, p = np.empty((*batch, 3, 3)), np.empty((*batch, 3))
-        pose = kt.frame_pose(arm, np.ones((*batch, 2)), frame="lower", out=(R, p))
+        pose = kt.pose(arm, np.ones((*batch, 2)), frame="lower", out=(R, p))
         assert pose.R_WF is R and pose.p_WF is p
-        np.testing.assert_array_equal(p, kt.frame_pose(arm, np.ones((*batch, 2)), frame="lower").p_WF)
+        np.testing.assert_array_equal(p, kt.pose(arm, np.ones((*batch, 2)), frame="lower").p_WF)
 
 
 def test_out_may_be_strided_or_an_input(arm):
@@ -494,8 +496,8 @@ def test_out_that_is_read_only(arm):
 def test_out_of_wrong_number(arm):
     """Two outputs need a tuple of two."""
     for batch in ((), (3,), (3,)):
-        with pytest.raises(ShapeError, match=r"frame_pose: out needs a tuple of 2 arrays \(R_WF, p_WF\)"):
-            kt.frame_pose(arm, np.zeros((*batch, 2)), frame="lower", out=np.zeros((*batch, 3, 3)))
+        with pytest.raises(ShapeError, match=r"pose: out needs a tuple of 2 arrays \(R_WF, p_WF\)"):
+            kt.pose(arm, np.zeros((*batch, 2)), frame="lower", out=np.zeros((*batch, 3, 3)))
 
 
 # Functions beside the model -------------------------------------------------------------------------------------------
@@ -508,7 +510,7 @@ def test_functions_are_kept_beside_the_model():
     assert not model.functions
     kt.rnea(model, zero, zero, zero)
     (f,) = model.functions.values()
-    assert isinstance(f, kt.Function) and f.model is model
+    assert isinstance(f, kt.compiler.Function) and f.model is model
     kt.rnea(model, np.ones((3, 2)), zero, a=zero)
     assert list(model.functions.values()) == [f]
     kt.rnea(model, zero, zero, zero, {"lower": np.zeros(6)})
@@ -592,12 +594,12 @@ def test_interpreted_belongs_to_its_thread():
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_signature_and_docstring_hold_out(name):
     """help() shows the algorithm's own arguments and out=, which the docstring explains before the results."""
-    call, spec = getattr(kt, name), ALGORITHMS[name]
+    call, spec = public_call(name), ALGORITHMS[name]
     parameters = inspect.signature(call).parameters
     assert list(parameters)[: 1 + len(spec.inputs)] == ["model", *spec.inputs]
     assert {*spec.optional, *spec.static, "out"} <= set(parameters)
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert call.__name__ == name and call.__module__ == "kinetree"
+    assert getattr(sys.modules[call.__module__], call.__name__) is call
     doc = call.__doc__
     assert doc.index("\nParameters\n") < doc.index("\nout : array") < doc.index("\nReturns\n")
     assert call is not spec.function and "out" not in inspect.signature(spec.function).parameters

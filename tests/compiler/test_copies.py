@@ -52,14 +52,14 @@ def test_a_copied_model_is_the_model():
 def test_a_frame_of_its_own_is_the_frame_of_its_name():
     """By name, number and Frame: one frame, and one compiled function."""
     frame = MODEL.frame("lower")
-    expected = kt.frame_pose(MODEL, STATE[0], frame="lower").p_WF
+    expected = kt.pose(MODEL, STATE[0], frame="lower").p_WF
     for given in (frame, MODEL.body("lower")):
-        np.testing.assert_array_equal(kt.frame_pose(MODEL, STATE[0], frame=given).p_WF, expected)
-        assert kt.compile(MODEL, "frame_pose", frame=given).static == {"frame": "lower"}
+        np.testing.assert_array_equal(kt.pose(MODEL, STATE[0], frame=given).p_WF, expected)
+        assert kt.compile(MODEL, "pose", frame=given).static == {"frame": "lower"}
 
 
 def test_a_frame_that_the_model_does_not_hold_is_refused():
     """Compiled code knows frames by their names; two poses of one name must not share it."""
     for x in (1.0, 2.0):
         with pytest.raises(UnknownNameError, match=r"frame 'tip' on body 2 is not one of model .*add_frame"):
-            kt.frame_pose(MODEL, STATE[0], frame=Frame("tip", 2, p_BF=(x, 0.0, 0.0)))
+            kt.pose(MODEL, STATE[0], frame=Frame("tip", 2, p_BF=(x, 0.0, 0.0)))

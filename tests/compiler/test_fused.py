@@ -14,6 +14,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS, Spec, algorithm
 from kinetree.compiler import program_cache as stored
+from kinetree.compiler.calls import public_call
 from kinetree.compiler.fused import fused_spec, quantities
 from kinetree.compiler.tracing import numbers_model, trace
 from kinetree.errors import DuplicateNameError, NonFiniteError, QuaternionError, ShapeError, UnknownNameError
@@ -65,7 +66,7 @@ def inputs_of(model, n=11, seed=3):
     v, a, tau, dv, xi = rng.standard_normal((5, n, model.nv))
     with kt.interpreted():
         M = kt.crba(model, q)
-        factors = kt.articulated_factorization(model, q)
+        factors = kt.dynamics.articulated_factorization(model, q)
     return {
         "q": q, "v": v, "a": a, "tau": tau, "tau_joints": tau[:, model.nv_base :],
         "a_joints": a[:, model.nv_base :], "dv": dv, "xi": 0.3 * xi, "q0": q, "q1": q[::-1].copy(),
@@ -86,7 +87,7 @@ def alone(model, name, arrays, **optional):
     """What a plain call gives."""
     spec = ALGORITHMS[name]
     given = {x: arrays[x] for x in spec.inputs} | {x: y for x, y in optional.items() if x in spec.optional}
-    return getattr(kt, name)(model, **given, **static_of(name))
+    return public_call(name)(model, **given, **static_of(name))
 
 
 def flat(result):
@@ -175,7 +176,7 @@ COMMON = {
     "dynamics and a Jacobian": ["rnea", "crba", "jacobian:tool:world"],
     "a model and its derivatives": ["rnea", "crba", "rnea_derivatives"],
     "forward dynamics and its derivatives": ["aba", "aba_derivatives"],
-    "task space": ["frame_pose:tool", "jacobian:tool:local_world_aligned", "jacobian_rate:tool:local_world_aligned"],
+    "task space": ["pose:tool", "jacobian:tool:local_world_aligned", "jacobian_rate:tool:local_world_aligned"],
     "all frames": ["frame_transforms", "frame_velocities:world", "frame_jacobians:world"],
     "centroidal": ["center_of_mass", "centroidal_momentum_matrix", "center_of_mass_jacobian", "crba"],
 }
@@ -238,8 +239,8 @@ def test_names_of_frames_become_identifiers():
     for k, name in enumerate(("left-tip", "left tip", "a:b:world", "local", "2")):
         b.add_frame(name, "arm", ((float(k), 0.0, 0.0), (0.0, 0.0, 0.0)))
     model = b.build()
-    texts = ["frame_pose:left-tip", "frame_pose:left tip", "jacobian:a:b:world:local", "jacobian:local:world",
-             "frame_pose:2", "frame_velocity:world:world"]  # fmt: skip
+    texts = ["pose:left-tip", "pose:left tip", "jacobian:a:b:world:local", "jacobian:local:world",
+             "pose:2", "velocity:world:world"]  # fmt: skip
     result = kt.compile(model, texts)([0.3], [1.0])
     assert result._fields == (
         "frame_pose_left_tip", "frame_pose_left_tip_2", "jacobian_a_b_world_local", "jacobian_local_world",
@@ -333,10 +334,10 @@ def test_offsets_that_break_a_zero_of_turned_frames(arrays):
     change = {n: x + 0.07 for n, x in zip(numbers.names, numbers.values, strict=True) if ".r." in n and x != 0.0}
     f = kt.compile(machine(), ["rnea", "forward_kinematics", "frame_transforms"])
     g = f.with_parameters(change)
-    expected = kt.frame_transforms(g.model, arrays[0])
+    expected = kt.kinematics.frame_transforms(g.model, arrays[0])
     assert_close(g(*arrays).frame_transforms, expected)
     assert_close(g(*arrays).forward_kinematics, kt.forward_kinematics(g.model, arrays[0]))
-    assert np.abs(expected - kt.frame_transforms(machine(), arrays[0])).max() > 0.01
+    assert np.abs(expected - kt.kinematics.frame_transforms(machine(), arrays[0])).max() > 0.01
 
 
 def test_copies_and_processes(f, arrays):
@@ -429,7 +430,7 @@ def test_torch_has_values_and_gradients_of_all(f, arrays):
 
 def test_packed_results(arrays):
     """Distinct entries only, and back."""
-    g = kt.packed(kt.compile(machine(), ["crba", "frame_transforms", "rnea_derivatives"]))
+    g = kt.compiler.packed(kt.compile(machine(), ["crba", "frame_transforms", "rnea_derivatives"]))
     found = g.unpack(*g(*arrays))
     whole = g.whole(*arrays)
     assert np.array_equal(found.crba, whole.crba) and np.array_equal(found.frame_transforms, whole.frame_transforms)
@@ -474,12 +475,12 @@ def test_algorithms_of_a_user_fuse(arrays):
         (["rnea:tool"], {}, UnknownNameError, "rnea takes no choices behind its name"),
         (["jacobian:tol:world"], {}, UnknownNameError, r"no frame named 'tol' in model 'machine'.*'tool'"),
         (["jacobian:tool:wrld"], {}, UnknownNameError, r"no choice named 'wrld' in jacobian.*Did you mean 'world'"),
-        (["frame_pose:tool:world"], {}, UnknownNameError, r"no frame named 'tool:world'"),
+        (["pose:tool:world"], {}, UnknownNameError, r"no frame named 'tool:world'"),
         (["rnea", "jacobian:tool"], {}, TypeError,
          r"'jacobian:tool' needs the keyword argument reference= \(one of local, world, local_world_aligned\); "
          r"or write 'jacobian:tool:"),
         (["jacobian"], {"reference": "world"}, TypeError, r"'jacobian' needs the keyword argument frame=; or write"),
-        (["frame_acceleration:tool:world"], {}, TypeError, r"needs the keyword argument kind= \(one of spatial, class"),
+        (["acceleration:tool:world"], {}, TypeError, r"needs the keyword argument kind= \(one of spatial, class"),
         (["jacobian"], {"frame": "tool", "reference": "wurld"}, UnknownNameError, "no reference named 'wurld'"),
         (["rnea", "crba", "rnea"], {}, DuplicateNameError, "the quantity 'rnea' is asked for twice$"),
         (["jacobian:tool:world", "jacobian:tool"], {"reference": "world"}, DuplicateNameError,

@@ -26,7 +26,7 @@ def state(*batch):
 def test_unpacked_results_are_the_whole_arrays(name, dtype, batch):
     """One state and batches, in all precisions; every structural zero is +0."""
     f = kt.compile(TREE, name)
-    g = kt.packed(f)
+    g = kt.compiler.packed(f)
     arrays = [x.astype(dtype) for x in state(*batch)][: len(f.input_names)]
     whole, vectors = f(*arrays), g(*arrays)
     whole, vectors = (x if isinstance(x, tuple) else (x,) for x in (whole, vectors))
@@ -42,7 +42,7 @@ def test_long_vectors_end_with_the_line(dtype):
     """From 128 entries on vectors are whole cache lines of either type; what stands for no entry is zero."""
     tree = kt.models.random_tree(14, seed=3, joints=[Revolute()], floating=True)
     f = kt.compile(tree, "rnea_derivatives")
-    g, rng = kt.packed(f), np.random.default_rng(2)
+    g, rng = kt.compiler.packed(f), np.random.default_rng(2)
     q = np.stack([tree.random_q(rng) for _ in range(3)])
     arrays = [x.astype(dtype) for x in (q, *rng.standard_normal((2, 3, tree.nv)))]
     vectors = g(*arrays)
@@ -56,7 +56,7 @@ def test_long_vectors_end_with_the_line(dtype):
 
 def test_what_is_left():
     """Of M: the pairs of velocities of which one carries the other, each once."""
-    g = kt.packed(kt.compile(TREE, "crba"))
+    g = kt.compiler.packed(kt.compile(TREE, "crba"))
     related = sum(
         1 for i in TREE.outward() for j in TREE.support(i) for _ in range(TREE.joints[i].nv * TREE.joints[j].nv)
     )
@@ -71,7 +71,7 @@ def test_what_is_left():
 def test_out_and_parameters():
     """``out=`` takes vectors; other numbers keep the pattern; a set for every state is refused."""
     f = kt.compile(TREE, "crba")
-    g, (q, *_) = kt.packed(f), state(9)
+    g, (q, *_) = kt.compiler.packed(f), state(9)
     out = np.full_like(g(q), np.nan)
     assert g(q, out=out) is out
     assert np.array_equal(out, g(q))
@@ -85,14 +85,14 @@ def test_out_and_parameters():
 
 def test_copies():
     """Pickles and copies compute the same."""
-    g, (q, *_) = kt.packed(kt.compile(TREE, "crba")), state()
+    g, (q, *_) = kt.compiler.packed(kt.compile(TREE, "crba")), state()
     assert np.array_equal(pickle.loads(pickle.dumps(g))(q), g(q))
 
 
 def test_derivatives_of_a_graph_can_be_packed():
     """Slices of dM/dq are symmetric and mostly zero: a few entries are left."""
     f = kt.differentiate(TREE, "crba", wrt="q")
-    g, (q, *_) = kt.packed(f), state(5)
+    g, (q, *_) = kt.compiler.packed(f), state(5)
     vectors = g(q)
     assert vectors.shape[-1] < TREE.nv**3 / 2
     assert np.array_equal(g.unpack(vectors), f(q))
@@ -100,7 +100,7 @@ def test_derivatives_of_a_graph_can_be_packed():
 
 def test_c_source():
     """C is written for the packed form too: its outputs are the vectors."""
-    g = kt.packed(kt.compile(kt.models.double_pendulum(), "crba"))
+    g = kt.compiler.packed(kt.compile(kt.models.double_pendulum(), "crba"))
     assert "double *M" in kt.export.to_c(g).header
 
 
@@ -109,12 +109,12 @@ def test_what_cannot_be_packed_or_unpacked():
     f = kt.compile(TREE, "crba")
     mass = TREE.numbers().names[next(i for i, name in enumerate(TREE.numbers().names) if name.endswith("mass"))]
     with pytest.raises(TypeError, match="packed takes a compiled function, found Model"):
-        kt.packed(TREE)
+        kt.compiler.packed(TREE)
     with pytest.raises(TypeError, match="crba: a packed function takes one set of numbers"):
-        kt.packed(f.with_parameters({mass: [1.0, 2.0]}))
+        kt.compiler.packed(f.with_parameters({mass: [1.0, 2.0]}))
     with pytest.raises(TypeError, match="a packed function takes one set of numbers"):
-        kt.packed(f).with_parameters({mass: [1.0, 2.0]})
-    g = kt.packed(f)
+        kt.compiler.packed(f).with_parameters({mass: [1.0, 2.0]})
+    g = kt.compiler.packed(f)
     (length,) = g(state()[0]).shape
     with pytest.raises(ShapeError, match=rf"the vector of M has shape \({length - 1},\), expected \(..., {length}\)"):
         g.unpack(np.zeros(length - 1))
@@ -123,7 +123,7 @@ def test_what_cannot_be_packed_or_unpacked():
 def test_a_whole_result_is_unpacked():
     """With or without a star, also where quantities have several arrays each."""
     q, v, a = state(3)
-    g = kt.packed(kt.compile(TREE, ["crba", "rnea_derivatives"]))
+    g = kt.compiler.packed(kt.compile(TREE, ["crba", "rnea_derivatives"]))
     result = g(q, v, a)
     for whole in (g.unpack(result), g.unpack(*result)):
         np.testing.assert_array_equal(whole.crba, g.whole(q, v, a).crba)

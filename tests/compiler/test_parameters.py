@@ -204,7 +204,7 @@ def test_derivatives_with_parameters_survive_pickling(model, mode, kind):
         "one": lambda: f.with_parameters({"gravity.z": -1.62}),
         "moved": lambda: f.with_parameters(moved),
         "many": lambda: f.with_parameters(varied(model, 3)),
-        "packed": lambda: kt.packed(f).with_parameters({"gravity.z": -1.62}),
+        "packed": lambda: kt.compiler.packed(f).with_parameters({"gravity.z": -1.62}),
         "again": lambda: f.with_parameters(moved).with_parameters({"gravity.z": -1.62}).with_parameters(model),
     }[kind]()
     arrays = states(model, 3) if mode == "jacobian" else (*states(model, 3), np.ones((3, model.nv)))

@@ -7,6 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import ALGORITHMS
+from kinetree.compiler.calls import public_call
 from kinetree.errors import ModelError
 from kinetree.joints import Fixed, Revolute
 
@@ -59,7 +60,7 @@ def test_every_algorithm(model, name):
               for x, s in zip(f.input_names, shapes, strict=True)]  # fmt: skip
     arrays = [x @ x.T + np.eye(len(x)) if y == "M" else x for x, y in zip(arrays, f.input_names, strict=True)]
     with kt.interpreted():
-        expected = results(getattr(kt, name)(model, *arrays, **static))
+        expected = results(public_call(name)(model, *arrays, **static))
     for dtype, tolerance in ((np.float64, 1e-13), (np.float32, 1e-5)):
         single = f(*(x.astype(dtype) for x in arrays))
         for x, y in zip(results(single), expected, strict=True):
@@ -81,7 +82,7 @@ def test_without_mass_there_is_no_center(model, name, compiled):
     arrays = [np.zeros(model.nv)] * len(ALGORITHMS[name].inputs)
     with pytest.raises(ModelError, match=f"model '{model.name}' has no moving mass"):
         if compiled:
-            getattr(kt, name)(model, *arrays)
+            public_call(name)(model, *arrays)
         else:
             with kt.interpreted():
-                getattr(kt, name)(model, *arrays)
+                public_call(name)(model, *arrays)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.calls import public_call
 from kinetree.joints import Composite, MovingFrame, Polynomial, Prescribed, Revolute, Sinusoid, Spherical, TimeSpline
 from kinetree.joints.time_functions import derivatives
 from tests.identities.systems import close
@@ -38,7 +39,7 @@ def test_compiled_agrees_with_interpreted():
     for name in ("rnea", "aba", "rnea_derivatives", "aba_derivatives", "body_accelerations", "coriolis_matrix"):
         arrays = (q, v) if name == "coriolis_matrix" else (q, v, a)
         static = {"reference": "world", "kind": "spatial"} if name == "body_accelerations" else {}
-        call = getattr(kt, name)
+        call = public_call(name)
         batch = call(TREE, *arrays, NOW, **static)
         with kt.interpreted():
             expected = call(TREE, *arrays, NOW, **static)
@@ -136,7 +137,7 @@ def test_other_numbers_and_packed_results():
     heavier = f.with_parameters({f"{TREE.body_names[-1]}.mass": np.linspace(5.0, 6.0, len(NOW))})
     one = f.with_parameters({f"{TREE.body_names[-1]}.mass": 6.0})
     close(heavier(q, v, a, NOW)[-1], one(q[-1], v[-1], a[-1], NOW[-1]))
-    g = kt.packed(kt.compile(TREE, "crba"))
+    g = kt.compiler.packed(kt.compile(TREE, "crba"))
     close(g.unpack(g(q, NOW)), kt.crba(TREE, q, NOW))
     single = [x.astype(np.float32) for x in (q, v, a)]
     np.testing.assert_allclose(kt.rnea(TREE, *single, NOW.astype(np.float32)), f(q, v, a, NOW), rtol=2e-3, atol=2e-3)

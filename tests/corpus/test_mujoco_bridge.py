@@ -76,7 +76,7 @@ def test_springs_and_dampers_agree(pair):
     q, v, a = random_states(model, np.random.default_rng(SEED))
     for state in zip(q, v, a, strict=True):
         theirs = bridge.passive(*state[:2])
-        assert relative(kt.passive_joint_forces(model, *state[:2]) - theirs, theirs) < TOLERANCE
+        assert relative(kt.dynamics.passive_joint_forces(model, *state[:2]) - theirs, theirs) < TOLERANCE
         theirs = bridge.forward_dynamics(*state)
         assert relative(kt.forward_dynamics(model, *state) - theirs, theirs) < TOLERANCE
 

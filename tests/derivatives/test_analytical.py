@@ -125,7 +125,7 @@ def test_a_floating_robot_feels_neither_uniform_gravity_nor_speed(interpreted):
     assert not d.da_dq[6:, :6].any()
     assert not d.da_dv[6:, 3:6].any()
     assert d.da_dv[6:, :3].all()
-    R_WB = kt.frame_pose(model, q, frame="body0").R_WF
+    R_WB = kt.pose(model, q, frame="body0").R_WF
     close(d.da_dq[3:6, :3], cross(R_WB.T @ [*model.gravity]), 1e-12)
     close(d.da_dv[3:6, 3:6], -cross(v[:3]), 1e-14)
     assert wrenched.da_dq[6:, :6].all()  # wrenches stay fixed in the world

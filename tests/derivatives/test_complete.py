@@ -41,7 +41,7 @@ def coupled_state(model, seed):
     """Some joints beyond their stops, the coupled ones where their masters put them."""
     q, v, a, tau, _ = state(model, seed, LONG)
     q = np.array([1.3, 0.2, -1.2, 0.4, -0.6], LONG)
-    q, v = kt.apply_couplings(model, q, v) if model.couplings else (q, v)
+    q, v = kt.kinematics.apply_couplings(model, q, v) if model.couplings else (q, v)
     return q, v, a, tau
 
 

@@ -27,7 +27,7 @@ def test_names_say_what_is_differentiated():
     ]
     names = [kt.differentiate(ARM, "rnea", **{"wrt": "q", **other}).name for other in others]
     assert len({*names, "rnea_jacobian_q"}) == len(others) + 1
-    parts = [kt.differentiate(ARM, "frame_pose", wrt="q", of=of, frame="lower").name for of in ("R_WF", "p_WF")]
+    parts = [kt.differentiate(ARM, "pose", wrt="q", of=of, frame="lower").name for of in ("R_WF", "p_WF")]
     assert parts[0] != parts[1]
 
 

@@ -85,7 +85,7 @@ def test_derivative_of_a_position_is_the_jacobian():
     model = tree(1)
     q, *_ = state(model, 7, LONG)
     frame = model.body_names[-1]
-    slope = kt.differentiate(model, "frame_pose", wrt="q", of="p_WF", frame=frame)(q)
+    slope = kt.differentiate(model, "pose", wrt="q", of="p_WF", frame=frame)(q)
     J = kt.jacobian(model, q, frame=frame, reference="local_world_aligned")
     close(slope, J[3:], ROUTES)
 

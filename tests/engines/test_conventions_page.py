@@ -86,7 +86,7 @@ def check_six_vectors(model, state):
 
 def check_transforms(model, state):
     """A point is R_WB p_B + p_WB, and two poses with a common frame compose."""
-    R, p = kt.frame_pose(model, state[0], frame="trunk" if "trunk" in model.body_names else model.body_names[1])
+    R, p = kt.pose(model, state[0], frame="trunk" if "trunk" in model.body_names else model.body_names[1])
     np.testing.assert_allclose(p, state[0][:3], atol=1e-12)
     np.testing.assert_allclose(R, rotation(state[0][3:7]), atol=1e-12)
 
@@ -102,7 +102,7 @@ def check_quaternions(model, state):
 
 def check_bodies(model, state):
     """Row 0 is the world's; parents come first."""
-    V = kt.body_velocities(model, state[0], state[1], reference="world")
+    V = kt.kinematics.body_velocities(model, state[0], state[1], reference="world")
     assert V.shape == (model.nb, 6) and not V[0].any()
     assert all(model.parent[i] < i for i in model.outward())
 
@@ -112,9 +112,7 @@ def check_body_frame(model, state):
     q, other = state[0], state[0].copy()
     other[7] += 0.3
     name = model.body_names[2]
-    np.testing.assert_array_equal(
-        kt.frame_pose(model, q, frame=name).p_WF, kt.frame_pose(model, other, frame=name).p_WF
-    )
+    np.testing.assert_array_equal(kt.pose(model, q, frame=name).p_WF, kt.pose(model, other, frame=name).p_WF)
 
 
 def check_free_joint(model, state):
@@ -130,7 +128,7 @@ def check_planar_joint(model, state):
     b = kt.ModelBuilder("puck")
     b.add_body("puck", joint=Planar(), mass=1.0, inertia=np.eye(3))
     puck, q, v = b.build(), np.array([0.7, 2.0, 3.0]), np.array([0.3, 0.4, 0.5])
-    np.testing.assert_allclose(kt.frame_pose(puck, q, frame="puck").p_WF, [2.0, 3.0, 0.0])
+    np.testing.assert_allclose(kt.pose(puck, q, frame="puck").p_WF, [2.0, 3.0, 0.0])
     c, s = np.cos(0.7), np.sin(0.7)
     np.testing.assert_allclose(kt.q_dot(puck, q, v), [0.3, c * 0.4 - s * 0.5, s * 0.4 + c * 0.5])
 
@@ -169,7 +167,7 @@ def check_external_wrenches(model, state):
     f = np.random.default_rng(0).standard_normal((model.nb, 6))
     f[0] = 0.0
     tau = kt.rnea(model, q, v, a) - kt.rnea(model, q, v, a, f_ext=f)
-    power = np.sum(f * kt.body_velocities(model, q, v, reference="world"))
+    power = np.sum(f * kt.kinematics.body_velocities(model, q, v, reference="world"))
     np.testing.assert_allclose(tau @ v, power, rtol=1e-10)
 
 
@@ -178,8 +176,8 @@ def check_jacobian(model, state):
     q, v, _ = state
     name = model.body_names[4]
     J = {r: kt.jacobian(model, q, frame=name, reference=r) @ v for r in ("local", "world", "local_world_aligned")}
-    R, p = kt.frame_pose(model, q, frame=name)
-    poses = [kt.frame_pose(model, along(model, state, s * H)[0], frame=name) for s in (-1, 1)]
+    R, p = kt.pose(model, q, frame=name)
+    poses = [kt.pose(model, along(model, state, s * H)[0], frame=name) for s in (-1, 1)]
     p_dot = (poses[1].p_WF - poses[0].p_WF) / (2 * H)
     at_origin = [pose.R_WF @ (R.T @ -p) + pose.p_WF for pose in poses]  # a point of the body
     np.testing.assert_allclose(J["local_world_aligned"][3:], p_dot, atol=1e-6)
@@ -208,7 +206,7 @@ def check_equation_of_motion(model, state):
     q, v, a = state
     f = np.random.default_rng(1).standard_normal((model.nb, 6))
     f[0] = 0.0
-    J = kt.frame_jacobians(model, q, reference="world")
+    J = kt.kinematics.frame_jacobians(model, q, reference="world")
     frames = {frame.name: k for k, frame in enumerate(model.frames)}
     push = sum(J[frames[name]].T @ f[i] for i, name in enumerate(model.body_names) if i)
     tau = kt.rnea(model, q, v, a, f_ext=f)
@@ -295,16 +293,15 @@ def test_accelerations_by_finite_differences(reference, quadruped, state):
     q, v, a = state
 
     def twist(t):
-        return kt.frame_velocity(model, *along(model, state, t), frame=name, reference=reference)
+        return kt.velocity(model, *along(model, state, t), frame=name, reference=reference)
 
     def position(t, point):
-        pose = kt.frame_pose(model, along(model, state, t)[0], frame=name)
+        pose = kt.pose(model, along(model, state, t)[0], frame=name)
         return pose.R_WF @ point + pose.p_WF
 
-    R, p = kt.frame_pose(model, q, frame=name)
+    R, p = kt.pose(model, q, frame=name)
     spatial, classical = (
-        kt.frame_acceleration(model, q, v, a, frame=name, reference=reference, kind=kind)
-        for kind in ("spatial", "classical")
+        kt.acceleration(model, q, v, a, frame=name, reference=reference, kind=kind) for kind in ("spatial", "classical")
     )
     np.testing.assert_allclose(spatial, (twist(H) - twist(-H)) / (2 * H), atol=1e-5)
     point = R.T @ -p if reference == "world" else np.zeros(3)
@@ -333,7 +330,7 @@ def test_accelerations_of_pinocchio(reference, quadruped, state):
         return np.r_[motion.angular, motion.linear]
 
     def ours(kind, reference=reference):
-        return kt.frame_acceleration(model, q, v, a, frame=name, reference=reference, kind=kind)
+        return kt.acceleration(model, q, v, a, frame=name, reference=reference, kind=kind)
 
     classical = swapped(pin.getFrameClassicalAcceleration(other, at, frame, axes))
     np.testing.assert_allclose(classical, ours("classical"), atol=1e-9)
@@ -341,7 +338,7 @@ def test_accelerations_of_pinocchio(reference, quadruped, state):
     if reference != "local_world_aligned":
         np.testing.assert_allclose(theirs, ours("spatial"), atol=1e-9)
         return
-    R = kt.frame_pose(model, q, frame=name).R_WF
+    R = kt.pose(model, q, frame=name).R_WF
     local = ours("spatial", "local")
     np.testing.assert_allclose(theirs, np.r_[R @ local[:3], R @ local[3:]], atol=1e-9)
     assert np.linalg.norm(theirs - ours("spatial")) > 0.1

@@ -118,7 +118,7 @@ def test_external_wrenches(robot):
     f_ext[0] = 0.0
     there = robot.there.f_ext_to(q, f_ext)
     alike(robot.there.f_ext_from(q, there), f_ext)
-    expected = -kt.external_forces(robot.model, q, f_ext)
+    expected = -kt.dynamics.external_forces(robot.model, q, f_ext)
     alike(robot.there.tau_from(q, robot.applied(robot.there.q_to(q), there)), expected)
 
 
@@ -131,7 +131,7 @@ def test_there_and_back(robot):
     back = there.back(**moved)
     for name, x in {"v": v, "a": a, "tau": tau}.items():
         alike(back[name], x, 1e-12)
-    alike(kt.frame_transforms(robot.model, back["q"]), kt.frame_transforms(robot.model, q), 1e-12)
+    alike(kt.kinematics.frame_transforms(robot.model, back["q"]), kt.kinematics.frame_transforms(robot.model, q), 1e-12)
     single = there.to(**{n: x.astype(np.float32) for n, x in {"q": q, "v": v, "a": a, "tau": tau}.items()})
     for name, x in single.items():
         assert x.dtype == np.float32
@@ -170,7 +170,7 @@ def test_exudyn_free_body_falls_alike():
     for _ in range(steps):
         R, p = kt.forward_kinematics(model, kt.integrate(model, q, v * dt / 2))
         f_ext[1, :3] = row[3:] + np.cross(p[1], row[:3])
-        q, v = kt.rk4_step(model, q, v, np.zeros(6), dt, f_ext=f_ext)
+        q, v = kt.integrators.rk4_step(model, q, v, np.zeros(6), dt, f_ext=f_ext)
     # Exudyn's default method is of second order and damps: some 1e-6 of the motion in this time.
     alike(there.q_from(q_end), q, 1e-6)
     alike(there.v_from(q, v_end), v, 1e-5)

@@ -37,9 +37,9 @@ def test_placements(talos):
     pin.updateFramePlacements(bridge.pin_model, bridge.data)
     expected = np.array([placement.homogeneous for placement in bridge.data.oMf])
     assert len(expected) == FRAMES
-    T_WF = kt.frame_transforms(model, q)[order]
+    T_WF = kt.kinematics.frame_transforms(model, q)[order]
     np.testing.assert_allclose(T_WF, expected, rtol=0.0, atol=TOLERANCE * np.abs(expected).max())
-    R_WF, p_WF = kt.frame_poses(model, q)
+    R_WF, p_WF = kt.kinematics.frame_poses(model, q)
     assert np.array_equal(R_WF[order], T_WF[:, :3, :3]) and np.array_equal(p_WF[order], T_WF[:, :3, 3])
 
 
@@ -65,5 +65,5 @@ def test_jacobians_far_from_the_origin(talos, reference):
     model, _, q, _, _ = talos
     far = q.copy()
     far[model.q_index(1)][:3] += 1e6
-    here, there = (kt.frame_jacobians(model, x, reference=reference) for x in (q, far))
+    here, there = (kt.kinematics.frame_jacobians(model, x, reference=reference) for x in (q, far))
     np.testing.assert_allclose(there, here, rtol=0.0, atol=TOLERANCE)

@@ -138,8 +138,8 @@ def test_centroidal_quantities(name, floating):
         A.append(bridge.jacobian_from_pin(d.Ag.copy()))
         h.append(d.hg.vector[_SWAP].copy())
         c.append(pin.centerOfMass(p, d, qp).copy())
-    agree(kt.centroidal_momentum_matrix(model, q), A)
-    agree(kt.centroidal_momentum(model, q, v), h)
+    agree(kt.centroidal.momentum_matrix(model, q), A)
+    agree(kt.centroidal.momentum(model, q, v), h)
     agree(kt.center_of_mass(model, q), c)
 
 
@@ -163,7 +163,7 @@ def test_jacobians_and_their_rates(name, floating):
             J.append(bridge.jacobian_from_pin(pin.getFrameJacobian(p, d, f, theirs)))
             rate.append(bridge.jacobian_from_pin(pin.getFrameJacobianTimeVariation(p, d, f, theirs)))
         agree(kt.jacobian(model, q, frame=frame, reference=reference), J)
-        agree(kt.jacobian_rate(model, q, v, frame=frame, reference=reference), rate)
+        agree(kt.kinematics.jacobian_rate(model, q, v, frame=frame, reference=reference), rate)
 
 
 @each_robot
@@ -171,7 +171,7 @@ def test_frame_poses_velocities_and_accelerations(name, floating):
     """Poses of all link frames; twist, spatial and classical acceleration of one."""
     model, bridge, (q, v, a, _) = case(name, floating)
     p, d = bridge.pin_model, bridge.data
-    R_WF, p_WF = kt.frame_poses(model, q)
+    R_WF, p_WF = kt.kinematics.frame_poses(model, q)
     names = [frame.name for frame in model.frames]
     # Under a free base, Pinocchio moves a root link called 'world' (UR5), which for us is the world.
     common = [n for n in names if n != "world" and p.existFrame(n, pin.FrameType.BODY)]
@@ -192,9 +192,9 @@ def test_frame_poses_velocities_and_accelerations(name, floating):
         spatial.append(pin.getFrameAcceleration(p, d, f, local).vector[_SWAP])
         classical.append(pin.getFrameClassicalAcceleration(p, d, f, local).vector[_SWAP])
     choice = {"frame": frame, "reference": "local"}
-    agree(kt.frame_velocity(model, q, v, **choice), twists)
-    agree(kt.frame_acceleration(model, q, v, a, kind="spatial", **choice), spatial)
-    agree(kt.frame_acceleration(model, q, v, a, kind="classical", **choice), classical)
+    agree(kt.velocity(model, q, v, **choice), twists)
+    agree(kt.acceleration(model, q, v, a, kind="spatial", **choice), spatial)
+    agree(kt.acceleration(model, q, v, a, kind="classical", **choice), classical)
 
 
 @each_robot

@@ -13,6 +13,7 @@ import pinocchio as pin
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.calls import public_call
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import ROBOTS, robot_path
 
@@ -42,7 +43,7 @@ def evaluated(name, algorithm, *arrays):
     """Our derivatives: compiled for small robots, else by the same source over extended precision."""
     model, *_ = case(name)
     precision = float if name in SMALL else np.longdouble
-    return getattr(kt, algorithm)(model, *(x.astype(precision) for x in arrays))
+    return public_call(algorithm)(model, *(x.astype(precision) for x in arrays))
 
 
 def symmetric(bridge, M):

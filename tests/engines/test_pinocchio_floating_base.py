@@ -37,7 +37,7 @@ def agree(found, expected, condition=1.0):
 def test_coefficients(name):
     """I0c, F and H are the blocks of Pinocchio's crba; p0c and C are its rnea without acceleration."""
     model, bridge, (q, v, *_), M = case(name)
-    eq = kt.floating_base_coefficients(model, q, v)
+    eq = kt.floating_base.coefficients(model, q, v)
     agree(eq.I0c, M[:, :6, :6])
     agree(eq.F, M[:, :6, 6:])
     agree(eq.H, M[:, 6:, 6:])
@@ -48,7 +48,7 @@ def test_coefficients(name):
 def test_forward_dynamics(name):
     """Pinocchio's aba with no force in the free joint."""
     model, bridge, (q, v, _, tau), M = case(name)
-    found = np.concatenate(kt.floating_base_forward_dynamics(model, q, v, tau[:, 6:]), axis=1)
+    found = np.concatenate(kt.floating_base.forward_dynamics(model, q, v, tau[:, 6:]), axis=1)
     tau = np.where(np.arange(model.nv) < 6, 0.0, tau)
     agree(found, np.array([bridge.aba(*state) for state in zip(q, v, tau, strict=True)]), np.linalg.cond(M).max())
 
@@ -57,7 +57,7 @@ def test_forward_dynamics(name):
 def test_inverse_dynamics(name):
     """Pinocchio's rnea of the answer needs no force in the free joint, and the joint forces found."""
     model, bridge, (q, v, a, _), _ = case(name)
-    a_base, tau_joints = kt.floating_base_inverse_dynamics(model, q, v, a[:, 6:])
+    a_base, tau_joints = kt.floating_base.inverse_dynamics(model, q, v, a[:, 6:])
     a = np.concatenate([a_base, a[:, 6:]], axis=1)
     expected = np.array([bridge.rnea(*state) for state in zip(q, v, a, strict=True)])
     agree(np.concatenate([np.zeros((STATES, 6)), tau_joints], axis=1), expected)
@@ -67,7 +67,7 @@ def test_inverse_dynamics(name):
 def test_reduced_inertia(name):
     """Its inverse is the joints' block of Pinocchio's computeMinverse."""
     model, bridge, (q, v, *_), M = case(name)
-    H_fl = kt.floating_base_reduced_coefficients(model, q, v).H_fl
+    H_fl = kt.floating_base.reduced_coefficients(model, q, v).H_fl
     inverses = []
     for x in q:
         inverse = pin.computeMinverse(bridge.pin_model, bridge.data, bridge.q_to_pin(x))
@@ -80,7 +80,7 @@ def test_jacobian(name):
     """J_joints - J_base I0c^-1 F of Pinocchio's matrices."""
     model, bridge, (q, *_), M = case(name)
     frame = model.body_names[-1]
-    found = kt.floating_base_jacobian(model, q, frame=frame, reference="local_world_aligned")
+    found = kt.floating_base.jacobian(model, q, frame=frame, reference="local_world_aligned")
     J = np.array([bridge.frame_jacobian(x, frame, "local_world_aligned") for x in q])
     agree(found, J[:, :, 6:] - J[:, :, :6] @ np.linalg.solve(M[:, :6, :6], M[:, :6, 6:]))
 
@@ -90,7 +90,7 @@ def test_hybrid_dynamics(name):
     """Every second joint moves as prescribed: Pinocchio's rnea of the accelerations gives the forces."""
     model, bridge, (q, v, a, tau), M = case(name)
     forward = model.joint_names[1::2]
-    a_all, tau_all = kt.hybrid_aba(model, q, v, tau, a, forward=forward)
+    a_all, tau_all = kt.dynamics.hybrid_aba(model, q, v, tau, a, forward=forward)
     free = np.isin(np.arange(model.nv), [k for name in forward for k in range(*model.v_index(name).indices(model.nv))])
     np.testing.assert_array_equal(a_all[:, ~free], a[:, ~free])
     np.testing.assert_array_equal(tau_all[:, free], tau[:, free])

@@ -1,5 +1,7 @@
 """Every kind of joint force, against calculus: force and energy, slopes, dissipation, structure."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -49,10 +51,10 @@ def test_the_force_is_the_gradient_of_the_energy_and_dissipates(cls, joint):
     assert [type(force) for force in model.forces] == [cls]
     h = 1e-6
     for q, v in states(model, rng):
-        rest = kt.passive_joint_forces(model.without_limits() if not cls.beyond_limits else model, q, 0.0 * v)
+        rest = kt.dynamics.passive_joint_forces(model.without_limits() if not cls.beyond_limits else model, q, 0.0 * v)
         gradient = [
-            (kt.elastic_energy(model, kt.integrate(model, q, h * e))
-             - kt.elastic_energy(model, kt.integrate(model, q, -h * e))) / (2 * h)
+            (kt.dynamics.elastic_energy(model, kt.integrate(model, q, h * e))
+             - kt.dynamics.elastic_energy(model, kt.integrate(model, q, -h * e))) / (2 * h)
             for e in np.eye(model.nv)
         ]  # fmt: skip
         np.testing.assert_allclose(rest, -np.array(gradient), atol=1e-8)
@@ -68,13 +70,14 @@ def test_slopes_are_the_derivatives(cls, joint):
     rng = np.random.default_rng(1)
     model, h = of_kind(cls, joint, rng), 1e-7
     free = model if cls.beyond_limits else model.replace(lower=-np.inf, upper=np.inf)
+    force = functools.partial(kt.dynamics.passive_joint_forces, free)
     for q, v in states(model, rng):
         K, D = (np.array(x, dtype=float) for x in passive_slopes(free, q.tolist(), v.tolist()))
         for k, e in enumerate(np.eye(model.nv)):
-            ahead, behind = (kt.passive_joint_forces(free, kt.integrate(model, q, s * h * e), v) for s in (1, -1))
-            elastic = [kt.passive_joint_forces(free, kt.integrate(model, q, s * h * e), 0 * v) for s in (1, -1)]
+            ahead, behind = (force(kt.integrate(model, q, s * h * e), v) for s in (1, -1))
+            elastic = [force(kt.integrate(model, q, s * h * e), 0 * v) for s in (1, -1)]
             np.testing.assert_allclose(K[:, k], (elastic[0] - elastic[1]) / (2 * h), atol=1e-6)
-            faster, slower = (kt.passive_joint_forces(free, q, v + s * h * e) for s in (1, -1))
+            faster, slower = (force(q, v + s * h * e) for s in (1, -1))
             np.testing.assert_allclose(np.diag(D)[:, k], -(faster - slower) / (2 * h), rtol=1e-6, atol=1e-6)
             if not cls.beyond_limits:
                 np.testing.assert_allclose(K[:, k], (ahead - behind) / (2 * h), atol=1e-6)

@@ -8,6 +8,7 @@ from kinetree.algorithms import base_inertia
 from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.rnea import inward_pass, outward_pass
 from kinetree.algorithms.rnea import rnea as on_scalars
+from kinetree.compiler.calls import public_call
 from kinetree.joints import Fixed, Prismatic, Revolute
 from kinetree.model import ModelBuilder
 from kinetree.model.library import binary_tree, chain_gu, random_tree
@@ -103,7 +104,7 @@ def test_no_digits_are_lost(monkeypatch, algorithm, model):
 
     def run(dtype):
         with kt.interpreted():
-            return getattr(kt, algorithm)(model, *(x.astype(dtype) for x in arrays))
+            return public_call(algorithm)(model, *(x.astype(dtype) for x in arrays))
 
     found, exact = run(float), run(np.longdouble)
     monkeypatch.setattr("kinetree.algorithms.rnea.base_inertias", lambda model: model.I)

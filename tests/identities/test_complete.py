@@ -35,15 +35,15 @@ def test_passive_forces_are_their_laws():
     model = chain(dry_friction=[0.3, 0.2, 0.1, 0.4])
     q, v, *_ = state(model, 2)
     expected = -model.stiffness * (q - model.spring_reference) - model.damping * v - model.dry_friction * np.sign(v)
-    close(kt.passive_joint_forces(model, q, v), expected)
+    close(kt.dynamics.passive_joint_forces(model, q, v), expected)
 
 
 def test_dry_friction_is_rounded_off_at_rest():
     """Below v_s = 1e-3 the dry friction is -tau_c v / v_s: zero at rest, continuous."""
     model = kt.models.pendulum().replace(dry_friction=[2.0])
-    assert kt.passive_joint_forces(model, [0.0], [0.0]) == 0.0
-    close(kt.passive_joint_forces(model, [0.0], [5e-4]), [-1.0])
-    close(kt.passive_joint_forces(model, [0.0], [1e-3]), [-2.0])
+    assert kt.dynamics.passive_joint_forces(model, [0.0], [0.0]) == 0.0
+    close(kt.dynamics.passive_joint_forces(model, [0.0], [5e-4]), [-1.0])
+    close(kt.dynamics.passive_joint_forces(model, [0.0], [1e-3]), [-2.0])
 
 
 def test_elastic_energy_has_the_spring_forces_as_its_gradient():
@@ -51,7 +51,7 @@ def test_elastic_energy_has_the_spring_forces_as_its_gradient():
     model = chain()
     q, v, *_ = state(model, 3)
     h = 1e-5
-    rate = (kt.elastic_energy(model, q + h * v) - kt.elastic_energy(model, q - h * v)) / (2 * h)
+    rate = (kt.dynamics.elastic_energy(model, q + h * v) - kt.dynamics.elastic_energy(model, q - h * v)) / (2 * h)
     force = -model.stiffness * (q - model.spring_reference)
     assert rate == pytest.approx(-force @ v, rel=1e-8)
 
@@ -59,10 +59,10 @@ def test_elastic_energy_has_the_spring_forces_as_its_gradient():
 def test_soft_stop_pushes_back_beyond_the_limit_only():
     """The stop's force is -k_l e - d_l v beyond a limit by e, zero inside; its energy is k_l e^2 / 2."""
     model = kt.models.pendulum().replace(lower=[-1.0], upper=[1.0], limit_stiffness=[50.0], limit_damping=[3.0])
-    close(kt.passive_joint_forces(model, [0.9], [1.0]), [0.0])
-    close(kt.passive_joint_forces(model, [1.2], [0.5]), [-50.0 * 0.2 - 3.0 * 0.5])
-    close(kt.passive_joint_forces(model, [-1.1], [-0.5]), [50.0 * 0.1 + 3.0 * 0.5])
-    close(kt.elastic_energy(model, [1.2]), 25.0 * 0.2**2)
+    close(kt.dynamics.passive_joint_forces(model, [0.9], [1.0]), [0.0])
+    close(kt.dynamics.passive_joint_forces(model, [1.2], [0.5]), [-50.0 * 0.2 - 3.0 * 0.5])
+    close(kt.dynamics.passive_joint_forces(model, [-1.1], [-0.5]), [50.0 * 0.1 + 3.0 * 0.5])
+    close(kt.dynamics.elastic_energy(model, [1.2]), 25.0 * 0.2**2)
 
 
 def test_a_limit_without_a_stop_is_an_error_beyond_it():
@@ -82,7 +82,7 @@ def test_semi_implicit_acceleration_takes_damping_at_the_end_of_the_step():
     D, K = np.diag(model.damping), np.diag(model.stiffness)
     right = tau - c - K @ (q - model.spring_reference) - (D + h * K) @ v
     expected = np.linalg.solve(M + h * D + h * h * K, right)
-    close(kt.semi_implicit_acceleration(model, q, v, tau, h), expected, scale=np.linalg.cond(M))
+    close(kt.dynamics.semi_implicit_acceleration(model, q, v, tau, h), expected, scale=np.linalg.cond(M))
 
 
 def test_semi_implicit_friction_stops_but_never_reverses():
@@ -91,7 +91,7 @@ def test_semi_implicit_friction_stops_but_never_reverses():
     b.add_body("mass", joint=Prismatic((1.0, 0.0, 0.0)), mass=2.0, inertia=np.eye(3), dry_friction=100.0)
     model = b.build()
     h, v = 0.1, 0.5
-    v_next = v + h * float(kt.semi_implicit_acceleration(model, [0.0], [v], [0.0], h)[0])
+    v_next = v + h * float(kt.dynamics.semi_implicit_acceleration(model, [0.0], [v], [0.0], h)[0])
     assert 0.0 <= v_next < v
 
 
@@ -130,12 +130,12 @@ def test_coupled_forward_dynamics_solve_the_projected_equations():
     """G^T M G ydd = G^T (tau - c), by explicit matrices."""
     model = coupled()
     q, v, _, tau = state(model, 5)
-    q, v = kt.apply_couplings(model, q, v)
+    q, v = kt.kinematics.apply_couplings(model, q, v)
     k = {name: model.v_slice[model.joint_names.index(name)].start for name in ("shoulder", "elbow", "left", "right")}
     G = np.zeros((4, 2))
     G[k["shoulder"], 0], G[k["elbow"], 0] = 1.0, -2.0
     G[k["left"], 1] = G[k["right"], 1] = 1.0
-    passive = kt.passive_joint_forces(model, q, v)
+    passive = kt.dynamics.passive_joint_forces(model, q, v)
     M, c = kt.crba(model, q), kt.bias_forces(model, q, v)
     expected = G @ np.linalg.solve(G.T @ M @ G, G.T @ (tau + passive - c))
     close(kt.forward_dynamics(model, q, v, tau), expected, scale=np.linalg.cond(M))
@@ -145,8 +145,8 @@ def test_coupled_inverse_dynamics_puts_the_force_at_the_masters():
     """forward(inverse(a)) = a for coupled accelerations, with no force at the coupled joints."""
     model = coupled()
     q, v, a, _ = state(model, 6)
-    q, v = kt.apply_couplings(model, q, v)
-    _, a = kt.apply_couplings(model, q, a)
+    q, v = kt.kinematics.apply_couplings(model, q, v)
+    _, a = kt.kinematics.apply_couplings(model, q, a)
     tau = kt.inverse_dynamics(model, q, v, a)
     for name in ("elbow", "right"):
         assert tau[model.v_slice[model.joint_names.index(name)].start] == 0.0
@@ -156,7 +156,7 @@ def test_coupled_inverse_dynamics_puts_the_force_at_the_masters():
 def test_a_state_that_breaks_a_coupling_is_an_error():
     """The message names both joints, the law and the residual."""
     model = coupled()
-    q, v = kt.apply_couplings(model, model.neutral(), np.zeros(4))
+    q, v = kt.kinematics.apply_couplings(model, model.neutral(), np.zeros(4))
     q[model.q_slice[model.joint_names.index("elbow")].start] += 0.1
     with pytest.raises(kt.errors.CouplingError, match=r"elbow = -2 shoulder \+ 0.3 by 0.1"):
         kt.forward_dynamics(model, q, v, np.zeros(4))

@@ -140,7 +140,7 @@ def test_what_needs_space_says_so():
     import pickle
 
     planar = kt.models.double_pendulum().planar()
-    for use in (lambda: kt.ModelBuilder.of(planar), lambda: kt.to_urdf(planar), lambda: kt.to_mjcf(planar)):
+    for use in (lambda: kt.ModelBuilder.of(planar), lambda: kt.io.to_urdf(planar), lambda: kt.io.to_mjcf(planar)):
         with pytest.raises(kt.errors.UnsupportedError, match=r"model\.spatial"):
             use()
     again = pickle.loads(pickle.dumps(planar))

@@ -127,7 +127,7 @@ def test_frame_velocity_is_the_jacobian_times_velocity(seed):
     for frame in model.body_names[1:]:
         for reference in ("local", "world", "local_world_aligned"):
             J = kt.jacobian(model, q, frame=frame, reference=reference)
-            close(J @ v, kt.frame_velocity(model, q, v, frame=frame, reference=reference))
+            close(J @ v, kt.velocity(model, q, v, frame=frame, reference=reference))
 
 
 @pytest.mark.seeds(20)
@@ -138,7 +138,7 @@ def test_jacobian_rate_is_the_derivative_of_the_jacobian(seed):
     frame = model.body_names[-1]
     for reference in ("local", "world", "local_world_aligned"):
         rate = along(model, q, v, lambda q, r=reference: kt.jacobian(model, q, frame=frame, reference=r))
-        found = kt.jacobian_rate(model, q, v, frame=frame, reference=reference)
+        found = kt.kinematics.jacobian_rate(model, q, v, frame=frame, reference=reference)
         assert np.max(np.abs(rate - found)) < 1e-9 * max(1.0, np.max(np.abs(found)))
 
 
@@ -150,8 +150,8 @@ def test_spatial_acceleration_is_jacobian_rate_and_acceleration(seed):
     frame = model.body_names[-1]
     for reference in ("local", "world", "local_world_aligned"):
         choice = {"frame": frame, "reference": reference}
-        expected = kt.jacobian(model, q, **choice) @ a + kt.jacobian_rate(model, q, v, **choice) @ v
-        close(kt.frame_acceleration(model, q, v, a, kind="spatial", **choice), expected)
+        expected = kt.jacobian(model, q, **choice) @ a + kt.kinematics.jacobian_rate(model, q, v, **choice) @ v
+        close(kt.acceleration(model, q, v, a, kind="spatial", **choice), expected)
 
 
 @pytest.mark.seeds(20)
@@ -160,9 +160,9 @@ def test_classical_and_spatial_acceleration_differ_by_w_cross_v(seed):
     model = tree(seed)
     q, v, a, _ = state(model, seed)
     choice = {"frame": model.body_names[-1], "reference": "local"}
-    V = kt.frame_velocity(model, q, v, **choice)
-    spatial = kt.frame_acceleration(model, q, v, a, kind="spatial", **choice)
-    classical = kt.frame_acceleration(model, q, v, a, kind="classical", **choice)
+    V = kt.velocity(model, q, v, **choice)
+    spatial = kt.acceleration(model, q, v, a, kind="spatial", **choice)
+    classical = kt.acceleration(model, q, v, a, kind="classical", **choice)
     close(classical[:3], spatial[:3])
     close(classical[3:], spatial[3:] + np.cross(V[:3], V[3:]))
 
@@ -174,17 +174,20 @@ def test_body_quantities_are_frame_quantities(seed):
     q, v, a, _ = state(model, seed)
     R_WB, p_WB = kt.forward_kinematics(model, q)
     for i in range(1, model.nb):
-        R, p = kt.frame_pose(model, q, frame=model.body_names[i])
+        R, p = kt.pose(model, q, frame=model.body_names[i])
         close(R, R_WB[i])
         close(p, p_WB[i])
     for reference in ("local", "world", "local_world_aligned"):
-        V = kt.body_velocities(model, q, v, reference=reference)
-        A = {k: kt.body_accelerations(model, q, v, a, reference=reference, kind=k) for k in ("spatial", "classical")}
+        V = kt.kinematics.body_velocities(model, q, v, reference=reference)
+        A = {
+            k: kt.kinematics.body_accelerations(model, q, v, a, reference=reference, kind=k)
+            for k in ("spatial", "classical")
+        }
         for i in range(1, model.nb):
             choice = {"frame": model.body_names[i], "reference": reference}
-            close(V[i], kt.frame_velocity(model, q, v, **choice))
+            close(V[i], kt.velocity(model, q, v, **choice))
             for kind, values in A.items():
-                close(values[i], kt.frame_acceleration(model, q, v, a, kind=kind, **choice))
+                close(values[i], kt.acceleration(model, q, v, a, kind=kind, **choice))
 
 
 @pytest.mark.seeds(20)
@@ -246,11 +249,11 @@ def test_centroidal_momentum_matrix_and_its_parts(seed):
     """A v = centroidal momentum; its linear part is mass times the velocity of the center of mass, J_C v."""
     model = tree(seed)
     q, v, *_ = state(model, seed)
-    h = kt.centroidal_momentum(model, q, v)
-    close(kt.centroidal_momentum_matrix(model, q) @ v, h)
-    v_C = kt.center_of_mass_velocity(model, q, v)
+    h = kt.centroidal.momentum(model, q, v)
+    close(kt.centroidal.momentum_matrix(model, q) @ v, h)
+    v_C = kt.centroidal.center_of_mass_velocity(model, q, v)
     close(h[3:], model.total_mass * v_C)
-    close(kt.center_of_mass_jacobian(model, q) @ v, v_C)
+    close(kt.centroidal.center_of_mass_jacobian(model, q) @ v, v_C)
     about_origin = kt.momentum(model, q, v)
     close(about_origin[:3], h[:3] + np.cross(kt.center_of_mass(model, q), h[3:]))
 
@@ -261,7 +264,9 @@ def test_center_of_mass_velocity_is_the_rate_of_its_position(seed):
     model = tree(seed)
     q, v, *_ = state(model, seed)
     rate = along(model, q, v, lambda q: kt.center_of_mass(model, q))
-    assert np.max(np.abs(rate - kt.center_of_mass_velocity(model, q, v))) < 1e-9 * max(1.0, np.max(np.abs(rate)))
+    assert np.max(np.abs(rate - kt.centroidal.center_of_mass_velocity(model, q, v))) < 1e-9 * max(
+        1.0, np.max(np.abs(rate))
+    )
 
 
 @pytest.mark.seeds(20)
@@ -291,7 +296,7 @@ def test_tangent_rate_is_the_rate_of_the_step(seed):
     xi = below_half_a_turn(model, q0, 0.3 * xi)
     moved = kt.integrate(model, q0, xi)
     rate = along(model, moved, v, lambda q: kt.difference(model, q0, q))
-    close_rate = kt.tangent_rate(model, xi, v)
+    close_rate = kt.kinematics.tangent_rate(model, xi, v)
     assert np.max(np.abs(rate - close_rate)) < 1e-8 * max(1.0, np.max(np.abs(rate)))
 
 

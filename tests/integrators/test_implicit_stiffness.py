@@ -99,7 +99,7 @@ def test_slopes_are_those_of_the_forces(forces):
         K, D = np.array(K, float), np.diag(np.array(D, float))
 
         def force(q, v):
-            return kt.passive_joint_forces(model, q, v)
+            return kt.dynamics.passive_joint_forces(model, q, v)
 
     e = 1e-6
     K_found = np.array([(force(kt.integrate(model, q, e * x), v) - force(kt.integrate(model, q, -e * x), v)) / (2 * e)

@@ -144,7 +144,7 @@ def test_a_method_of_ones_own():
 
 def test_rollouts_with_these_methods_can_be_pickled(tree):
     """Their step is no registered algorithm; the rollout remembers the method's name."""
-    roll = kt.Rollout(tree, "heun")
+    roll = kt.simulation.Rollout(tree, "heun")
     q0, v0 = start(tree)
     again = pickle.loads(pickle.dumps(roll))
     assert np.array_equal(roll(q0, v0, None, 0.01, steps=3).q, again(q0, v0, None, 0.01, steps=3).q)

@@ -54,7 +54,7 @@ def test_the_jacobian_is_that_of_the_rate(make):
     model = make().without_limits().replace(dry_friction=0.0)
     rng = np.random.default_rng(4)
     q, v = model.random_q(rng), rng.standard_normal(model.nv)
-    q, v = kt.apply_couplings(model, q, v)
+    q, v = kt.kinematics.apply_couplings(model, q, v)
     gain = rng.standard_normal((model.nv, model.nv))
 
     def tau(t, q, v):

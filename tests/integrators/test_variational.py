@@ -37,8 +37,8 @@ def test_a_step_back_leads_back():
     """The method is symmetric: h and then -h is the identity to rounding."""
     model = tree().replace(damping=0.0)
     q0, v0 = start(model)
-    q1, v1 = kt.variational_step(model, q0, v0, np.zeros(model.nv), 0.004)
-    q, v = kt.variational_step(model, q1, v1, np.zeros(model.nv), -0.004)
+    q1, v1 = kt.integrators.variational_step(model, q0, v0, np.zeros(model.nv), 0.004)
+    q, v = kt.integrators.variational_step(model, q1, v1, np.zeros(model.nv), -0.004)
     assert np.abs(kt.difference(model, q0, q)).max() < 1e-12 and v == pytest.approx(v0, abs=1e-11)
 
 
@@ -48,7 +48,7 @@ def test_a_step_is_symplectic():
 
     def step(x):
         q, p = x[:2], x[2:]
-        q1, v1 = kt.variational_step(model, q, np.linalg.solve(kt.crba(model, q), p), np.zeros(2), h)
+        q1, v1 = kt.integrators.variational_step(model, q, np.linalg.solve(kt.crba(model, q), p), np.zeros(2), h)
         return np.concatenate((q1, kt.crba(model, q1) @ v1))
 
     x = np.concatenate(([1.0, 0.5], kt.crba(model, np.array([1.0, 0.5])) @ [0.3, -0.8]))

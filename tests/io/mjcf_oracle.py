@@ -33,7 +33,7 @@ def assert_same_physics(model, mj, seed: int, states: int = 2, frames: bool = Tr
         with kt.interpreted():
             assert_close(kt.crba(tree, q), theirs.crba(q), 1e-12)
             assert_close(kt.rnea(tree, q, v, np.zeros(model.nv)), theirs.bias(q, v), 1e-12)
-            assert_close(kt.passive_joint_forces(tree, q, v), theirs.passive(q, v), 1e-11)
+            assert_close(kt.dynamics.passive_joint_forces(tree, q, v), theirs.passive(q, v), 1e-11)
             if not model.couplings:
                 assert_close(kt.forward_dynamics(tree, q, v, tau), theirs.forward_dynamics(q, v, tau), 1e-10)
             if frames:
@@ -44,14 +44,14 @@ def assert_same_frames(model, mj, theirs, q) -> None:
     """Poses of all bodies and sites that have names."""
     for b in range(1, mj.nbody):
         if name := mj.body(b).name:
-            R, p = kt.frame_pose(model, q, frame=name)
+            R, p = kt.pose(model, q, frame=name)
             R_mj, p_mj = theirs.body_pose(q, name)
             assert_close(R, R_mj, 1e-12)
             assert_close(p, p_mj, 1e-12)
     bodies = {mj.body(b).name for b in range(mj.nbody)}
     for s in range(mj.nsite):
         if name := mj.site(s).name:
-            R, p = kt.frame_pose(model, q, frame=f"{name}_site" if name in bodies else name)
+            R, p = kt.pose(model, q, frame=f"{name}_site" if name in bodies else name)
             site = theirs.data.site(name)
             assert_close(R, site.xmat.reshape(3, 3), 1e-12)
             assert_close(p, site.xpos, 1e-12)

@@ -144,12 +144,12 @@ class Result(NamedTuple):
 
 def through_urdf(model):
     """Write as URDF and read: asserts the identity; returns the model and whether writing again gives the same text."""
-    text = kt.to_urdf(model)
+    text = kt.io.to_urdf(model)
     again = kt.load(text, inertia="accept")
     assert_alike(again, model, rotations=SNAPPED)
     assert_shapes_alike(again, model)
     assert dict(again.welded) == dict(model.welded)
-    return again, kt.to_urdf(again) == text
+    return again, kt.io.to_urdf(again) == text
 
 
 def through_mjcf(model):

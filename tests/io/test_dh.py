@@ -68,10 +68,10 @@ def test_forward_kinematics_are_the_product_of_the_rows(convention):
     rng = np.random.default_rng(2)
     rows = [(*rng.uniform(-1, 1, 4), kind) for kind in ("revolute", "prismatic", "revolute", "revolute", "prismatic")]
     model, q = kt.dh(rows, convention), rng.uniform(-2, 2, 5)
-    pose, T = kt.frame_pose(model, q, frame="tool"), matrices_of(rows, convention, q)
+    pose, T = kt.pose(model, q, frame="tool"), matrices_of(rows, convention, q)
     assert np.allclose(pose.p_WF, T[:3, 3], rtol=0, atol=1e-14)
     assert np.allclose(pose.R_WF, T[:3, :3], rtol=0, atol=1e-14)
-    assert np.allclose(kt.DHTable.of(rows, convention).pose(q), T, rtol=0, atol=1e-14)
+    assert np.allclose(kt.io.DHTable.of(rows, convention).pose(q), T, rtol=0, atol=1e-14)
 
 
 def same_kinematics(model, again, tip, tolerance=1e-12):
@@ -81,7 +81,7 @@ def same_kinematics(model, again, tip, tolerance=1e-12):
         q, _ = model.random_state(rng)
         p = np.concatenate([q[model.q_index(name)] for name in again.joint_names[1:]])
         with kt.interpreted():
-            one, two = kt.frame_pose(model, q, frame=tip), kt.frame_pose(again, p, frame="tool")
+            one, two = kt.pose(model, q, frame=tip), kt.pose(again, p, frame="tool")
         assert np.abs(one.p_WF - two.p_WF).max() < tolerance and np.abs(one.R_WF - two.R_WF).max() < tolerance
 
 
@@ -90,10 +90,10 @@ def same_kinematics(model, again, tip, tolerance=1e-12):
 def test_random_chains_come_back(seed, convention):
     """Skew axes anywhere, four joint kinds, reversed ones too: a table with base and tool has the same kinematics."""
     model = chain(seed, SCREWS if seed % 2 else AXIAL)
-    table = kt.to_dh(model, convention)
+    table = kt.io.to_dh(model, convention)
     same_kinematics(model, kt.dh(table), model.body_names[-1])
     # From table to table nothing changes any more, but rounding; prismatic axes stay where the table put them.
-    again = kt.to_dh(kt.dh(table), convention, tip="tool")
+    again = kt.io.to_dh(kt.dh(table), convention, tip="tool")
     same_kinematics(model, kt.dh(again), model.body_names[-1])
 
 
@@ -103,7 +103,7 @@ def test_parallel_intersecting_and_coincident_axes_come_back(seed, convention):
     """The special cases of the common normal, with either rule for the sign of a."""
     model = special_chain(seed)
     for positive in (False, True):
-        table = kt.to_dh(model, convention, tip="end", positive_a=positive)
+        table = kt.io.to_dh(model, convention, tip="end", positive_a=positive)
         same_kinematics(model, kt.dh(table), "end")
         inner = table.rows[:-1] if convention == "standard" else table.rows  # the last a of standard is the tool's
         assert not positive or all(row.a >= 0.0 for row in inner)
@@ -118,7 +118,7 @@ def test_public_arms_come_back(robot, tip, convention):
     """Puma, UR5, Panda and Kinova agree to 1e-12 m."""
     model = kt.models.puma_like() if robot == "puma" else kt.load(robot_path(robot), inertia="accept")
     tip = tip or model.body_names[6]
-    table = kt.to_dh(model, convention, tip=tip)
+    table = kt.io.to_dh(model, convention, tip=tip)
     same_kinematics(model, kt.dh(table), tip, 1e-12 if robot != "kinova" else 1e-10)
 
 
@@ -126,7 +126,7 @@ def test_public_arms_come_back(robot, tip, convention):
 def test_dynamics_come_back_too(convention):
     """Inertias, limits, friction and armature are in the table: inverse dynamics and mass matrix are the same."""
     model = chain(11, SCREWS, n=5).replace(damping=0.3)
-    again = kt.dh(kt.to_dh(model, convention))
+    again = kt.dh(kt.io.to_dh(model, convention))
     q, v = model.random_state(np.random.default_rng(0))
     a = np.linspace(-1, 1, model.nv)
     with kt.interpreted():
@@ -141,7 +141,7 @@ def test_conventions_convert_into_each_other():
     """Both groupings have the same 4n + 6 numbers: from standard to modified and back is the same table."""
     rows = [(0.1, 0.4, 0.2, 0.0), (0.3, -1.0, 0.1, 0.2), (0.2, 0.7, 0.5, -0.3)]
     standard = kt.dh(rows, "standard")
-    back = kt.to_dh(kt.dh(kt.to_dh(standard, "modified", tip="tool")), "standard", tip="tool")
+    back = kt.io.to_dh(kt.dh(kt.io.to_dh(standard, "modified", tip="tool")), "standard", tip="tool")
     found = [(r.a, r.alpha, r.d, r.theta) for r in back.rows]
     # The first d and theta are split between base and row 1, which the world's z axis decides; row 3 ends at the tool.
     assert np.allclose(found, rows, rtol=0, atol=1e-13)
@@ -150,9 +150,9 @@ def test_conventions_convert_into_each_other():
 def test_screws_and_cylinders_move_along_z():
     """A screw's displacement is d + pitch q; a cylinder's position is (angle, displacement)."""
     screw = kt.dh([(0, 0, 0.5, 0, "screw", 0.1)], "modified")
-    assert np.allclose(kt.frame_pose(screw, [2.0], frame="tool").p_WF, (0, 0, 0.7), rtol=0, atol=1e-15)
+    assert np.allclose(kt.pose(screw, [2.0], frame="tool").p_WF, (0, 0, 0.7), rtol=0, atol=1e-15)
     cylinder = kt.dh([{"a": 0.2, "alpha": 0, "d": 0.5, "theta": 0, "joint": "cylindrical"}], "standard")
-    p = kt.frame_pose(cylinder, [math.pi / 2, 0.3], frame="tool").p_WF
+    p = kt.pose(cylinder, [math.pi / 2, 0.3], frame="tool").p_WF
     assert np.allclose(p, (0, 0.2, 0.8), rtol=0, atol=1e-15)
 
 
@@ -182,10 +182,10 @@ def test_tables_without_masses_say_so():
         (lambda: kt.dh([(0, 0, 0, 0, "revolute", 0.1)], "standard"), ModelError, "only screws"),
         (lambda: kt.dh([{"a": 0, "alpha": 0, "d": 0}], "standard"), ModelError, "lacks theta"),
         (lambda: kt.dh([{"a": 0, "alfa": 0}], "standard"), UnknownNameError, "Did you mean 'alpha'"),
-        (lambda: kt.to_dh(kt.load("arm7"), "modified"), TopologyError, "branches at 'flange_link', which carries"),
-        (lambda: kt.to_dh(chain(0), "craig"), UnsupportedError, "known: standard, modified"),
-        (lambda: kt.to_dh(chain(0, [Spherical()]), "modified"), UnsupportedError, "joint 'joint0'|joint 'joint1'"),
-        (lambda: kt.dh(kt.to_dh(chain(0), "standard"), "modified"), ModelError, "the table is standard"),
+        (lambda: kt.io.to_dh(kt.load("arm7"), "modified"), TopologyError, "branches at 'flange_link', which carries"),
+        (lambda: kt.io.to_dh(chain(0), "craig"), UnsupportedError, "known: standard, modified"),
+        (lambda: kt.io.to_dh(chain(0, [Spherical()]), "modified"), UnsupportedError, "joint 'joint0'|joint 'joint1'"),
+        (lambda: kt.dh(kt.io.to_dh(chain(0), "standard"), "modified"), ModelError, "the table is standard"),
     ],
 )
 def test_mistakes_are_named(call, error, words):
@@ -204,9 +204,9 @@ def test_nearly_parallel_axes_are_exact_or_refused():
         b.add_frame("end", "two", ((1.0, 0.0, 0.0), (0, 0, 0)))
         return b.build()
 
-    same_kinematics(two(1e-6), kt.dh(kt.to_dh(two(1e-6), "modified", tip="end")), "end", 1e-8)
+    same_kinematics(two(1e-6), kt.dh(kt.io.to_dh(two(1e-6), "modified", tip="end")), "end", 1e-8)
     with pytest.raises(ModelError, match="axes .'one', 'two'. are parallel but for 1.*far away"):
-        kt.to_dh(two(1.4e-8), "modified", tip="end")
+        kt.io.to_dh(two(1.4e-8), "modified", tip="end")
 
 
 def test_command_prints_the_table():

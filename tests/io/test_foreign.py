@@ -118,7 +118,7 @@ def test_names_of_mjcf_files_are_visible(code):
     assert kt.lint(text).errors
 
 
-@pytest.mark.parametrize("to_text", [kt.to_urdf, kt.to_mjcf])
+@pytest.mark.parametrize("to_text", [kt.io.to_urdf, kt.io.to_mjcf])
 def test_writers_write_no_hidden_characters(to_text):
     """The model's own name, which no reader needs."""
     model = kt.models.pendulum().replace(name="a\tb")

@@ -76,7 +76,7 @@ def test_surgery_takes_no_name_of_another_joint(kind, change):
     model = change(kt.load(text(URDF, kind)))
     names = [*model.joint_names[1:], *model.welded]
     assert len(set(names)) == len(names) and "root_joint" in names
-    assert kt.load(kt.to_urdf(model)).nv == model.nv
+    assert kt.load(kt.io.to_urdf(model)).nv == model.nv
     assert "the root joint is named 'root_joint_2'" in str(model.report)
 
 

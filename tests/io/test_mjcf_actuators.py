@@ -288,7 +288,7 @@ def test_what_is_switched_off_exerts_nothing(text, option):
     model = load_mjcf(source)
     assert model.unsupported == ()
     assert ("switched off" in str(model.report)) == bool(option)
-    again = load_mjcf(kt.to_mjcf(model))
+    again = load_mjcf(kt.io.to_mjcf(model))
     assert again.unsupported == () and again.actuators == model.actuators
 
 
@@ -403,6 +403,6 @@ def test_a_file_that_mujoco_could_not_read_is_not_written():
     """Laws that need more than <general> states are refused, or left out and reported."""
     model = load_mjcf(robot('<dcmotor name="d" joint="hinge" motorconst=".1" resistance="1"/><motor joint="hinge"/>'))
     with pytest.raises(UnsupportedError, match=r"law is kept in part only \(actuator 'd'"):
-        kt.to_mjcf(model)
-    mj = mujoco.MjModel.from_xml_string(kt.to_mjcf(model, unsupported="drop"))
+        kt.io.to_mjcf(model)
+    mj = mujoco.MjModel.from_xml_string(kt.io.to_mjcf(model, unsupported="drop"))
     assert mj.nactuator == 1

@@ -46,7 +46,7 @@ def residual_pose(model, loop, q):
     """Pose of the loop joint's successor frame in its predecessor frame."""
     ends = []
     for frame, X in ((loop.predecessor, loop.X_P), (loop.successor, loop.X_S)):
-        R, p = kt.frame_pose(model, q, frame=frame)
+        R, p = kt.pose(model, q, frame=frame)
         R_F, p_F = pose_of_transform(X)
         ends.append((R @ R_F, R @ p_F + p))
     (R_P, p_P), (R_S, p_S) = ends
@@ -188,7 +188,7 @@ def test_paths_of_spatial_tendons_are_kept():
     data.qpos[:] = q
     mujoco.mj_kinematics(mj, data)
     with kt.interpreted():
-        R, p = kt.frame_pose(model, q, frame="ga")
+        R, p = kt.pose(model, q, frame="ga")
     np.testing.assert_allclose(p, data.geom("ga").xpos, atol=1e-13)
     np.testing.assert_allclose(R, data.geom("ga").xmat.reshape(3, 3), atol=1e-13)
 

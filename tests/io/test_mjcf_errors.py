@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kinetree as kt
+from kinetree import load
 from kinetree.errors import MJCFError, ModelError, UnknownNameError, UnsupportedError
-from kinetree.io import load
 from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")

@@ -243,7 +243,7 @@ def outcome(text: str) -> tuple[str, str]:
         mujoco.mj_forward(mj, data)
         expected = there.a_from(q, v, data.qacc)
         if model.couplings:
-            q, v = kt.apply_couplings(model, q, v)
+            q, v = kt.kinematics.apply_couplings(model, q, v)
         try:
             with kt.interpreted():
                 found = kt.forward_dynamics(model, q, v, zero)

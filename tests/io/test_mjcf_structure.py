@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import load
 from kinetree.errors import ModelError, UnknownNameError
-from kinetree.io import load
 from kinetree.io.mjcf.read import load_mjcf
 from kinetree.spatial.rotations import quaternion_to_rotation
 
@@ -37,7 +37,7 @@ def test_several_joints_on_a_body_become_a_chain_with_the_bodys_name_at_its_end(
     assert model.joint_names[1:] == ("x", "y")
     model = load_mjcf(world(f'<body name="leg" pos="1 2 3"><joint name="x" pos="0 0 1"/>{BALL}</body>'))
     np.testing.assert_allclose(list(model.X_T[1].r), [1.0, 2.0, 4.0])
-    R, p = kt.frame_pose(model, [0.0], frame="leg")
+    R, p = kt.pose(model, [0.0], frame="leg")
     np.testing.assert_allclose(p, [1.0, 2.0, 3.0])
 
 

@@ -111,8 +111,8 @@ def test_mjcf_to_urdf(name):
     """What URDF can say survives: the bare tree has the same mass matrix and bias, by the same names."""
     model = mjcf_model(name)
     with pytest.raises(UnsupportedError, match="armature"):
-        kt.to_urdf(model)
-    again = kt.load(kt.to_urdf(model, unsupported="drop"))
+        kt.io.to_urdf(model)
+    again = kt.load(kt.io.to_urdf(model, unsupported="drop"))
     assert again.joint_names == model.joint_names
     assert dynamics_differ(again, model.replace(armature=0.0)) < SAME
 
@@ -122,4 +122,4 @@ def test_mjcf_with_ball_joints_is_no_urdf():
     text = "<mujoco><worldbody><body><joint name='hip' type='ball'/><geom size='1'/></body></worldbody></mujoco>"
     model = kt.load(text)
     with pytest.raises(UnsupportedError, match=r"'hip' is Spherical\(\)"):
-        kt.to_urdf(model, unsupported="drop")
+        kt.io.to_urdf(model, unsupported="drop")

@@ -61,7 +61,7 @@ def test_links_stand_where_the_file_puts_them(robots, name):
     """World poses at the pose of the file, to 1e-12."""
     model = robots[name]
     with kt.interpreted():
-        R, p = kt.frame_poses(model, initial(model))
+        R, p = kt.kinematics.frame_poses(model, initial(model))
     for link in elements(name, "link"):
         k = [frame.name for frame in model.frames].index(link.get("name"))
         pose = floats(link, "pose")

@@ -19,7 +19,7 @@ def place(loaded, frame, q=None):
     if q is None:
         q = loaded.keyframe("initial")[0] if "initial" in loaded.keyframes else loaded.neutral()
     with kt.interpreted():
-        return kt.frame_pose(loaded, q, frame=frame)
+        return kt.pose(loaded, q, frame=frame)
 
 
 def same_place(found, R, p, tolerance=1e-12):

@@ -149,7 +149,7 @@ def _same_tree(one, other, root, rng, turned=()):
             np.testing.assert_allclose(kt.crba(one, q), M, atol=1e-10)
             np.testing.assert_allclose(bias(one, q, v), P.T @ bias(other, q2, v2), atol=1e-9)
             for k in range(6):
-                for x, y in zip(kt.frame_pose(one, q, frame=f"l{k}"), kt.frame_pose(other, q2, frame=f"l{k}"),
+                for x, y in zip(kt.pose(one, q, frame=f"l{k}"), kt.pose(other, q2, frame=f"l{k}"),
                                 strict=True):  # fmt: skip
                     np.testing.assert_allclose(x, y, atol=1e-12)
 
@@ -352,7 +352,7 @@ def residual(loaded, loop, q):
     from kinetree.model.parts import transform_of_pose
 
     with kt.interpreted():
-        ends = [kt.frame_pose(loaded, q, frame=name) for name in (loop.predecessor, loop.successor)]
+        ends = [kt.pose(loaded, q, frame=name) for name in (loop.predecessor, loop.successor)]
     X_P, X_S = (X @ transform_of_pose(*end) for X, end in zip((loop.X_P, loop.X_S), ends, strict=True))
     delta, _ = loop.joint.implicit(X_S @ X_P.inverse())
     return np.array([float(x) for x in delta])

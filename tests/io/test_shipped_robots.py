@@ -82,7 +82,7 @@ def test_unknown_robot_lists_the_shipped_ones():
 
 def place(model, q, frame):
     with kt.interpreted():
-        return np.array(kt.frame_pose(model, q, frame=frame)[1])
+        return np.array(kt.pose(model, q, frame=frame)[1])
 
 
 def test_arm7_stands_upright():

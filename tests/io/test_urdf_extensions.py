@@ -109,6 +109,6 @@ def test_writing_never_uses_an_extension():
     model = kt.load(robot())
     sprung = model.replace(stiffness=3.0, spring_reference=[0.4])
     with pytest.raises(UnsupportedError, match=r"stiffness \(joint 'j'\)"):
-        kt.to_urdf(sprung)
-    assert "spring" not in kt.to_urdf(sprung, unsupported="drop")
-    assert "spring" not in kt.to_urdf(model.replace(spring_reference=[0.4]))
+        kt.io.to_urdf(sprung)
+    assert "spring" not in kt.io.to_urdf(sprung, unsupported="drop")
+    assert "spring" not in kt.io.to_urdf(model.replace(spring_reference=[0.4]))

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from kinetree import load
 from kinetree.errors import ModelError, UnsupportedError, URDFError
-from kinetree.io import load, load_urdf
+from kinetree.io import load_urdf
 from kinetree.joints import Fixed, Free, Planar, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_rpy
 from kinetree.model.parts import pose_of_transform
@@ -176,8 +177,8 @@ def test_planar_joints_move_in_the_plane_normal_to_their_axis(normal):
     model = one("planar", inside)
     n = np.array(normal) / np.linalg.norm(normal)
     with kt.interpreted():
-        R, p = kt.frame_pose(model, np.zeros(3), frame="b")
-        R_moved, p_moved = kt.frame_pose(model, np.array([0.7, 0.3, -0.5]), frame="b")
+        R, p = kt.pose(model, np.zeros(3), frame="b")
+        R_moved, p_moved = kt.pose(model, np.array([0.7, 0.3, -0.5]), frame="b")
     assert np.allclose(R, np.eye(3), atol=1e-15) and np.allclose(p, [1, 2, 3], atol=1e-15)
     shift = p_moved - [1, 2, 3]
     # A few roundings of numbers of size 1 to 4.

@@ -180,7 +180,7 @@ def test_capsules_are_reported_before_version_1_1():
 def test_a_written_capsule_is_seen_by_other_programs():
     """A file with one states version 1.1, without which urdfdom leaves it out; others state none."""
     pin = pytest.importorskip("pinocchio")
-    text = kt.to_urdf(load_urdf(arm("1.1", shape=CAPSULE)))
+    text = kt.io.to_urdf(load_urdf(arm("1.1", shape=CAPSULE)))
     model = pin.buildModelFromXML(text)
     assert pin.buildGeomFromUrdfString(model, text, pin.GeometryType.COLLISION).ngeoms == 1
-    assert "version=" not in kt.to_urdf(load_urdf(arm())).partition("<robot")[2]
+    assert "version=" not in kt.io.to_urdf(load_urdf(arm())).partition("<robot")[2]

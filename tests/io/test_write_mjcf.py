@@ -87,9 +87,9 @@ def test_shipped_robots(name):
     """With a free base too, they come back, and writing once more gives the same text."""
     for floating in (False, True):
         model = kt.load(name, floating_base=floating).replace(velocity_limit=np.inf)
-        text = kt.to_mjcf(model)
+        text = kt.io.to_mjcf(model)
         assert_alike(kt.load(text), model)
-        assert kt.to_mjcf(kt.load(text)) == text
+        assert kt.io.to_mjcf(kt.load(text)) == text
 
 
 CHAINS = """<mujoco model="chains"><compiler angle="radian"/><worldbody>
@@ -129,7 +129,7 @@ def test_several_joints_on_a_body():
 def test_mujoco_computes_what_it_computed_before():
     """MuJoCo's own dynamics of the original and of the rewritten file agree at the keyframe."""
     M, bias = [], []
-    for text in (CHAINS, kt.to_mjcf(kt.load(CHAINS))):
+    for text in (CHAINS, kt.io.to_mjcf(kt.load(CHAINS))):
         m = mujoco.MjModel.from_xml_string(text)
         d = mujoco.MjData(m)
         mujoco.mj_resetDataKeyframe(m, d, 0)
@@ -176,7 +176,7 @@ def test_planar_joint_as_three():
     energy = kt.kinetic_energy(model, q, v)
     np.testing.assert_allclose(kt.kinetic_energy(again, q[other], rate[other]), energy, rtol=1e-13)
     with pytest.raises(UnsupportedError, match="damping of planar joints"):
-        kt.to_mjcf(arm(Planar(), damping=1.0).build())
+        kt.io.to_mjcf(arm(Planar(), damping=1.0).build())
 
 
 def test_split_planar_joint_as_three():
@@ -205,7 +205,7 @@ def test_reversed_joints_turn_their_axis():
 def test_joints_that_mjcf_does_not_have(joint):
     """They cannot be left out, so they are refused by name."""
     with pytest.raises(UnsupportedError, match="'shoulder'"):
-        kt.to_mjcf(arm(joint).build(), unsupported="drop")
+        kt.io.to_mjcf(arm(joint).build(), unsupported="drop")
 
 
 def test_free_joint_off_the_world():
@@ -213,7 +213,7 @@ def test_free_joint_off_the_world():
     b = arm()
     b.add_body("drone", "lower", Free(), **BODY)
     with pytest.raises(UnsupportedError, match="'drone'"):
-        kt.to_mjcf(b.build())
+        kt.io.to_mjcf(b.build())
 
 
 def test_free_joint_with_a_placement():
@@ -257,8 +257,8 @@ def test_impossible_inertia():
     b = kt.ModelBuilder("odd", accept_impossible_inertia=True)
     b.add_body("link", joint=Revolute((1, 0, 0)), mass=1.0, inertia=(1, 1, 3))
     with pytest.raises(UnsupportedError, match="'link': principal moments"):
-        kt.to_mjcf(b.build())
-    assert kt.load(kt.to_mjcf(b.build(), unsupported="drop")).I[1].I.xx == pytest.approx(1.5)
+        kt.io.to_mjcf(b.build())
+    assert kt.load(kt.io.to_mjcf(b.build(), unsupported="drop")).I[1].I.xx == pytest.approx(1.5)
 
 
 def test_principal_axes_are_near_the_body():
@@ -289,7 +289,7 @@ def test_small_offsets_of_inertia_are_not_left_out_by_mujoco(turn, offset):
     b = kt.ModelBuilder("tilted")
     b.add_body("link", joint=Spherical(), mass=0.01, com=(0.0, offset, 0.0), inertia=0.5 * (I + I.T))
     model = b.build()
-    m = mujoco.MjModel.from_xml_string(kt.to_mjcf(model))
+    m = mujoco.MjModel.from_xml_string(kt.io.to_mjcf(model))
     d = mujoco.MjData(m)
     mujoco.mj_forward(m, d)
     M = np.empty((3, 3))
@@ -317,7 +317,7 @@ def test_names_of_shapes_are_made_unique():
 def test_planes_on_moving_bodies():
     """MuJoCo refuses them, so they are lost by name; on the world they stay."""
     with pytest.raises(UnsupportedError, match="planes on moving bodies"):
-        kt.to_mjcf(arm(geometry=[Geometry("plane")]).build())
+        kt.io.to_mjcf(arm(geometry=[Geometry("plane")]).build())
     b = arm()
     b.add_geometry("world", Geometry("plane"))
     assert read(b.build())[0].geometry[0][0].kind == "plane"
@@ -398,9 +398,9 @@ def test_other_loop_joints_are_lost_by_name():
     """MuJoCo closes loops by points and welds alone."""
     model = equipped(loops=(LoopJoint("hinge", Revolute(), "upper", "world", stiffness=1.0),))
     with pytest.raises(UnsupportedError, match="stiffness of loop joints.*'hinge'.*neither ball joints") as error:
-        kt.to_mjcf(model)
+        kt.io.to_mjcf(model)
     assert len(error.value.lost) == 2
-    assert kt.load(kt.to_mjcf(model, unsupported="drop")).loops == ()
+    assert kt.load(kt.io.to_mjcf(model, unsupported="drop")).loops == ()
 
 
 def test_polynomials_about_other_references():
@@ -454,7 +454,7 @@ def test_what_refers_to_bodies_instead_of_sites():
 def test_stops_are_lost_by_name():
     """MuJoCo's stops are relative to the inertia, so a constant stiffness cannot be said."""
     with pytest.raises(UnsupportedError, match="stop stiffness"):
-        kt.to_mjcf(arm(lower=0.0, upper=1.0, limit_stiffness=10.0).build())
+        kt.io.to_mjcf(arm(lower=0.0, upper=1.0, limit_stiffness=10.0).build())
 
 
 def test_rotation_limit_of_a_ball_joint():
@@ -493,5 +493,5 @@ def test_fixed_bodies_that_were_kept():
     b = arm()
     b.add_body("hand", "lower", placement=((0, 0, -1), (0, 0, 0)), **BODY)
     model = b.build(merge_fixed=False)
-    again = kt.load(kt.to_mjcf(model), merge_fixed=False)
+    again = kt.load(kt.io.to_mjcf(model), merge_fixed=False)
     assert_alike(again, model)

@@ -34,7 +34,7 @@ def arm(**data):
 def test_read_again_is_the_model(seed):
     """Writing and reading is the identity on bodies, joints, numbers, frames, couplings and shapes."""
     model = random_model("urdf", seed)
-    again = kt.load(kt.to_urdf(model))
+    again = kt.load(kt.io.to_urdf(model))
     assert_alike(again, model)
     assert_shapes_alike(again, model)
     assert dict(again.welded) == dict(model.welded)
@@ -43,8 +43,8 @@ def test_read_again_is_the_model(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_text_is_a_fixed_point(seed):
     """Writing what was read gives the same text, to the last digit."""
-    text = kt.to_urdf(random_model("urdf", seed))
-    assert kt.to_urdf(kt.load(text)) == text
+    text = kt.io.to_urdf(random_model("urdf", seed))
+    assert kt.io.to_urdf(kt.load(text)) == text
 
 
 @pytest.mark.parametrize("name", kt.data.robots())
@@ -52,7 +52,7 @@ def test_text_is_a_fixed_point(seed):
 def test_shipped_robots(name, floating):
     """The robots of the package come back to the last bit of their structure, also with a free base."""
     model = kt.load(name, floating_base=floating)
-    again = kt.load(kt.to_urdf(model))
+    again = kt.load(kt.io.to_urdf(model))
     assert again.structure() == model.structure()
     assert_alike(again, model)
     assert_shapes_alike(again, model)
@@ -63,7 +63,7 @@ def test_short_numbers_stay_short():
     b = kt.ModelBuilder("short")
     data = {"mass": 0.3, "com": (0.1, 0.2, 0.7), "inertia": (0.011, 0.012, 0.013)}
     b.add_body("link", joint=Revolute(), placement=((0.1, 0.2, 0.3), (0.4, -0.5, 0.6)), **data)
-    text = kt.to_urdf(b.build())
+    text = kt.io.to_urdf(b.build())
     assert '<origin xyz="0.1 0.2 0.7"/>' in text
     assert '<origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/>' in text
     assert '<inertia ixx="0.011" ixy="0" ixz="0" iyy="0.012" iyz="0" izz="0.013"/>' in text
@@ -114,7 +114,7 @@ def test_limits(joint, lower, upper):
     b = kt.ModelBuilder("limited")
     data = {"mass": 1.0, "inertia": (1, 1, 1), "effort_limit": 3.0}
     b.add_body("link", joint=joint, lower=lower, upper=upper, **data)
-    again = kt.load(kt.to_urdf(b.build()))
+    again = kt.load(kt.io.to_urdf(b.build()))
     assert (again.lower[0], again.upper[0]) == (lower, upper)
     assert (again.effort_limit[0], again.velocity_limit[0]) == (3.0, math.inf)
 
@@ -127,7 +127,7 @@ def test_planar_joint_off_the_xy_plane():
         '<axis xyz="1 2 3"/></joint></robot>'
     )
     model = kt.load(text)
-    again = kt.load(kt.to_urdf(model))
+    again = kt.load(kt.io.to_urdf(model))
     assert_alike(again, model)
     assert model.body_names[1] == "b_plane"
 
@@ -136,13 +136,13 @@ def test_inertia_welded_to_the_world():
     """What is fixed to the world keeps its inertia: on the root link, or on a frame of the world."""
     model = kt.load("arm7")
     assert model.I[0].m > 0.0
-    for written in (model, kt.load(kt.to_urdf(model))):
+    for written in (model, kt.load(kt.io.to_urdf(model))):
         assert written.I[0].m == model.I[0].m
     b = arm()
     b.add_body("table", placement=((1, 2, 3), (0.1, 0.2, 0.3)), mass=5.0, com=(1, 1, 1), inertia=(1, 2, 2.5))
     b.add_body("lamp", "table", placement=((0, 0, 1), (0, 0, 0)))
     model = b.build()
-    I, J = model.I[0], kt.load(kt.to_urdf(model)).I[0]
+    I, J = model.I[0], kt.load(kt.io.to_urdf(model)).I[0]
     np.testing.assert_allclose([J.m, *J.h, *J.I], [I.m, *I.h, *I.I], rtol=1e-14)  # ten roundings on the way
 
 
@@ -151,7 +151,7 @@ def test_frames_without_joints_get_joints():
     b = arm()
     b.add_frame("tip", "link", ((0, 0, 1), (0.1, 0.2, 0.3)))
     b.add_frame("tip_fixed", "link")
-    again = kt.load(kt.to_urdf(b.build()))
+    again = kt.load(kt.io.to_urdf(b.build()))
     assert_alike(again, b.build())
 
 
@@ -171,7 +171,7 @@ def test_reversed_joints_turn_their_axis():
     b.add_body("a", joint=Reversed(Revolute((1, 2, 3))), **data)
     b.add_body("b", "a", joint=Reversed(Prismatic((0, 1, 0))), placement=((0.3, 0, 0), (1, 0, 0)), **data)
     model = b.build()
-    again = kt.load(kt.to_urdf(model))
+    again = kt.load(kt.io.to_urdf(model))
     q, v = np.array([0.4, 0.2]), np.array([0.7, -0.3])
     np.testing.assert_allclose(kt.crba(again, q), kt.crba(model, q), atol=1e-14)
     np.testing.assert_allclose(kt.rnea(again, q, v, v), kt.rnea(model, q, v, v), atol=1e-13)
@@ -190,7 +190,7 @@ def test_what_the_format_cannot_say(data, what):
     """It is refused by name, or left out and reported if the caller wants that."""
     model = arm(**data).build()
     with pytest.raises(UnsupportedError, match="cannot be written as URDF") as error:
-        kt.to_urdf(model)
+        kt.io.to_urdf(model)
     assert what in str(error.value)
     text, report = urdf_text(model, unsupported="drop")
     assert what in str(report.at_level("dropped")[0])
@@ -203,7 +203,7 @@ def test_equipment_and_gravity_are_refused_together():
     b.gravity = (0.0, 0.0, -1.62)
     b.equipment = Equipment(actuators=(Actuator("motor", "joint", "joint"),), keyframes=(Keyframe("home", {}),))
     with pytest.raises(UnsupportedError) as error:
-        kt.to_urdf(b.build())
+        kt.io.to_urdf(b.build())
     for what in ("gravity (0.0, 0.0, -1.62)", "actuators ('motor')", "keyframes ('home')"):
         assert what in str(error.value)
 
@@ -213,7 +213,7 @@ def test_joints_that_urdf_does_not_have():
     b = kt.ModelBuilder("screw")
     b.add_body("nut", joint=Helical(pitch=0.1), joint_name="thread", mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(UnsupportedError, match="'thread'"):
-        kt.to_urdf(b.build(), unsupported="drop")
+        kt.io.to_urdf(b.build(), unsupported="drop")
 
 
 @pytest.mark.parametrize("kind", [kind for kind in JOINTS if kind not in URDF_KINDS])
@@ -223,7 +223,7 @@ def test_every_other_kind_is_refused_by_name(kind):
     b = kt.ModelBuilder("other")
     b.add_body("body", joint=example, joint_name="odd", mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(UnsupportedError, match="'odd'"):
-        kt.to_urdf(b.build(), unsupported="drop")
+        kt.io.to_urdf(b.build(), unsupported="drop")
 
 
 def test_damping_of_joints_with_several_freedoms():
@@ -231,7 +231,7 @@ def test_damping_of_joints_with_several_freedoms():
     b = kt.ModelBuilder("ball")
     b.add_body("ball", joint=Free(), mass=1.0, inertia=(1, 1, 1), damping=0.1)
     with pytest.raises(UnsupportedError, match="damping of floating joints"):
-        kt.to_urdf(b.build())
+        kt.io.to_urdf(b.build())
 
 
 def test_impossible_inertia_is_written_as_it_is():
@@ -260,7 +260,7 @@ def test_long_chains():
         parent = f"link{k - 1}" if k else "world"
         b.add_body(f"link{k}", parent, Revolute((0, 1, 0)), None, ((0, 0, 1), (0, 0, 0)), mass=1.0, inertia=(1, 1, 1))
     model = b.build()
-    assert kt.load(kt.to_urdf(model)).structure() == model.structure()
+    assert kt.load(kt.io.to_urdf(model)).structure() == model.structure()
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -331,4 +331,4 @@ def test_unprintable_names_are_refused():
     b = kt.ModelBuilder("o\x01dd")
     b.add_body("a", joint=Revolute(), mass=1.0, inertia=(1, 1, 1))
     with pytest.raises(UnsupportedError, match="XML cannot hold"):
-        kt.to_urdf(b.build())
+        kt.io.to_urdf(b.build())

@@ -11,6 +11,12 @@ import typer.main
 import kinetree as kt
 from kinetree.cli import app
 
+APART = (
+    "kt.model.",  # fields of plain data
+    "kt.integrators.System", "kt.integrators.explicit_method", "kt.integrators.solve_",  # called by simulate
+    "kt.io.Isolation", "kt.io.load_",  # `of_files`
+)  # fmt: skip
+
 
 def _callables(module, prefix: str, seen: set) -> Iterator[tuple[str, object]]:
     for name in sorted(getattr(module, "__all__", None) or [x for x in vars(module) if not x.startswith("_")]):
@@ -38,6 +44,8 @@ def of_python() -> set[tuple[str, str]]:
     for who, function in _callables(kt, "kt", set()):
         if inspect.isclass(function) and issubclass(function, Exception):
             continue  # what they are given become attributes
+        if who.startswith(APART) and "MechanismGraph" not in who:
+            continue
         try:
             parameters = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):

@@ -67,7 +67,7 @@ def command(*words):
     """What a command prints, or its error."""
     result = CliRunner().invoke(app, [str(word) for word in words])
     if result.exit_code == 2:
-        raise kt.KinetreeError(" ".join(result.stderr.split()))
+        raise kt.errors.KinetreeError(" ".join(result.stderr.split()))
     return result.stdout
 
 
@@ -186,6 +186,6 @@ def test_options_act_or_are_refused(case, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     without, with_it = case.acts()
     assert np.shape(without) != np.shape(with_it) or np.any(without != with_it)
-    with pytest.raises(kt.KinetreeError) as caught:
+    with pytest.raises(kt.errors.KinetreeError) as caught:
         case.refused()
     assert re.search(case.names, str(caught.value)), str(caught.value)

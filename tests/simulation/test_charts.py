@@ -89,7 +89,7 @@ def test_without_new_coordinates_the_mass_matrix_degenerates(new_coordinates):
         v = v + h * kt.aba(model, q, v, np.zeros(3))
         q = kt.integrate(model, q, h * v)
         if new_coordinates:
-            q, v = kt.reparameterize(model, q, v)
+            q, v = kt.kinematics.reparameterize(model, q, v)
         worst = max(worst, np.linalg.cond(kt.crba(model, q)))
         if worst > 1e4:
             break
@@ -118,7 +118,7 @@ def test_new_coordinates_are_the_same_state(seed):
         if model.joints[i].several_charts:  # rotation vectors between the threshold and a full turn
             part = slice(model.q_slice[i].stop - 3, model.q_slice[i].stop)
             q[part] *= rng.uniform(1.6, 1.9) * np.pi / np.linalg.norm(q[part])
-    new_q, new_v = kt.reparameterize(model, q, v)
+    new_q, new_v = kt.kinematics.reparameterize(model, q, v)
     assert np.abs(new_q - q).max() > 1.0
     with kt.interpreted():
         np.testing.assert_allclose(kt.kinetic_energy(model, new_q, new_v), kt.kinetic_energy(model, q, v), rtol=1e-12)
@@ -128,7 +128,7 @@ def test_new_coordinates_are_the_same_state(seed):
 
 def twists(model, q, v):
     """Poses and twists of all frames, one after the other."""
-    return [*kt.frame_poses(model, q), kt.frame_velocities(model, q, v, reference="local")]
+    return [*kt.kinematics.frame_poses(model, q), kt.kinematics.frame_velocities(model, q, v, reference="local")]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_joints_with_energy_in_their_coordinates_keep_them(data):
     """A spring, a limit or an armature is a function of q or v itself, and would jump."""
     model = top(SphericalExponential(), **data)
     q, v = np.array([0.0, 0.0, 6.0]), np.array([1.0, 2.0, 3.0])
-    same_q, same_v = kt.reparameterize(model, q, v)
+    same_q, same_v = kt.kinematics.reparameterize(model, q, v)
     np.testing.assert_array_equal(same_q, q)
     np.testing.assert_array_equal(same_v, v)
 

@@ -28,7 +28,7 @@ def test_rollouts_choose_alike(dt):
     """The same motion as `simulate` where dt resolves the spring, and where it does not."""
     model = spring()
     run = kt.simulate(model, [1.0], duration=100 * dt, dt=dt)
-    roll = kt.Rollout(model)
+    roll = kt.simulation.Rollout(model)
     q, v = roll([1.0], None, None, dt, steps=100)
     assert np.allclose(q, run.q, rtol=0, atol=1e-12) and np.allclose(v, run.v, rtol=0, atol=1e-11)
     assert run.integrator == ("rk4" if dt == 1e-3 else "semi_implicit")
@@ -78,11 +78,11 @@ def test_what_is_called_resolved_is_stable(seed):
     n = tree.nv
     springs, dampers = 10.0 ** rng.uniform(1, 3, n), 10.0 ** rng.uniform(-2, -1, n)
     model = tree.replace(stiffness=springs, damping=dampers, dry_friction=0.0)
-    roll = kt.Rollout(model)
+    roll = kt.simulation.Rollout(model)
     dt = float(re.search(r"dt = (\S+) s", roll.notes[0])[1]) * 0.99  # of three digits
     assert kt.Simulation(model, dt=dt).integrator == "rk4"
     q, v = roll(model.neutral(), rng.normal(size=n), None, dt, steps=300)
-    energy = kt.kinetic_energy(model, q, v) + kt.potential_energy(model, q) + kt.elastic_energy(model, q)
+    energy = kt.kinetic_energy(model, q, v) + kt.potential_energy(model, q) + kt.dynamics.elastic_energy(model, q)
     assert np.diff(energy).max() < 1e-3 * np.ptp(energy)
 
 
@@ -99,9 +99,9 @@ def test_a_compiled_step_takes_the_stops_of_rollouts_from_the_model_that_its_err
     it makes the motion of the rollout, through the stop."""
     model = pendulum().replace(lower=-0.5, upper=0.5)
     step = kt.compile(model, "semi_implicit_step")
-    with pytest.raises(LimitError, match=r"kt.Rollout\(model\).model is the model with the soft stops"):
+    with pytest.raises(LimitError, match=r"kt.simulation.Rollout\(model\).model is the model with the soft stops"):
         step([0.6], [0.0], [0.0], 1e-3)
-    stopped = kt.Rollout(model).model
+    stopped = kt.simulation.Rollout(model).model
     step = kt.compile(stopped, "semi_implicit_step")
     q, v = np.array([0.4]), np.array([2.0])
     Q, V = kt.rollout(model, q, v, None, 1e-3, steps=200)

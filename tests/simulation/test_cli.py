@@ -53,7 +53,7 @@ def test_info_as_json_is_the_model():
 def test_info_of_a_long_chain_counts_what_is_too_deep_to_draw(tmp_path):
     """Beyond 32 levels the indentation leaves no room: the rest is one line, and --json has all bodies."""
     path = tmp_path / "chain.urdf"
-    path.write_text(kt.to_urdf(kt.models.chain_gu(60)))
+    path.write_text(kt.io.to_urdf(kt.models.chain_gu(60)))
     text = run("info", str(path)).stdout
     assert "28 more bodies" in text and "joint33" not in text
     assert len(json.loads(run("info", str(path), "--json").stdout)["bodies"]) == 60

@@ -90,7 +90,7 @@ def test_the_force_of_a_prescribed_motion_is_that_of_hybrid_dynamics():
     run = kt.simulate(model, [0.3, 1.0], duration=0.5, prescribed={"rail": SWING})
     for n in (1, 200, 499):
         rate = -0.4 * 25.0 * np.sin(5.0 * run.time[n])
-        a, tau = kt.hybrid_aba(model, run.q[n], run.v[n], np.zeros(2), [rate, 0.0], forward=("pole",))
+        a, tau = kt.dynamics.hybrid_aba(model, run.q[n], run.v[n], np.zeros(2), [rate, 0.0], forward=("pole",))
         assert run.ledger.others["force.prescribed motions"][n, 0] == pytest.approx(tau[0], rel=1e-10)
         assert run.a[n] == pytest.approx(a, rel=1e-9)
 

@@ -229,7 +229,7 @@ def test_explicit_methods_warn_of_dry_friction(settings, remedy):
 )
 def test_wrong_settings_are_named(wrong, message):
     """Each setting that cannot be is refused with the valid choices."""
-    with pytest.raises(kt.KinetreeError, match=message):
+    with pytest.raises(kt.errors.KinetreeError, match=message):
         kt.simulate(pendulum(), **({"duration": 0.1} | wrong))
 
 

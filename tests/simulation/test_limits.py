@@ -165,7 +165,7 @@ def test_bodies_that_pass_through_each_other_are_told(joints, role, told):
     model = boxes(*joints, role=role)
     expected = ("bodies pass through each other: contacts are not simulated",) if told else ()
     assert tuple(x for x in kt.simulate(model, duration=0.01).notes if "contacts" in x) == expected
-    assert kt.Rollout(model).notes == expected
+    assert kt.simulation.Rollout(model).notes == expected
 
 
 def test_a_floor_and_other_bodies_are_told_in_one_note():

@@ -14,7 +14,7 @@ MASS, RATIO = 2.0, 10.0
 
 def test_saturation_and_reflected_inertia():
     """a = r tau_max / (m + r^2 J), whatever more the controller asks; the ledger has what was refused."""
-    motor = kt.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, rotor_inertia=0.01)
+    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, rotor_inertia=0.01)
     run = kt.simulate(slider(MASS), duration=0.5, controller=lambda t, q, v: [7.0], motors=[motor])
     assert run.tau == pytest.approx(3.0) and run.a == pytest.approx(3.0 / (MASS + 1.0))
     assert run.v[-1, 0] == pytest.approx(0.5, rel=1e-12)
@@ -26,7 +26,7 @@ def test_saturation_and_reflected_inertia():
 
 def test_a_dc_motor_runs_up_exponentially():
     """m dv/dt = r tau_0 (1 - r v / omega_0): v = omega_0 / r (1 - exp(-t / T)), T = m omega_0 / (r^2 tau_0)."""
-    motor = kt.Motor("rail", gear_ratio=RATIO, torque_limit=0.5, speed_limit=30.0)
+    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.5, speed_limit=30.0)
     T, h = MASS * 30.0 / (RATIO**2 * 0.5), 1e-3
     run = kt.simulate(slider(MASS), duration=5.0, dt=h, controller=lambda t, q, v: [100.0], motors=[motor])
     assert run.v[:, 0] == pytest.approx(3.0 * -np.expm1(-run.time / T), abs=3.0 * h / T)
@@ -35,14 +35,14 @@ def test_a_dc_motor_runs_up_exponentially():
 
 def test_the_whole_torque_up_to_the_rated_speed_and_for_braking():
     """Beyond the rated speed the limit falls linearly; against the motion it is always there."""
-    motor = kt.Motor("x", gear_ratio=-2.0, torque_limit=1.0, speed_limit=10.0, rated_speed=6.0)
+    motor = kt.simulation.Motor("x", gear_ratio=-2.0, torque_limit=1.0, speed_limit=10.0, rated_speed=6.0)
     assert motor.range(3.0) == (-2.0, 2.0) and motor.range(4.0) == (-2.0, 1.0) and motor.range(6.0) == (-2.0, 0.0)
     assert motor.range(-4.0) == (-1.0, 2.0)
 
 
 def test_losses_of_the_gear_help_to_brake():
     """The joint gets eta r tau where the motor drives, r tau / eta where it brakes; the shaft has tau at most."""
-    motor = kt.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, efficiency=0.8)
+    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, efficiency=0.8)
     assert motor.range(1.0) == pytest.approx((-3.75, 2.4))
     run = kt.simulate(slider(MASS), v0=[-1.0], duration=2.0, controller=lambda t, q, v: [9.0], motors=motor)
     shaft = run.ledger.others["motor rail: torque"]
@@ -51,7 +51,7 @@ def test_losses_of_the_gear_help_to_brake():
 
 def test_lag_is_exponential():
     """A step of the command: the force at the samples is 1 - exp(-t / T), exactly, as the command is held."""
-    motor = kt.Motor("rail", time_constant=0.05)
+    motor = kt.simulation.Motor("rail", time_constant=0.05)
     run = kt.simulate(slider(MASS), duration=0.3, controller=lambda t, q, v: [2.0], motors=[motor])
     assert run.tau[:, 0] == pytest.approx(-2.0 * np.expm1(-run.time / 0.05), abs=1e-12)
 
@@ -61,7 +61,7 @@ def test_saved_in_the_middle_of_a_lag():
 
     def make():
         return kt.Simulation(slider(MASS), [0.1], controller=lambda t, q, v: -50.0 * q,
-                             motors=[kt.Motor("rail", torque_limit=2.0, time_constant=0.02)])  # fmt: skip
+                             motors=[kt.simulation.Motor("rail", torque_limit=2.0, time_constant=0.02)])  # fmt: skip
 
     sim = make()
     sim.advance(0.3)
@@ -87,13 +87,14 @@ def test_limits_of_the_model_on_request():
 
 def test_works_with_other_integrators():
     """Motors change forces only: rk4 and adaptive solvers take them; a lag is no function of time and state."""
-    motor = kt.Motor("rail", torque_limit=3.0)
+    motor = kt.simulation.Motor("rail", torque_limit=3.0)
     for integrator in ("rk4", "adaptive"):
         run = kt.simulate(slider(MASS), duration=0.5, integrator=integrator, motors=motor,
                           controller=lambda t, q, v: [7.0])  # fmt: skip
         assert run.v[-1, 0] == pytest.approx(0.75, rel=1e-9)
     with pytest.raises(SimulationError, match="time constant"):
-        kt.simulate(slider(), duration=0.1, integrator="adaptive", motors=kt.Motor("rail", time_constant=0.1),
+        kt.simulate(slider(), duration=0.1, integrator="adaptive",
+                    motors=kt.simulation.Motor("rail", time_constant=0.1),
                     controller=lambda t, q, v: [1.0])  # fmt: skip
 
 
@@ -104,7 +105,7 @@ def test_works_with_other_integrators():
 def test_numbers_that_no_motor_has(settings):
     """Refused by name."""
     with pytest.raises(SimulationError, match=f"Motor of joint 'x': {next(iter(settings))}"):
-        kt.Motor("x", **settings)
+        kt.simulation.Motor("x", **settings)
 
 
 def test_joints_that_no_motor_drives():
@@ -112,6 +113,6 @@ def test_joints_that_no_motor_drives():
     b = kt.ModelBuilder("top")
     b.add_body("body", joint=kt.joints.Free(), joint_name="joint", mass=1.0, inertia=np.eye(3))
     with pytest.raises(SimulationError, match="6 velocities"):
-        kt.simulate(b.build(), duration=0.1, motors=[kt.Motor("joint")])
-    with pytest.raises(SimulationError, match="expected kinetree.Motor"):
+        kt.simulate(b.build(), duration=0.1, motors=[kt.simulation.Motor("joint")])
+    with pytest.raises(SimulationError, match="expected kinetree.simulation.Motor"):
         kt.simulate(slider(), duration=0.1, motors=[3.0])

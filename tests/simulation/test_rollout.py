@@ -48,7 +48,7 @@ def inputs(model, n: int, steps: int, seed: int = 0):
     rng = np.random.default_rng(seed)
     q = np.array([model.random_q(rng) for _ in range(n)])
     v, tau = 0.5 * rng.standard_normal((n, model.nv)), rng.standard_normal((n, steps, model.nv))
-    q, v = kt.apply_couplings(model, q, v)
+    q, v = kt.kinematics.apply_couplings(model, q, v)
     return q, v, tau
 
 
@@ -167,7 +167,7 @@ def test_inputs_of_every_shape():
     model = walker()
     n, steps, nv = 10, 6, model.nv
     q, v, tau = inputs(model, n, steps)
-    roll = kt.Rollout(model)
+    roll = kt.simulation.Rollout(model)
     over_time, constants = tau[0], tau[:, 0]
     forms = [
         (None, np.zeros((n, steps, nv))),
@@ -191,7 +191,7 @@ def test_one_start_and_many_inputs():
     """Leading axes broadcast: states of shape (3, 1), inputs of (4, T), and the other way round; single rollouts."""
     model = walker()
     q, v, tau = inputs(model, 4, 5)
-    roll = kt.Rollout(model)
+    roll = kt.simulation.Rollout(model)
     full = roll(np.repeat(q[:3], 4, axis=0), np.repeat(v[:3], 4, axis=0), np.tile(tau, (3, 1, 1)), DT)
     grid = roll(q[:3, None], v[:3, None], tau, DT)
     assert grid.q.shape == (3, 4, 6, model.nq)
@@ -256,7 +256,7 @@ def test_the_number_of_threads_changes_no_bit(n, dtype, monkeypatch):
 def test_other_python_threads_run_during_a_rollout():
     """The GIL is let go: a thread that counts goes on counting."""
     model = kt.models.double_pendulum()
-    roll, q0 = kt.Rollout(model, threads=1), np.ones((512, 2))
+    roll, q0 = kt.simulation.Rollout(model, threads=1), np.ones((512, 2))
     roll(q0, None, None, DT, steps=1)
     stamps, stop = [], threading.Event()
 
@@ -310,9 +310,9 @@ def test_soft_stops_are_those_of_simulate(integrator):
     q, v = kt.rollout(rail(), np.zeros(1), None, None, DT, steps=500, integrator=integrator)
     assert run.q[:, 0].min() < -0.51
     close((q, v), (run.q, run.v))
-    assert kt.Rollout(rail()).model.limit_stiffness.tolist() == run.model.limit_stiffness.tolist()
+    assert kt.simulation.Rollout(rail()).model.limit_stiffness.tolist() == run.model.limit_stiffness.tolist()
     own = rail(limit_stiffness=1e4, limit_damping=300.0)
-    assert kt.Rollout(own).model is own
+    assert kt.simulation.Rollout(own).model is own
     q, _ = kt.rollout(rail(), np.full(1, -0.6), None, None, DT, steps=500)  # a start beyond the limit is pushed back
     assert -0.51 < q[-1, 0] < -0.5
 
@@ -325,7 +325,7 @@ def test_limits_ignored_and_raised(stop, integrator):
     q, _ = kt.rollout(model, np.zeros(1), None, None, 0.01, steps=100, integrator=integrator, limits="ignore")
     first = int(np.argmax(q[:, 0] < -0.5))
     assert first == 32
-    raising = kt.Rollout(model, integrator, limits="raise")
+    raising = kt.simulation.Rollout(model, integrator, limits="raise")
     start = np.zeros((12, 1))
     same(raising(start, None, None, 0.01, steps=first - 1).q[0][None], q[None, :first])
     for steps in (first, first + 1, first + 40):
@@ -342,11 +342,11 @@ def test_other_parameters(integrator):
     """One set is the rollout of the model with those numbers; a set for every state is each state with its own."""
     model = walker()
     q, v, tau = inputs(model, 10, 6)
-    roll = kt.Rollout(model, integrator)
+    roll = kt.simulation.Rollout(model, integrator)
     rotors = np.linspace(0.01, 0.5, 10)
     one = roll.with_parameters({"shank_joint.armature": rotors[3]})
     assert one.model.armature[9] == rotors[3]
-    close(one(q, v, tau, DT), kt.Rollout(one.model, integrator)(q, v, tau, DT))
+    close(one(q, v, tau, DT), kt.simulation.Rollout(one.model, integrator)(q, v, tau, DT))
     many = roll.with_parameters({"shank_joint.armature": rotors})(q, v, tau, DT)
     close((many.q[3], many.v[3]), (one(q, v, tau, DT).q[3], one(q, v, tau, DT).v[3]))
     assert np.abs(many.v[4] - one(q, v, tau, DT).v[4]).max() > 1e-4
@@ -360,7 +360,7 @@ def test_other_parameters(integrator):
 def test_parameters_of_another_model_without_stops():
     """Another model gets its stops by the same rule before its numbers are taken."""
     heavy = rail().replace(gravity=(0.0, 0.0, -1.0))
-    roll = kt.Rollout(rail()).with_parameters(heavy)
+    roll = kt.simulation.Rollout(rail()).with_parameters(heavy)
     same(roll(np.zeros(1), None, None, DT, steps=900), kt.rollout(heavy, np.zeros(1), None, None, DT, steps=900))
 
 
@@ -368,7 +368,9 @@ def test_copies_and_pickles_compute_the_same():
     """A Rollout goes to another process by its model and choices."""
     model = walker()
     q, v, tau = inputs(model, 3, 4)
-    roll = kt.Rollout(model, "rk4", limits="raise", checks=False, threads=2).with_parameters({"gravity.z": -1.6})
+    roll = kt.simulation.Rollout(model, "rk4", limits="raise", checks=False, threads=2).with_parameters(
+        {"gravity.z": -1.6}
+    )
     for other in (pickle.loads(pickle.dumps(roll)), copy.deepcopy(roll)):
         assert (other.integrator, other.limits, other.checks, other.threads) == ("rk4", "raise", False, 2)
         same(other(q, v, tau, DT), roll(q, v, tau, DT))
@@ -408,13 +410,13 @@ def test_what_is_wrong_is_named():
         ((q, v, tau, DT), {"f_ext": {"shin": np.zeros(6)}}, "no body named 'shin'"),
     ]  # fmt: skip
     for arguments, options, message in cases:
-        with pytest.raises(kt.KinetreeError, match=message):
+        with pytest.raises(kt.errors.KinetreeError, match=message):
             kt.rollout(model, *arguments, **options)
 
 
 def test_what_is_no_model_or_number_of_threads_is_named():
     """When the rollout is made, by either name; and results that cannot be written."""
-    for make in (lambda x, **named: kt.rollout(x, [0.0], None, None, DT, steps=2, **named), kt.Rollout):
+    for make in (lambda x, **named: kt.rollout(x, [0.0], None, None, DT, steps=2, **named), kt.simulation.Rollout):
         with pytest.raises(TypeError, match=r"ollout: model is 'pole', expected a Model, kt.load\('pole'\)"):
             make("pole")
         with pytest.raises(ValueError, match="threads is 0, expected a whole number above 0"):

@@ -90,7 +90,7 @@ def test_saving_and_loading_is_the_identity(tmp_path, top):
 def test_loaded_trajectory_needs_the_model_for_interpolation(tmp_path, top):
     """Without the model the message says how to give it; with it, states are the same."""
     path = top.save(tmp_path / "run.npz")
-    with pytest.raises(kt.KinetreeError, match="load it with Trajectory.load"):
+    with pytest.raises(kt.errors.KinetreeError, match="load it with Trajectory.load"):
         kt.Trajectory.load(path).state(0.5)
     assert np.array_equal(kt.Trajectory.load(path, top.model).state(0.5)[0], top.state(0.5)[0])
 

@@ -62,10 +62,10 @@ def test_unknown_channels_are_named(arm):
 
 
 def test_frame_poses_are_those_of_the_kinematics(arm):
-    """The batch of poses is what frame_pose gives one state at a time."""
+    """The batch of poses is what pose gives one state at a time."""
     way = arm.frame("tool")
     for n in (0, 37, len(arm) - 1):
-        R, p = kt.frame_pose(arm.model, arm.q[n], frame="tool")
+        R, p = kt.pose(arm.model, arm.q[n], frame="tool")
         assert way.rotation[n] == pytest.approx(R, abs=1e-14) and way.position[n] == pytest.approx(p, abs=1e-14)
 
 
@@ -93,7 +93,7 @@ def test_frames_of_planar_models_are_in_space():
     """The path of a planar model is that of the spatial model that it was made of."""
     flat = kt.load("double_pendulum").planar()
     run = kt.simulate(flat, [1.0, 0.5], duration=0.1)
-    R, p = kt.frame_pose(flat.spatial, run.q, frame="tip")
+    R, p = kt.pose(flat.spatial, run.q, frame="tip")
     assert run.frame("tip").position == pytest.approx(p, abs=1e-14)
     assert run.frame("tip").rotation == pytest.approx(R, abs=1e-14)
 

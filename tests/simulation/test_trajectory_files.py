@@ -75,7 +75,7 @@ def test_files_keep_the_ledger(tmp_path, arm, suffix):
 def test_without_the_ledger_it_is_computed_anew(tmp_path, arm, suffix):
     """What the run noted is in the file, wrenches too: with the model the same ledger comes out."""
     path = arm.save(tmp_path / f"run{suffix}", ledger=False)
-    with pytest.raises(kt.KinetreeError, match="needs the model"):
+    with pytest.raises(kt.errors.KinetreeError, match="needs the model"):
         _ = kt.Trajectory.load(path).ledger
     back = kt.Trajectory.load(path, kt.load("arm7"))
     assert np.array_equal(back.ledger.remainder, arm.ledger.remainder)
@@ -253,7 +253,7 @@ if event == "full":
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
     try:
         run.save(path)
-    except kt.KinetreeError as error:
+    except kt.errors.KinetreeError as error:
         print(error)
 else:
     while True:
@@ -283,7 +283,7 @@ def test_a_full_disk_or_a_kill_leaves_the_file_that_was_there(tmp_path, name, ev
     process.communicate(timeout=60)
     if event == "full":
         assert f"{path}: not written: File too large; the file that was there is unchanged. Make room" in said
-    back = kt.Snapshot.load(path) if name == "run.snapshot" else kt.Trajectory.load(path)
+    back = kt.simulation.Snapshot.load(path) if name == "run.snapshot" else kt.Trajectory.load(path)
     assert len(back.record["time"] if name == "run.snapshot" else back.time) in (1000, 1001)
     files.write_bytes(path, b"")  # which removes what a kill left, in the instant in which the new file has a name
     assert os.listdir(tmp_path) == [name]

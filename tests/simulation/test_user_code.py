@@ -336,7 +336,7 @@ class Heat:
 def _results():
     run = kt.simulate(
         ARM, START, duration=0.02, f_ext={ARM.body_names[-1]: [0, 0, 0, 1, 0, 0]}, disturbance=lambda t: np.zeros(2),
-        events=kt.Event(lambda t, q, v: t - 0.01), controller=spin, motors=kt.Motor(ARM.joint_names[1]),
+        events=kt.Event(lambda t, q, v: t - 0.01), controller=spin, motors=kt.simulation.Motor(ARM.joint_names[1]),
         elements=Heat(),
     )  # fmt: skip
     _ = run.ledger
@@ -350,7 +350,7 @@ def _results():
         "Quantity": [*run.channels.values(), run.channels["v"].derivative()],
         "RunComparison": run.compare(run),
         "Snapshot": kt.Simulation(ARM, START).save(),
-        "Factorization": list(kt.factorize(ARM, START).factors),
+        "Factorization": list(kt.dynamics.factorize(ARM, START).factors),
         "FourierTrajectory": kt.identify.FourierTrajectory(1.0, np.zeros(2), np.ones((2, 1)), np.ones((2, 1))),
         "Identification": kt.identify.fit(ARM, q, v, a, kt.rnea(ARM, q, v, a)),
     }
@@ -367,7 +367,7 @@ def test_arrays_of_results_are_read_only():
 def test_outputs_of_compiled_functions_are_fresh():
     """Results are the caller's own: writing to one changes neither the next nor what the function works with."""
     q = np.array([0.3, 0.2])
-    for f in (lambda: kt.crba(ARM, q), lambda: kt.factorize(ARM, q).solve(q), lambda: kt.rnea(ARM, q, q, q)):
+    for f in (lambda: kt.crba(ARM, q), lambda: kt.dynamics.factorize(ARM, q).solve(q), lambda: kt.rnea(ARM, q, q, q)):
         first = f()
         kept = first.copy()
         first[...] = np.nan

@@ -55,7 +55,7 @@ def state(model, seed: int):
 
 def frames_at(model, q) -> dict[str, np.ndarray]:
     """Homogeneous poses of all frames in the world, by name."""
-    poses = kt.frame_poses(model, q)
+    poses = kt.kinematics.frame_poses(model, q)
     return {frame.name: homogeneous(poses[0][k], poses[1][k]) for k, frame in enumerate(model.frames)}
 
 

@@ -50,8 +50,8 @@ def test_the_base_is_where_it_is_put(seed):
     for on, frame in ((None, "g_world"), ("socket", "g_socket")):
         both = attach(model, other, at="body2", placement=X, prefix="g_", on=on, free_base="keep")
         q = both.random_q(np.random.default_rng(seed))
-        there = homogeneous(*kt.frame_pose(both, q, frame="body2")) @ X
-        close(homogeneous(*kt.frame_pose(both, q, frame=frame)), there, ulps=1e5)
+        there = homogeneous(*kt.pose(both, q, frame="body2")) @ X
+        close(homogeneous(*kt.pose(both, q, frame=frame)), there, ulps=1e5)
 
 
 @pytest.mark.parametrize("on", [None, "socket"])
@@ -74,7 +74,7 @@ def test_cut_and_attached_again_is_the_same_robot():
     robot = kt.load("humanoid", floating_base=True)
     arm, rest = submodel(robot, "left_upper_arm"), prune(robot, "left_upper_arm")
     q, v, *_ = state(robot, 0)
-    where = np.linalg.inv(homogeneous(*kt.frame_pose(robot, robot.neutral(), frame="left_collar")))
+    where = np.linalg.inv(homogeneous(*kt.pose(robot, robot.neutral(), frame="left_collar")))
     both = attach(rest, arm, at="left_collar", placement=where)
     states = StateMap(robot, both)
     G = states.velocity_matrix(q)
@@ -107,7 +107,7 @@ def test_a_floating_gripper_gives_up_its_free_joint():
     both = attach(b.build(), gripper(), at="tool", on="bottom")
     assert both.nv == arm.nv + 1 and both.frame("palm").body == both.body("flange_link")
     q = both.random_q(np.random.default_rng(0))
-    close(homogeneous(*kt.frame_pose(both, q, frame="bottom")), homogeneous(*kt.frame_pose(both, q, frame="tool")))
+    close(homogeneous(*kt.pose(both, q, frame="bottom")), homogeneous(*kt.pose(both, q, frame="tool")))
     assert both.loops == () and "'rope'" in str(both.report.at_level("dropped")[-1])
     assert "left behind on its world: stand, floor" in str(both.report)
     home, _ = both.keyframe("home")  # one state of both
@@ -195,7 +195,7 @@ def test_a_payload_adds_its_kinetic_energy(seed):
     load = {"mass": 2.0, "com": (0.1, 0.2, -0.3), "inertia": (0.1, 0.2, 0.25)}
     loaded = add_payload(model, at, **load)
     q, v, *_ = state(model, seed)
-    twist = kt.frame_velocity(model, q, v, frame=at, reference="local")
+    twist = kt.velocity(model, q, v, frame=at, reference="local")
     b = ModelBuilder("load")
     b.add_body("load", joint=Free(), **load)
     lone = kt.kinetic_energy(b.build(), [0, 0, 0, 1, 0, 0, 0], twist)

@@ -98,7 +98,7 @@ def test_a_base_is_put_on_a_table():
 def test_a_robot_without_a_mount_can_be_moved():
     """Nothing is welded to the world of a double pendulum; placed elsewhere, it hangs there."""
     moved = with_base(kt.models.double_pendulum(), "fixed", placement=((1.0, 0.0, 2.0), (0.0, 0.0, 0.0)))
-    assert kt.frame_pose(moved, [0.0, 0.0], frame="lower").p_WF.tolist() == [1.0, 0.0, 1.0]
+    assert kt.pose(moved, [0.0, 0.0], frame="lower").p_WF.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_floors_and_loose_bodies_stay_on_the_world():
@@ -258,8 +258,8 @@ def test_the_same_forces_cause_the_same_motion(seed):
     how = {"reference": "local_world_aligned", "kind": "classical"}
     for frame in ("body1_mark", model.body_names[-1]):
         close(
-            kt.frame_acceleration(new, states.q(q), states.v(q, v), there, frame=frame, **how),
-            kt.frame_acceleration(model, q, v, here, frame=frame, **how),
+            kt.acceleration(new, states.q(q), states.v(q, v), there, frame=frame, **how),
+            kt.acceleration(model, q, v, here, frame=frame, **how),
             scale=100.0,
             ulps=1e6,  # M of the trees has condition numbers up to 1e4
         )
@@ -275,8 +275,8 @@ def test_joint_data_goes_with_the_joints(seed):
     new = reroot(model, model.body_names[-1])
     states = StateMap(model, new)
     q, v, *_ = state(model, seed)
-    here = kt.passive_joint_forces(model, q, v)
-    there = kt.passive_joint_forces(new, states.q(q), states.v(q, v))
+    here = kt.dynamics.passive_joint_forces(model, q, v)
+    there = kt.dynamics.passive_joint_forces(new, states.q(q), states.v(q, v))
     for name in model.joint_names[2:]:
         close(there[new.v_index(name)], here[model.v_index(name)])
     pairs = [{(c.joint, c.master, c.ratio) for c in m.couplings} for m in (model, new)]

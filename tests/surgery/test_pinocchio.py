@@ -32,7 +32,7 @@ def same(model, pin_model, seed: int, frames) -> None:
     pin.framesForwardKinematics(pin_model, data, b.q_to_pin(q))
     for frame in frames:
         X = data.oMf[pin_model.getFrameId(frame)].homogeneous
-        close(homogeneous(*kt.frame_pose(model, q, frame=frame)), X)
+        close(homogeneous(*kt.pose(model, q, frame=frame)), X)
 
 
 @pytest.mark.parametrize("robot", ["ur5", "panda", "anymal_b", "talos_reduced", "tiago_no_hand"])

@@ -31,7 +31,7 @@ def test_numbers_are_the_same_to_the_last_bit(seed):
     np.testing.assert_array_equal(new.number_values(), model.number_values())
     np.testing.assert_array_equal(kt.crba(new, q), kt.crba(model, q))
     np.testing.assert_array_equal(kt.rnea(new, q, v, a), kt.rnea(model, q, v, a))
-    for one, other in zip(kt.frame_poses(new, q), kt.frame_poses(model, q), strict=True):
+    for one, other in zip(kt.kinematics.frame_poses(new, q), kt.kinematics.frame_poses(model, q), strict=True):
         np.testing.assert_array_equal(one, other)
     assert [f.name for f in new.frames[1:]] == [f"left_{f.name}_1" for f in model.frames[1:]]
     assert new.joint_names[1:] == tuple(f"left_{name}_1" for name in model.joint_names[1:])

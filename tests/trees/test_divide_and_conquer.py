@@ -130,7 +130,7 @@ def test_a_level_goes_at_once(monkeypatch):
         q, v, _, tau = state(model, n)
         calls.clear()
         with kt.interpreted():
-            close(kt.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau), scale=1e3)
+            close(kt.dynamics.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau), scale=1e3)
         counts.append(len(calls))
     assert counts[0] >= 4
     assert counts[1] - counts[0] <= 8  # two levels more, each in two or three forms
@@ -142,8 +142,8 @@ def test_batches_and_levels_go_together():
     rng = np.random.default_rng(2)
     q, v, tau = rng.standard_normal((3, 4, 3, 5))
     with kt.interpreted():
-        close(kt.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau), scale=1e3)
-        close(kt.divide_and_conquer(model, q, v[0, 0], tau), kt.aba(model, q, v[0, 0], tau), scale=1e3)
+        close(kt.dynamics.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau), scale=1e3)
+        close(kt.dynamics.divide_and_conquer(model, q, v[0, 0], tau), kt.aba(model, q, v[0, 0], tau), scale=1e3)
 
 
 # Building blocks -----------------------------------------------------------------------------------------------------

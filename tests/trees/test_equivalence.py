@@ -206,7 +206,7 @@ def test_energy_of_a_body_that_turns_alone_is_that_of_its_augmented_body(seed, f
             v[model.v_slice[j]] = list(-(E @ w))
         body = augmented[i]
         if floating:
-            h = np.array(kt.centroidal_momentum(model, q, v))[3:]
+            h = np.array(kt.centroidal.momentum(model, q, v))[3:]
             # Stop the center of mass: the base moves along, without turning.
             v[3:6] -= np.array(X[1].E.matrix.rows) @ h / model.total_mass
             c = body.com

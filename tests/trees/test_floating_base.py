@@ -52,7 +52,7 @@ def condition(model, q):
 def test_forward_dynamics(seed):
     """Table 9.4 is aba with no force in the free joint."""
     model, q, v, _, tau, f_ext = system(seed)
-    a_base, a_joints = kt.floating_base_forward_dynamics(model, q, v, tau[6:], f_ext)
+    a_base, a_joints = kt.floating_base.forward_dynamics(model, q, v, tau[6:], f_ext)
     tau[:6] = 0.0
     expected = kt.aba(model, q, v, tau, f_ext)
     close(np.r_[a_base, a_joints], expected, scale=condition(model, q))
@@ -62,7 +62,7 @@ def test_forward_dynamics(seed):
 def test_inverse_dynamics(seed):
     """Table 9.6: rnea of the answer needs no force in the free joint, and the joint forces found."""
     model, q, v, a, _, f_ext = system(seed)
-    a_base, tau_joints = kt.floating_base_inverse_dynamics(model, q, v, a[6:], f_ext)
+    a_base, tau_joints = kt.floating_base.inverse_dynamics(model, q, v, a[6:], f_ext)
     expected = kt.rnea(model, q, v, np.r_[a_base, a[6:]], f_ext)
     close(np.r_[np.zeros(6), tau_joints], expected, scale=condition(model, q))
 
@@ -71,8 +71,8 @@ def test_inverse_dynamics(seed):
 def test_inverse_dynamics_is_hybrid_dynamics(seed):
     """With the free joint alone in forward, on all three methods."""
     model, q, v, a, _, f_ext = system(seed)
-    a_base, tau_joints = kt.floating_base_inverse_dynamics(model, q, v, a[6:], f_ext)
-    for method in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive):
+    a_base, tau_joints = kt.floating_base.inverse_dynamics(model, q, v, a[6:], f_ext)
+    for method in (kt.dynamics.hybrid_aba, kt.dynamics.hybrid_crba, kt.textbook.hybrid_recursive):
         result = method(model, q, v, np.zeros(model.nv), a, f_ext, forward=[model.joint_names[1]])
         close(result.a_all[:6], a_base, scale=condition(model, q))
         close(result.tau_all[6:], tau_joints, scale=condition(model, q))
@@ -82,8 +82,8 @@ def test_inverse_dynamics_is_hybrid_dynamics(seed):
 def test_forward_after_inverse_is_the_identity(seed):
     """FD(ID) = id, the acceleration of the base included."""
     model, q, v, a, _, f_ext = system(seed)
-    a_base, tau_joints = kt.floating_base_inverse_dynamics(model, q, v, a[6:], f_ext)
-    again = kt.floating_base_forward_dynamics(model, q, v, tau_joints, f_ext)
+    a_base, tau_joints = kt.floating_base.inverse_dynamics(model, q, v, a[6:], f_ext)
+    again = kt.floating_base.forward_dynamics(model, q, v, tau_joints, f_ext)
     scale = condition(model, q)
     close(again.a_base, a_base, scale=scale)
     close(again.a_joints, a[6:], scale=scale)
@@ -93,7 +93,7 @@ def test_forward_after_inverse_is_the_identity(seed):
 def test_coefficients(seed):
     """Eq. 9.13: the blocks of crba and bias_forces; solved by the sparse factors of the whole matrix."""
     model, q, v, _, tau, f_ext = system(seed)
-    eq = kt.floating_base_coefficients(model, q, v, f_ext)
+    eq = kt.floating_base.coefficients(model, q, v, f_ext)
     M, c = kt.crba(model, q), kt.bias_forces(model, q, v, f_ext)
     for found, expected in zip((eq.I0c, eq.F, eq.H), blocks(M), strict=True):
         close(found, expected)
@@ -102,7 +102,7 @@ def test_coefficients(seed):
     whole = np.block([[eq.I0c, eq.F], [eq.F.T, eq.H]])
     force = np.r_[-eq.p0c, tau[6:] - eq.C]
     a = solve_ltdl(*ltdl_factors(whole.tolist(), above), force.tolist(), above)
-    a_base, a_joints = kt.floating_base_forward_dynamics(model, q, v, tau[6:], f_ext)
+    a_base, a_joints = kt.floating_base.forward_dynamics(model, q, v, tau[6:], f_ext)
     close(a, np.r_[a_base, a_joints], scale=condition(model, q))
 
 
@@ -110,8 +110,8 @@ def test_coefficients(seed):
 def test_reduced_coefficients(seed):
     """Eq. 9.14-9.16: symmetric, positive definite, the same accelerations; H_fl^-1 is the joints' block of M^-1."""
     model, q, v, _, tau, f_ext = system(seed)
-    H_fl, C_fl = kt.floating_base_reduced_coefficients(model, q, v, f_ext)
-    _, a_joints = kt.floating_base_forward_dynamics(model, q, v, tau[6:], f_ext)
+    H_fl, C_fl = kt.floating_base.reduced_coefficients(model, q, v, f_ext)
+    _, a_joints = kt.floating_base.forward_dynamics(model, q, v, tau[6:], f_ext)
     scale = condition(model, q)
     np.testing.assert_array_equal(H_fl, H_fl.T)
     assert np.all(np.linalg.eigvalsh(H_fl) > 0.0)
@@ -127,7 +127,7 @@ def test_jacobian(seed, reference):
     I0c, F, _ = blocks(kt.crba(model, q))
     for frame in model.body_names:
         J = kt.jacobian(model, q, frame=frame, reference=reference)
-        found = kt.floating_base_jacobian(model, q, frame=frame, reference=reference)
+        found = kt.floating_base.jacobian(model, q, frame=frame, reference=reference)
         close(found, J[:, 6:] - J[:, :6] @ np.linalg.solve(I0c, F), scale=np.linalg.cond(I0c))
 
 
@@ -141,11 +141,11 @@ def test_joints_do_not_feel_gravity(seed):
     other = model.replace(gravity=(1.3, -2.4, 7.1))
     R_WB, _ = kt.forward_kinematics(model, q)
     fall = np.r_[np.zeros(3), R_WB[1].T @ (np.array([1.3, -2.4, 7.1]) - list(model.gravity))]
-    for call, given in ((kt.floating_base_forward_dynamics, tau[6:]), (kt.floating_base_inverse_dynamics, a[6:])):
+    for call, given in ((kt.floating_base.forward_dynamics, tau[6:]), (kt.floating_base.inverse_dynamics, a[6:])):
         here, there = call(model, q, v, given, f_ext), call(other, q, v, given, f_ext)
         np.testing.assert_array_equal(here[1], there[1])
         close(there.a_base - here.a_base, fall, scale=np.abs(here.a_base).max())
-    one, two = (kt.floating_base_reduced_coefficients(m, q, v, f_ext).C_fl for m in (model, other))
+    one, two = (kt.floating_base.reduced_coefficients(m, q, v, f_ext).C_fl for m in (model, other))
     np.testing.assert_array_equal(one, two)
 
 
@@ -153,7 +153,7 @@ def test_joints_do_not_feel_gravity(seed):
 def test_momentum_of_the_tree(seed):
     """Example 9.3: the sum of all I_i v_i is I0c v_0 + F qd, about the origin of the base and in its axes."""
     model, q, v, *_ = system(seed, armature=False)
-    eq = kt.floating_base_coefficients(model, q, v)
+    eq = kt.floating_base.coefficients(model, q, v)
     R_WB, p_WB = kt.forward_kinematics(model, q)
     h = kt.momentum(model, q, v)
     moment = h[:3] - np.cross(p_WB[1], h[3:])
@@ -164,7 +164,7 @@ def test_momentum_of_the_tree(seed):
 def test_kinetic_energy(seed):
     """Half the quadratic form of the whole matrix in the base's twist and the joints' velocities."""
     model, q, v, *_ = system(seed)
-    eq = kt.floating_base_coefficients(model, q, v)
+    eq = kt.floating_base.coefficients(model, q, v)
     twice = v[:6] @ eq.I0c @ v[:6] + 2.0 * v[:6] @ eq.F @ v[6:] + v[6:] @ eq.H @ v[6:]
     close(0.5 * twice, kt.kinetic_energy(model, q, v))
 
@@ -174,7 +174,7 @@ def test_momentum_changes_by_the_external_wrench_alone(seed):
     """Without gravity and wrenches the spatial momentum stays, whatever the joints do: d(I0c v_0 + F qd)/dt = 0."""
     model, q, v, _, tau, _ = system(seed, armature=False)
     model = model.replace(gravity=(0.0, 0.0, 0.0))
-    a = np.concatenate(kt.floating_base_forward_dynamics(model, q, v, tau[6:]))
+    a = np.concatenate(kt.floating_base.forward_dynamics(model, q, v, tau[6:]))
     h = 1e-3 / max(10.0, np.abs(v).max(), np.sqrt(np.abs(a).max()))  # a thousandth of the time in which q changes
 
     def momentum(t):
@@ -194,7 +194,7 @@ def test_impulses_within_the_robot(seed):
     dv = np.linalg.solve(kt.crba(model, q), impulse)
     for frame in model.body_names[1:]:
         twist = kt.jacobian(model, q, frame=frame, reference="local") @ dv
-        J_fl = kt.floating_base_jacobian(model, q, frame=frame, reference="local")
+        J_fl = kt.floating_base.jacobian(model, q, frame=frame, reference="local")
         close(J_fl @ dv[6:], twist, scale=condition(model, q) * np.abs(dv).max())
 
 
@@ -202,13 +202,13 @@ def test_impulses_within_the_robot(seed):
 def test_motion_without_momentum(seed):
     """From rest the base recoils so that I0c v_0 = -F qd; then J_fl qd is the twist of every frame."""
     model, q, v, *_ = system(seed, armature=False)
-    eq = kt.floating_base_coefficients(model, q, v)
+    eq = kt.floating_base.coefficients(model, q, v)
     v[:6] = -np.linalg.solve(eq.I0c, eq.F @ v[6:])
     scale = np.linalg.cond(eq.I0c)
     close(kt.momentum(model, q, v), np.zeros(6), scale=scale)
     for frame in model.body_names[1:]:
-        twist = kt.frame_velocity(model, q, v, frame=frame, reference="world")
-        close(kt.floating_base_jacobian(model, q, frame=frame, reference="world") @ v[6:], twist, scale=scale)
+        twist = kt.velocity(model, q, v, frame=frame, reference="world")
+        close(kt.floating_base.jacobian(model, q, frame=frame, reference="world") @ v[6:], twist, scale=scale)
 
 
 # What floats ----------------------------------------------------------------------------------------------------------
@@ -235,14 +235,14 @@ def test_a_fixed_base_has_no_freedoms():
     """The same calls on a robot that does not float: empty blocks, and the plain algorithms."""
     model = kt.models.chain_gu(4)
     q, v, a, tau = state(model, 1)
-    eq = kt.floating_base_coefficients(model, q, v)
+    eq = kt.floating_base.coefficients(model, q, v)
     assert eq.I0c.shape == (0, 0) and eq.F.shape == (0, 4) and eq.p0c.shape == (0,)
     np.testing.assert_array_equal(eq.H, kt.crba(model, q))
     close(eq.C, kt.bias_forces(model, q, v))
-    close(kt.floating_base_forward_dynamics(model, q, v, tau).a_joints, kt.aba(model, q, v, tau))
-    close(kt.floating_base_inverse_dynamics(model, q, v, a).tau_joints, kt.rnea(model, q, v, a))
+    close(kt.floating_base.forward_dynamics(model, q, v, tau).a_joints, kt.aba(model, q, v, tau))
+    close(kt.floating_base.inverse_dynamics(model, q, v, a).tau_joints, kt.rnea(model, q, v, a))
     J = kt.jacobian(model, q, frame="body4", reference="local")
-    close(kt.floating_base_jacobian(model, q, frame="body4", reference="local"), J)
+    close(kt.floating_base.jacobian(model, q, frame="body4", reference="local"), J)
 
 
 def test_a_planar_base():

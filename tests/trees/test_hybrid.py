@@ -12,7 +12,7 @@ from kinetree.errors import CouplingError, DuplicateNameError, UnknownNameError
 from kinetree.joints import Prismatic, Revolute
 from tests.identities.systems import close, state
 
-METHODS = (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_recursive)
+METHODS = (kt.dynamics.hybrid_aba, kt.dynamics.hybrid_crba, kt.textbook.hybrid_recursive)
 GU = kt.models.chain_gu(6)
 
 
@@ -81,7 +81,7 @@ def test_it_is_the_permuted_equation_of_motion(seed):
     M, C = kt.crba(model, q), kt.bias_forces(model, q, v, f_ext)
     expected = a.copy()
     expected[free] = np.linalg.solve(M[free][:, free], (tau - C - M @ np.where(free, 0.0, a))[free])
-    found = kt.hybrid_aba(model, q, v, tau, a, f_ext, forward=forward)
+    found = kt.dynamics.hybrid_aba(model, q, v, tau, a, f_ext, forward=forward)
     size = condition(model, q, forward) * max(1.0, np.abs(expected).max())
     close(found.a_all, expected, scale=size, ulps=1e3)
     close(found.tau_all, M @ expected + C, scale=size * np.abs(M).max(), ulps=1e3)
@@ -176,8 +176,8 @@ def machine(coupled: bool):
 def coupled_state(model, seed):
     """A state that respects the couplings, and accelerations that do."""
     q, v, a, tau = state(model, seed)
-    q, v = kt.apply_couplings(model, q, v)
-    return q, v, kt.apply_couplings(model, q, a)[1], tau
+    q, v = kt.kinematics.apply_couplings(model, q, v)
+    return q, v, kt.kinematics.apply_couplings(model, q, a)[1], tau
 
 
 @pytest.mark.usefixtures("interpreted_source")
@@ -211,7 +211,7 @@ def test_every_way_to_name_the_joints_is_one_function():
     """Names or numbers, tuple, list or text, in any order."""
     q, v, a, tau = state(GU, 1)
     ways = (("joint2", "joint5"), ["joint5", "joint2"], (2, 5), "joint5+joint2")
-    results = [kt.hybrid_aba(GU, q, v, tau, a, forward=way) for way in ways]
+    results = [kt.dynamics.hybrid_aba(GU, q, v, tau, a, forward=way) for way in ways]
     results.append(kt.compile(GU, "hybrid_aba:joint2+joint5")(q, v, tau, a))
     fused = kt.compile(GU, ["rnea", "hybrid_aba:joint2+joint5"])(q, v, a, tau)[1]
     close(fused.a_all, results[0].a_all)
@@ -233,8 +233,8 @@ def test_models_that_share_code_may_name_their_joints_differently():
     here, there = pair("hip", "knee"), pair("knee", "hip")
     assert here.structure() == there.structure()
     zero, a = np.zeros(2), np.array([1.0, 2.0])
-    assert kt.hybrid_aba(here, zero, zero, zero, a, forward=("knee",)).a_all[0] == 1.0
-    assert kt.hybrid_aba(there, zero, zero, zero, a, forward=("knee",)).a_all[1] == 2.0
+    assert kt.dynamics.hybrid_aba(here, zero, zero, zero, a, forward=("knee",)).a_all[0] == 1.0
+    assert kt.dynamics.hybrid_aba(there, zero, zero, zero, a, forward=("knee",)).a_all[1] == 2.0
 
 
 def test_functions_can_be_pickled():
@@ -258,23 +258,23 @@ def test_wrong_names_are_refused(forward, error, text, compiled):
     x = np.zeros(6)
     with pytest.raises(error, match=text):
         if compiled:
-            kt.hybrid_aba(GU, x, x, x, x, forward=forward)
+            kt.dynamics.hybrid_aba(GU, x, x, x, x, forward=forward)
         else:
             with kt.interpreted():
-                kt.hybrid_aba(GU, x, x, x, x, forward=forward)
+                kt.dynamics.hybrid_aba(GU, x, x, x, x, forward=forward)
 
 
 def test_the_choice_is_required():
     """Which joints have known forces cannot be guessed."""
     x = np.zeros(6)
     with pytest.raises(TypeError, match="hybrid_aba needs the keyword argument forward="):
-        kt.hybrid_aba(GU, x, x, x, x)
+        kt.dynamics.hybrid_aba(GU, x, x, x, x)
 
 
 def test_compiling_a_long_chain():
     """72 joints, every third with known force: traced in pieces, the answer solves the equation of motion."""
     model = kt.models.chain_gu(72)
     q, v, a, tau = 0.3 * np.array(state(model, 4))
-    a_all, tau_all = kt.hybrid_aba(model, q, v, tau, a, forward=model.joint_names[1::3])
+    a_all, tau_all = kt.dynamics.hybrid_aba(model, q, v, tau, a, forward=model.joint_names[1::3])
     needed = kt.rnea(model, q, v, a_all)
     close(tau_all, needed, scale=np.abs(needed).max(), ulps=1e6)

@@ -33,9 +33,9 @@ def test_combinations_give_the_same_joint_forces(seed):
     """Y pi = Y_B (K pi) at states that the combinations were not found from, for all kinds of joints."""
     model = kt.models.random_tree(5, seed=seed, floating=seed % 2 == 0)
     base, (q, v, a) = kt.identify.base_parameters(model), state(model, seed)[:3]
-    pi = kt.inertial_parameters(model)
+    pi = kt.identify.inertial_parameters(model)
     with kt.interpreted():
-        Y = kt.joint_torque_regressor(model, q, v, a)
+        Y = kt.regressors.joint_torque(model, q, v, a)
     # The coefficients come from a least-squares problem whose condition may reach 1e3.
     close(base.regressor(Y) @ base.values(pi), Y @ pi, ulps=1e6)
     assert base.rank <= kt.surgery.base_parameter_count(model)
@@ -49,7 +49,7 @@ def test_what_the_combinations_leave_out_changes_no_joint_force(seed):
     base, (q, v, a) = kt.identify.base_parameters(model), state(model, seed)[:3]
     null = np.linalg.svd(base.matrix)[2][base.rank :]
     with kt.interpreted():
-        close(kt.joint_torque_regressor(model, q, v, a) @ null.T, 0.0, scale=10.0, ulps=1e6)
+        close(kt.regressors.joint_torque(model, q, v, a) @ null.T, 0.0, scale=10.0, ulps=1e6)
 
 
 def test_states_can_tell_less():
@@ -98,7 +98,7 @@ def test_free_numbers_give_bodies_that_a_model_takes():
     """Any ten numbers are a body that obeys the triangle inequality."""
     model = kt.models.chain_gu(6)
     theta = np.random.default_rng(2).standard_normal((6, 10))
-    assert kt.with_inertial_parameters(model, kt.identify.from_log_cholesky(theta).ravel()).nb == 7
+    assert kt.identify.with_inertial_parameters(model, kt.identify.from_log_cholesky(theta).ravel()).nb == 7
 
 
 def test_derivatives_of_the_parameters():
@@ -200,9 +200,9 @@ def test_joints_with_quaternions_are_refused():
 def spoiled(model, seed: int, size: float = 0.2):
     """The model with inertias off by about ``size``, possible ones."""
     rng = np.random.default_rng(seed)
-    theta = kt.identify.log_cholesky(kt.inertial_parameters(model).reshape(-1, 10))
+    theta = kt.identify.log_cholesky(kt.identify.inertial_parameters(model).reshape(-1, 10))
     widths = np.r_[np.ones(4), np.full(6, 0.1)]
-    return kt.with_inertial_parameters(model, kt.identify.from_log_cholesky(
+    return kt.identify.with_inertial_parameters(model, kt.identify.from_log_cholesky(
         theta + size * widths * rng.standard_normal(theta.shape)).ravel())  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def found(arm, measured):
 def test_fits_find_the_base_parameters(arm, found):
     """All 43 combinations within five standard deviations of the noise; together within 1 %, the prior is off by 20."""
     base = found.base
-    true, prior = (base.values(kt.inertial_parameters(m)) for m in (arm, found.prior))
+    true, prior = (base.values(kt.identify.inertial_parameters(m)) for m in (arm, found.prior))
     error = base.values(found.parameters) - true
     assert base.rank == 43 and found.converged
     assert np.all(np.abs(error) < 5.0 * found.base_deviation)
@@ -234,15 +234,15 @@ def test_fits_find_the_base_parameters(arm, found):
 def test_found_bodies_are_possible(found):
     """Every pseudo-inertia is positive definite, by a margin, and a model takes the parameters as they are."""
     assert found.consistent and np.all(found.least_eigenvalues > 1e-6)
-    assert kt.with_inertial_parameters(found.prior, found.parameters).nb == found.prior.nb
+    assert kt.identify.with_inertial_parameters(found.prior, found.parameters).nb == found.prior.nb
 
 
 def test_plain_least_squares_finds_impossible_bodies(arm, measured, found):
     """What the condition is for: the same data fitted without it have bodies with negative pseudo-inertias."""
     q, v, a, tau, noise = measured
-    Y = kt.joint_torque_regressor(arm, q, v, a) / noise[:, None]
+    Y = kt.regressors.joint_torque(arm, q, v, a) / noise[:, None]
     tau = tau + arm.damping * -v  # the passive forces, which are known
-    prior = kt.inertial_parameters(found.prior)
+    prior = kt.identify.inertial_parameters(found.prior)
     rest = (tau / noise).ravel() - Y.reshape(-1, 70) @ prior
     pi = prior + np.linalg.lstsq(Y.reshape(-1, 70), rest, rcond=1e-9)[0]
     assert np.linalg.eigvalsh(kt.identify.pseudo_inertia(pi.reshape(-1, 10))).min() < 0.0
@@ -263,9 +263,9 @@ def test_the_fit_is_the_minimum(found, measured):
     """No other possible bodies near those found have a lower cost: along 20 random directions of their free numbers."""
     q, v, a, tau, noise = measured
     n, rng = len(found.parameters), np.random.default_rng(8)
-    Y = kt.joint_torque_regressor(found.prior, q, v, a) / noise[:, None]
+    Y = kt.regressors.joint_torque(found.prior, q, v, a) / noise[:, None]
     rest = (tau - kt.inverse_dynamics(found.prior.without_limits(), q, v, a)) / noise
-    prior = kt.inertial_parameters(found.prior)
+    prior = kt.identify.inertial_parameters(found.prior)
     distance = Distance(prior.reshape(-1, 10))
 
     def cost(theta):
@@ -303,13 +303,13 @@ def test_drives_are_found_too(arm, motion):
 def test_priors_may_be_flat(measured, arm):
     """Plates have no distance from anything; they get a little width, and the data do the rest."""
     *data, noise = measured
-    J = kt.identify.pseudo_inertia(kt.inertial_parameters(arm).reshape(-1, 10))
+    J = kt.identify.pseudo_inertia(kt.identify.inertial_parameters(arm).reshape(-1, 10))
     for J_i in J:
         w, V = np.linalg.eigh(J_i[:3, :3] - np.outer(J_i[:3, 3], J_i[:3, 3]) / J_i[3, 3])
         J_i[:3, :3] -= w[0] * np.outer(V[:, 0], V[:, 0])
-    plates = kt.with_inertial_parameters(arm, kt.identify.from_pseudo_inertia(J).ravel())
+    plates = kt.identify.with_inertial_parameters(arm, kt.identify.from_pseudo_inertia(J).ravel())
     found = kt.identify.fit(plates, *data, noise=noise)
-    true = found.base.values(kt.inertial_parameters(arm))
+    true = found.base.values(kt.identify.inertial_parameters(arm))
     assert found.consistent and found.converged
     assert np.linalg.norm(found.base.values(found.parameters) - true) < 0.01 * np.linalg.norm(true)
 
@@ -339,7 +339,7 @@ def test_what_cannot_be_fitted_is_refused(arm, measured):
         kt.identify.fit(arm, q, v, a, tau, noise=np.ones(3))
     with pytest.raises(ModelError, match="prior_deviation"):
         kt.identify.fit(arm, q, v, a, tau, prior_deviation=0.0)
-    pi = kt.inertial_parameters(arm)
+    pi = kt.identify.inertial_parameters(arm)
     pi[:10] = 0.0
     with pytest.raises(ModelError, match=f"{arm.body_names[1]!r} of the prior has no mass"):
-        kt.identify.fit(kt.with_inertial_parameters(arm, pi), q, v, a, tau)
+        kt.identify.fit(kt.identify.with_inertial_parameters(arm, pi), q, v, a, tau)

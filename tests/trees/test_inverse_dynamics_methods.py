@@ -7,9 +7,10 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.rnea import rnea
+from kinetree.compiler.calls import public_call
 from kinetree.model.planar import PlanarTree
-from kinetree.textbook.newton_euler import newton_euler
-from kinetree.textbook.rnea_world import rnea_world
+from kinetree.textbook.newton_euler_equations import newton_euler
+from kinetree.textbook.world_rnea import rnea_world
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 from tests.identities.systems import along, close, state
@@ -35,7 +36,7 @@ def case(seed: int, bodies: int = 8):
 def test_methods_agree(seed, method):
     """The same joint forces, with gravity, external wrenches, armature and joints of every kind."""
     model, q, v, a, _, f_ext = case(seed)
-    close(getattr(kt, method)(model, q, v, a, f_ext), kt.rnea(model, q, v, a, f_ext))
+    close(public_call(method)(model, q, v, a, f_ext), kt.rnea(model, q, v, a, f_ext))
 
 
 @pytest.mark.sweep
@@ -46,7 +47,7 @@ def test_methods_agree_on_a_thousand_trees(method):
     for seed in range(1000):
         model, q, v, a, _, f_ext = case(1000 + seed, 4 + seed % 9)
         expected = kt.rnea(model, q, v, a, f_ext)
-        error = np.max(np.abs(getattr(kt, method)(model, q, v, a, f_ext) - expected), initial=0.0)
+        error = np.max(np.abs(public_call(method)(model, q, v, a, f_ext) - expected), initial=0.0)
         assert error <= 1e-9 * np.max(np.abs(expected), initial=1.0), f"seed {seed}"
 
 
@@ -56,7 +57,7 @@ def test_methods_agree_on_batches_compiled(method):
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q = np.array([model.random_q(rng) for _ in range(20)])
     v, a = rng.standard_normal((2, 20, model.nv))
-    close(getattr(kt, method)(model, q, v, a), kt.rnea(model, q, v, a))
+    close(public_call(method)(model, q, v, a), kt.rnea(model, q, v, a))
 
 
 @pytest.mark.parametrize("method", [rnea_world, newton_euler])
@@ -79,7 +80,7 @@ def test_gravity_is_an_external_force(seed):
     for i in model.outward():
         h = R_WB[i] @ list(model.I[i].h) + model.I[i].m * p_WB[i]  # first moment about the world's origin
         f_ext[i] = [*np.cross(h, g), *(model.I[i].m * g)]
-    for method in (kt.rnea, kt.rnea_world, kt.newton_euler):
+    for method in (kt.rnea, kt.textbook.rnea_world, kt.textbook.newton_euler):
         close(method(weightless, q, v, a, f_ext), kt.rnea(model, q, v, a))
 
 
@@ -98,7 +99,7 @@ def test_absolute_coordinates_lose_digits_far_away():
         exact = kt.rnea(near, q, v, a)
         size = np.abs(exact).max()
         assert np.abs(kt.rnea(far, q, v, a) - exact).max() < 1e-13 * size
-        error = np.abs(kt.rnea_world(far, q, v, a) - exact).max()
+        error = np.abs(kt.textbook.rnea_world(far, q, v, a) - exact).max()
     assert 1e-13 * size < error < 1e3**2 * 1e-14 * size
 
 
@@ -110,8 +111,8 @@ def test_absolute_coordinates_lose_digits_far_away():
 def test_parts_add_up(seed):
     """Gravity, Coriolis, inertial and external forces are the whole, and each is what its name says."""
     model, q, v, a, _, f_ext = case(seed)
-    gravity, coriolis = kt.gravity_forces(model, q), kt.coriolis_forces(model, q, v)
-    inertial, external = kt.inertial_forces(model, q, a), kt.external_forces(model, q, f_ext)
+    gravity, coriolis = kt.gravity_forces(model, q), kt.dynamics.coriolis_forces(model, q, v)
+    inertial, external = kt.dynamics.inertial_forces(model, q, a), kt.dynamics.external_forces(model, q, f_ext)
     close(gravity + coriolis + inertial + external, kt.rnea(model, q, v, a, f_ext))
     close(coriolis, kt.coriolis_matrix(model, q, v) @ v)
     close(inertial, kt.crba(model, q) @ a)
@@ -124,10 +125,10 @@ def test_inertial_forces_do_not_depend_on_gravity_and_are_linear(seed):
     """ID_delta depends on q alone: linear in the acceleration, blind to gravity (table 6.1)."""
     model, q, v, a, _, _ = case(seed)
     weightless = model.replace(gravity=(0.0, 0.0, 0.0))
-    assert np.array_equal(kt.inertial_forces(weightless, q, a), kt.inertial_forces(model, q, a))
-    found = kt.inertial_forces(model, q, 2.0 * a - v)
-    close(found, 2.0 * kt.inertial_forces(model, q, a) - kt.inertial_forces(model, q, v))
-    close(kt.coriolis_forces(weightless, q, -2.0 * v), 4.0 * kt.coriolis_forces(model, q, v))
+    assert np.array_equal(kt.dynamics.inertial_forces(weightless, q, a), kt.dynamics.inertial_forces(model, q, a))
+    found = kt.dynamics.inertial_forces(model, q, 2.0 * a - v)
+    close(found, 2.0 * kt.dynamics.inertial_forces(model, q, a) - kt.dynamics.inertial_forces(model, q, v))
+    close(kt.dynamics.coriolis_forces(weightless, q, -2.0 * v), 4.0 * kt.dynamics.coriolis_forces(model, q, v))
 
 
 @pytest.mark.seeds(6)
@@ -144,7 +145,7 @@ def test_coriolis_forces_are_christoffel_symbols_of_the_mass_matrix(seed):
         return (M[0] - 8.0 * M[1] + 8.0 * M[2] - M[3]) / (12.0 * h)
 
     c = rate(v) @ v - np.array([v @ rate(e) @ v for e in units]) / 2.0
-    found = kt.coriolis_forces(model, q, v)
+    found = kt.dynamics.coriolis_forces(model, q, v)
     np.testing.assert_allclose(found, c, rtol=0.0, atol=1e-10 * max(1.0, np.abs(c).max()) + 1e-10)
 
 
@@ -162,10 +163,10 @@ def test_parts_are_those_of_pinocchio(robot):
     close(kt.gravity_forces(model, q), pin.computeGeneralizedGravity(theirs, data, q_pin)[order])
     M = pin.crba(theirs, data, q_pin)
     M = np.triu(M) + np.triu(M, 1).T
-    close(kt.inertial_forces(model, q, a), (M @ a[back])[order])
+    close(kt.dynamics.inertial_forces(model, q, a), (M @ a[back])[order])
     theirs = theirs.copy()
     theirs.gravity = pin.Motion.Zero()
-    close(kt.coriolis_forces(model, q, v), pin.nonLinearEffects(theirs, data, q_pin, v[back])[order])
+    close(kt.dynamics.coriolis_forces(model, q, v), pin.nonLinearEffects(theirs, data, q_pin, v[back])[order])
 
 
 # Accelerations, true and less gravity --------------------------------------------------------------------------------
@@ -182,11 +183,14 @@ def test_offset_is_true_less_gravity(seed, kind, reference):
     g = np.array(list(model.gravity))
     a_g = np.zeros((model.nb, 6))
     a_g[:, 3:] = np.einsum("nji,j->ni", R_WB, g) if reference == "local" else g
-    true = kt.body_accelerations(model, q, v, a, reference=reference, kind=kind)
-    offset = kt.body_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")
+    true = kt.kinematics.body_accelerations(model, q, v, a, reference=reference, kind=kind)
+    offset = kt.kinematics.body_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")
     close(offset, true - a_g)
-    close(kt.frame_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")[: model.nb], offset)
-    last = kt.frame_acceleration(model, q, v, a, frame=model.body_names[-1], reference=reference, kind=f"{kind}_offset")
+    close(
+        kt.kinematics.frame_accelerations(model, q, v, a, reference=reference, kind=f"{kind}_offset")[: model.nb],
+        offset,
+    )
+    last = kt.acceleration(model, q, v, a, frame=model.body_names[-1], reference=reference, kind=f"{kind}_offset")
     close(last, offset[-1])
 
 
@@ -196,14 +200,14 @@ def test_an_accelerometer_in_free_fall_shows_nothing():
     q, v = model.neutral(), np.zeros(6)
     a = kt.aba(model, q, v, np.zeros(6))
     shown = {"frame": "body", "reference": "local"}
-    np.testing.assert_allclose(kt.frame_acceleration(model, q, v, a, kind="classical", **shown)[3:], [0, 0, -9.81])
-    np.testing.assert_allclose(kt.frame_acceleration(model, q, v, a, kind="classical_offset", **shown), 0.0, atol=1e-15)
+    np.testing.assert_allclose(kt.acceleration(model, q, v, a, kind="classical", **shown)[3:], [0, 0, -9.81])
+    np.testing.assert_allclose(kt.acceleration(model, q, v, a, kind="classical_offset", **shown), 0.0, atol=1e-15)
 
 
 def test_an_accelerometer_at_rest_shows_minus_gravity():
     """Hanging still, it shows 9.81 m/s^2 upward."""
     model = kt.models.pendulum()
-    shown = kt.frame_acceleration(model, [0.0], [0.0], [0.0], frame="bob", reference="local", kind="classical_offset")
+    shown = kt.acceleration(model, [0.0], [0.0], [0.0], frame="bob", reference="local", kind="classical_offset")
     np.testing.assert_allclose(shown, [0.0, 0.0, 0.0, 0.0, 0.0, 9.81], atol=1e-15)
 
 
@@ -211,7 +215,7 @@ def test_the_true_acceleration_is_the_rate_of_the_twist():
     """The true spatial acceleration in world coordinates is the derivative of the twist along the motion."""
     model, q, v, a, _, _ = case(5)
     with kt.interpreted():
-        A = kt.body_accelerations(model, q, v, a, reference="world", kind="spatial")
-        V = along(model, q, v, lambda q: kt.body_velocities(model, q, v, reference="world"))
-        linear = kt.body_velocities(model, q, a, reference="world")
+        A = kt.kinematics.body_accelerations(model, q, v, a, reference="world", kind="spatial")
+        V = along(model, q, v, lambda q: kt.kinematics.body_velocities(model, q, v, reference="world"))
+        linear = kt.kinematics.body_velocities(model, q, a, reference="world")
     np.testing.assert_allclose(A, V + linear, rtol=0.0, atol=1e-9 * np.abs(A).max())

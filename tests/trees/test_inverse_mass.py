@@ -47,8 +47,8 @@ def test_product_solves_with_the_mass_matrix(seed):
     """M y = x and (M + diag(d)) y = x, against a dense M by composite bodies."""
     model, q, x, d = case(seed)
     M = kt.crba(model, q)
-    solves(M, kt.inverse_mass_product(model, q, x), x)
-    solves(M + diagonals(d), kt.inverse_mass_product(model, q, x, d), x)
+    solves(M, kt.dynamics.inverse_mass_product(model, q, x), x)
+    solves(M + diagonals(d), kt.dynamics.inverse_mass_product(model, q, x, d), x)
 
 
 @pytest.mark.seeds(20)
@@ -58,11 +58,14 @@ def test_matrix_is_the_inverse(seed):
     model, q, x, d = case(seed)
     M = kt.crba(model, q)
     scale = np.max(np.linalg.cond(M))
-    for inverse, A in ((kt.inverse_mass_matrix(model, q), M), (kt.inverse_mass_matrix(model, q, d), M + diagonals(d))):
+    for inverse, A in (
+        (kt.dynamics.inverse_mass_matrix(model, q), M),
+        (kt.dynamics.inverse_mass_matrix(model, q, d), M + diagonals(d)),
+    ):
         close(inverse @ A, np.broadcast_to(np.eye(model.nv), A.shape), scale=scale, ulps=1e3)
         assert np.array_equal(inverse, inverse.transpose(0, 2, 1))
     found = kt.aba_derivatives(model, q[0], np.zeros(model.nv), x[0]).da_dtau
-    close(kt.inverse_mass_matrix(model, q[0]), found, ulps=1e3)
+    close(kt.dynamics.inverse_mass_matrix(model, q[0]), found, ulps=1e3)
 
 
 @pytest.mark.seeds(20)
@@ -72,11 +75,15 @@ def test_factorization_solves_as_the_product(seed):
     model, q, x, d = case(seed)
     scale = np.max(np.linalg.cond(kt.crba(model, q)))
     for diagonal in (None, d):
-        factorization = kt.factorize(model, q, diagonal)
-        expected = kt.inverse_mass_product(model, q, x) if diagonal is None else kt.inverse_mass_product(model, q, x, d)
+        factorization = kt.dynamics.factorize(model, q, diagonal)
+        expected = (
+            kt.dynamics.inverse_mass_product(model, q, x)
+            if diagonal is None
+            else kt.dynamics.inverse_mass_product(model, q, x, d)
+        )
         close(factorization.solve(x), expected, scale=scale, ulps=1e2)
     log_det = np.linalg.slogdet(kt.crba(model, q))[1]
-    close(kt.factorize(model, q).log_determinant(), log_det, scale=scale, ulps=1e2)
+    close(kt.dynamics.factorize(model, q).log_determinant(), log_det, scale=scale, ulps=1e2)
 
 
 def test_many_right_hand_sides_compiled():
@@ -85,9 +92,9 @@ def test_many_right_hand_sides_compiled():
     q = np.array([model.random_q(rng) for _ in range(4)])
     x = rng.standard_normal((4, 7, model.nv))
     M = kt.crba(model, q)
-    y = kt.factorize(model, q).solve(x)
+    y = kt.dynamics.factorize(model, q).solve(x)
     solves(M[:, None], y, x)
-    one = kt.factorize(model, q[0])
+    one = kt.dynamics.factorize(model, q[0])
     solves(M[0], one.solve(x), x)  # leading axes of the right-hand sides alone
     solves(M[0], one.solve(x[0, 0]), x[0, 0])
     close(one.solve(x)[0], y[0], scale=np.linalg.cond(M[0]), ulps=1e2)
@@ -97,7 +104,7 @@ def test_single_precision_and_out():
     """float32 gives float32, out takes the result."""
     model = kt.load("arm7")
     q = model.random_q(np.random.default_rng(1)).astype(np.float32)
-    factorization, x = kt.factorize(model, q), np.ones(model.nv, np.float32)
+    factorization, x = kt.dynamics.factorize(model, q), np.ones(model.nv, np.float32)
     y = factorization.solve(x)
     assert y.dtype == np.float32
     out = np.empty(model.nv, np.float32)
@@ -108,7 +115,7 @@ def test_single_precision_and_out():
 def test_right_hand_sides_of_another_batch_are_refused():
     """Four right-hand sides do not belong to three positions."""
     model = kt.models.double_pendulum()
-    factorization = kt.factorize(model, np.zeros((3, 2)))
+    factorization = kt.dynamics.factorize(model, np.zeros((3, 2)))
     with pytest.raises(ShapeError, match=r"x has shape \(4, 2\), expected \(3, 2\) or \(3, 'm', 2\).*double_pendulum"):
         factorization.solve(np.zeros((4, 2)))
 
@@ -121,7 +128,7 @@ def test_inverse_against_pinocchio(floating):
     bridge = Bridge(model, pinocchio_model(file, floating))
     q, *_ = bridge.random_state(np.random.default_rng(7), (3,))
     with kt.interpreted():
-        found = kt.inverse_mass_matrix(model, q)
+        found = kt.dynamics.inverse_mass_matrix(model, q)
     for found_k, q_k in zip(found, q, strict=True):
         expected = bridge.symmetric_from_pin(pin.computeMinverse(bridge.pin_model, bridge.data, bridge.q_to_pin(q_k)))
         assert np.max(np.abs(found_k - expected)) <= 1e-10 * np.max(np.abs(expected))
@@ -147,7 +154,7 @@ def test_a_linearly_implicit_step_of_springs_and_dampers():
     rng = np.random.default_rng(3)
     q, x = rng.standard_normal((2, 6))
     d, k = rng.uniform(0.1, 2.0, (2, 6))
-    y = kt.factorize(model, q, h * d + h * h * k).solve(x)
+    y = kt.dynamics.factorize(model, q, h * d + h * h * k).solve(x)
     solves(kt.crba(model, q) + np.diag(h * d + h * h * k), y, x)
 
 
@@ -159,7 +166,7 @@ def test_preconditioned_conjugate_gradients_on_a_stiff_chain():
     stiff = 10.0 ** rng.uniform(0.0, 6.0, n)
     loop = np.outer(g := rng.standard_normal(n), g) * 1e3
     A = kt.crba(model, q) + h * h * (np.diag(stiff) + loop)
-    precondition = kt.factorize(model, q, h * h * stiff).solve
+    precondition = kt.dynamics.factorize(model, q, h * h * stiff).solve
     plain, assisted = (iterations(A, x, P) for P in (np.copy, precondition))
     assert assisted <= 4  # the rest is of rank one: two eigenvalues
     assert plain > 3 * assisted

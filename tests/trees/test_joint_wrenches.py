@@ -29,7 +29,7 @@ def test_part_along_the_joint_is_the_joint_force(seed):
     """S^T F = tau - armature a, for joints of every kind, with external wrenches."""
     model, q, v, a, _, f_ext = case(seed)
     with kt.interpreted():
-        F, tau = kt.joint_wrenches(model, q, v, a, f_ext, reference="local"), kt.rnea(model, q, v, a, f_ext)
+        F, tau = kt.dynamics.joint_wrenches(model, q, v, a, f_ext, reference="local"), kt.rnea(model, q, v, a, f_ext)
     assert not F[0].any()
     for i in model.outward():
         S = model.joints[i].motion_subspace(list(q[model.q_slice[i]]))
@@ -44,7 +44,7 @@ def test_constraint_forces_of_maximal_coordinates(seed):
     bodies = Bodies(model, q, v, f_ext)
     with kt.interpreted():
         a = kt.aba(model, q, v, tau, f_ext)
-        F = kt.joint_wrenches(model, q, v, a, f_ext, reference="world")
+        F = kt.dynamics.joint_wrenches(model, q, v, a, f_ext, reference="world")
     values = np.linalg.svd(bodies.system(tau)[0], compute_uv=False)
     close(F[1:], bodies.solve(tau).f_J, scale=values[0] / values[-1], ulps=1e3)
 
@@ -55,7 +55,8 @@ def test_references_are_coordinates_of_one_wrench(seed):
     model, q, v, a, _, f_ext = case(seed)
     with kt.interpreted():
         world, aligned, local = (
-            kt.joint_wrenches(model, q, v, a, f_ext, reference=r) for r in ("world", "local_world_aligned", "local")
+            kt.dynamics.joint_wrenches(model, q, v, a, f_ext, reference=r)
+            for r in ("world", "local_world_aligned", "local")
         )
         R, p = kt.forward_kinematics(model, q)
     for i in range(model.nb):
@@ -69,7 +70,7 @@ def test_what_stands_on_the_world_is_carried_by_it(seed):
     """The sum over the roots is the rate of momentum less weight and external wrenches."""
     model, q, v, a, _, f_ext = case(seed)
     with kt.interpreted():
-        F = kt.joint_wrenches(model, q, v, a, f_ext, reference="world")
+        F = kt.dynamics.joint_wrenches(model, q, v, a, f_ext, reference="world")
         h, moved = 2e-4, []
         for s in (-2, -1, 1, 2):
             there = kt.integrate(model, q, s * h * v + 0.5 * (s * h) ** 2 * a)
@@ -88,7 +89,7 @@ def test_joint_forces_of_pinocchio(floating):
     model = kt.load(file, floating_base=floating, inertia="accept")
     bridge = Bridge(model, pinocchio_model(file, floating))
     q, v, a, _ = bridge.random_state(np.random.default_rng(3))
-    F = kt.joint_wrenches(model, q, v, a, reference="local")
+    F = kt.dynamics.joint_wrenches(model, q, v, a, reference="local")
     bridge.rnea(q, v, a)
     for i in model.outward():
         name = model.joint_names[i]
@@ -104,10 +105,10 @@ def test_rotors_are_parts_of_their_stators(seed):
     q, v, a, _ = state(model, seed)
     more = explicit.nv - model.nv
     with kt.interpreted():
-        q_all, v_all = kt.apply_couplings(explicit, np.r_[q, np.zeros(more)], np.r_[v, np.zeros(more)])
-        _, a_all = kt.apply_couplings(explicit, np.r_[q, np.zeros(more)], np.r_[a, np.zeros(more)])
-        F = kt.joint_wrenches(model, q, v, a, reference="world")
-        every = kt.joint_wrenches(explicit, q_all, v_all, a_all, reference="world")
+        q_all, v_all = kt.kinematics.apply_couplings(explicit, np.r_[q, np.zeros(more)], np.r_[v, np.zeros(more)])
+        _, a_all = kt.kinematics.apply_couplings(explicit, np.r_[q, np.zeros(more)], np.r_[a, np.zeros(more)])
+        F = kt.dynamics.joint_wrenches(model, q, v, a, reference="world")
+        every = kt.dynamics.joint_wrenches(explicit, q_all, v_all, a_all, reference="world")
     for i in model.outward():
         close(F[i], every[explicit.body(model.body_names[i])], scale=np.abs(every).max())
 
@@ -116,10 +117,14 @@ def test_compiled_on_a_batch():
     """A robot with a free base: machine code gives what the source gives, state by state."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q, v = np.array([model.random_q(rng) for _ in range(3)]), rng.standard_normal((3, model.nv))
-    found = kt.joint_wrenches(model, q, v, v, reference="local_world_aligned")
+    found = kt.dynamics.joint_wrenches(model, q, v, v, reference="local_world_aligned")
     with kt.interpreted():
         for k in range(3):
-            close(found[k], kt.joint_wrenches(model, q[k], v[k], v[k], reference="local_world_aligned"), scale=100.0)
+            close(
+                found[k],
+                kt.dynamics.joint_wrenches(model, q[k], v[k], v[k], reference="local_world_aligned"),
+                scale=100.0,
+            )
 
 
 def test_power_of_prescribed_motions():
@@ -128,8 +133,8 @@ def test_power_of_prescribed_motions():
     rng = np.random.default_rng(0)
     q, (v, a) = model.random_q(rng), rng.standard_normal((2, model.nv))
     with kt.interpreted():
-        F = kt.joint_wrenches(model, q, v, a, t, reference="local")
-        power = kt.prescribed_power(model, q, v, a, t)
+        F = kt.dynamics.joint_wrenches(model, q, v, a, t, reference="local")
+        power = kt.dynamics.prescribed_power(model, q, v, a, t)
     now = model.at(t)
     driven = [i for i in model.outward() if now.joints[i].rheonomic]
     sigma = [np.array(now.joints[i].sigma(list(q[model.q_slice[i]])).array(), dtype=float) for i in driven]

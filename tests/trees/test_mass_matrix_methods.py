@@ -8,6 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.mass_factors import forward_dynamics_crba
+from kinetree.compiler.calls import public_call
 from kinetree.model.planar import PlanarTree
 from kinetree.textbook.mass_matrix import mass_matrix_columns, mass_matrix_jacobians
 from tests.identities.systems import close, state
@@ -33,7 +34,7 @@ def case(seed: int, bodies: int = 8):
 def test_methods_agree(seed, method):
     """Composite bodies, the sum of J^T I J, and columns by inverse dynamics give one M, with one pattern of zeros."""
     model, q, *_ = case(seed)
-    M, found = kt.crba(model, q), getattr(kt, method)(model, q)
+    M, found = kt.crba(model, q), public_call(method)(model, q)
     close(found, M)
     assert not np.any(found[~model.mass_matrix_pattern()])
     assert not np.any(M[~model.mass_matrix_pattern()])
@@ -44,7 +45,7 @@ def test_methods_agree_compiled(method):
     """Batches, for a robot with a free base and branches."""
     model, rng = kt.load("quadruped", floating_base=True), np.random.default_rng(0)
     q = np.array([model.random_q(rng) for _ in range(9)])
-    close(getattr(kt, method)(model, q), kt.crba(model, q))
+    close(public_call(method)(model, q), kt.crba(model, q))
 
 
 @pytest.mark.parametrize("method", [mass_matrix_jacobians, mass_matrix_columns])
@@ -72,7 +73,7 @@ def test_forward_dynamics_by_the_mass_matrix_is_that_of_articulated_bodies(seed)
     model, q, v, _, tau = case(seed)
     f_ext = np.random.default_rng(seed).standard_normal((model.nb, 6))
     condition = np.linalg.cond(kt.crba(model, q))
-    found = kt.forward_dynamics_crba(model, q, v, tau, f_ext)
+    found = kt.dynamics.forward_dynamics_crba(model, q, v, tau, f_ext)
     close(found, kt.aba(model, q, v, tau, f_ext), scale=condition, ulps=1e3)
 
 
@@ -83,7 +84,7 @@ def test_forward_dynamics_on_a_thousand_trees():
     for seed in range(1000):
         model, q, v, _, tau = case(1000 + seed, 4 + seed % 9)
         expected, condition = kt.aba(model, q, v, tau), np.linalg.cond(kt.crba(model, q))
-        error = np.max(np.abs(kt.forward_dynamics_crba(model, q, v, tau) - expected), initial=0.0)
+        error = np.max(np.abs(kt.dynamics.forward_dynamics_crba(model, q, v, tau) - expected), initial=0.0)
         size = np.max(np.abs(expected), initial=1.0)
         assert error <= 1e-9 * max(1.0, condition * 1e-6) * size, f"seed {seed}"
 

@@ -51,9 +51,9 @@ def test_four_ways_to_put_equations_together(seed):
     bodies = Bodies(model, q, v, f_ext)
     found = bodies.solve(tau)
     size = scale(bodies, tau, found)
-    close(found.qdd, kt.forward_dynamics_crba(model, q, v, tau, f_ext), scale=size, ulps=1e2)
+    close(found.qdd, kt.dynamics.forward_dynamics_crba(model, q, v, tau, f_ext), scale=size, ulps=1e2)
     close(found.qdd, kt.aba(model, q, v, tau, f_ext), scale=size, ulps=1e2)
-    close(found.qdd, kt.divide_and_conquer(model, q, v, tau, f_ext), scale=size, ulps=1e2)
+    close(found.qdd, kt.dynamics.divide_and_conquer(model, q, v, tau, f_ext), scale=size, ulps=1e2)
 
 
 @pytest.mark.seeds(12)
@@ -114,8 +114,8 @@ def chord(model, rng):
 
 def loop_terms(model, bodies, q, v, chords):
     """K and k of eq. 3.11 for chords, by Jacobians in world coordinates (eq. 8.15, 8.19)."""
-    J = kt.frame_jacobians(model, q, reference="world")
-    bias = kt.body_accelerations(model, q, v, np.zeros(model.nv), reference="world", kind="spatial")
+    J = kt.kinematics.frame_jacobians(model, q, reference="world")
+    bias = kt.kinematics.body_accelerations(model, q, v, np.zeros(model.nv), reference="world", kind="spatial")
     K = [c.T.T @ (J[c.s] - J[c.p]) for c in chords]
     k = [
         -c.T.T @ (bias[c.s] - bias[c.p]) - (crf(bodies.V[c.s]) @ c.T).T @ (bodies.V[c.s] - bodies.V[c.p])

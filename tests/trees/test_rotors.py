@@ -14,6 +14,7 @@ from kinetree.algorithms.aba import aba as aba_source
 from kinetree.algorithms.rnea import rnea as rnea_source
 from kinetree.algorithms.rotors import COVERED
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
+from kinetree.compiler.calls import public_call
 from kinetree.errors import (
     DuplicateNameError,
     InertiaError,
@@ -47,8 +48,8 @@ def with_rotors_following(explicit, model, q, v, a):
     x = [np.zeros(explicit.nq), np.zeros(explicit.nv), np.zeros(explicit.nv)]
     for whole, part in zip(x, (q, v, a), strict=True):
         whole[: len(part)] = part
-    q, v = kt.apply_couplings(explicit, x[0], x[1])
-    return q, v, kt.apply_couplings(explicit, q, x[2])[1]
+    q, v = kt.kinematics.apply_couplings(explicit, x[0], x[1])
+    return q, v, kt.kinematics.apply_couplings(explicit, q, x[2])[1]
 
 
 # The same as bodies of their own ------------------------------------------------------------------------------------
@@ -104,7 +105,7 @@ def test_momentum_is_that_of_rotors_that_are_bodies(seed):
     q, v, a, _ = state(model, seed)
     q_there, v_there, _ = with_rotors_following(explicit, model, q, v, a)
     close(kt.momentum(model, q, v), kt.momentum(explicit, q_there, v_there))
-    close(kt.centroidal_momentum_matrix(model, q) @ v, kt.centroidal_momentum(explicit, q_there, v_there))
+    close(kt.centroidal.momentum_matrix(model, q) @ v, kt.centroidal.momentum(explicit, q_there, v_there))
 
 
 # The theorems -------------------------------------------------------------------------------------------------------
@@ -207,16 +208,16 @@ def test_other_methods_agree(seed, near):
     model = tree(seed, near)
     q, v, a, tau = state(model, seed)
     M, c, g = kt.crba(model, q), kt.bias_forces(model, q, v), kt.gravity_forces(model, q)
-    close(kt.inertial_forces(model, q, a), M @ a)
-    close(kt.coriolis_forces(model, q, v), c - g, scale=np.max(np.abs(c)))
-    close(kt.mass_matrix_columns(model, q), M)
-    close(kt.mass_matrix_jacobians(model, q), M)
+    close(kt.dynamics.inertial_forces(model, q, a), M @ a)
+    close(kt.dynamics.coriolis_forces(model, q, v), c - g, scale=np.max(np.abs(c)))
+    close(kt.textbook.mass_matrix_columns(model, q), M)
+    close(kt.textbook.mass_matrix_jacobians(model, q), M)
     condition = np.linalg.cond(M)
-    close(M @ kt.inverse_mass_matrix(model, q), np.eye(model.nv), scale=condition, ulps=1e2)
-    close(M @ kt.inverse_mass_product(model, q, a), a, scale=condition, ulps=1e2)
-    L, D = kt.ltdl(model, q)
+    close(M @ kt.dynamics.inverse_mass_matrix(model, q), np.eye(model.nv), scale=condition, ulps=1e2)
+    close(M @ kt.dynamics.inverse_mass_product(model, q, a), a, scale=condition, ulps=1e2)
+    L, D = kt.sparse.ltdl(model, q)
     close(L.T @ np.diag(D) @ L, M)
-    close(kt.forward_dynamics_crba(model, q, v, c + M @ a), a, scale=condition, ulps=1e3)
+    close(kt.dynamics.forward_dynamics_crba(model, q, v, c + M @ a), a, scale=condition, ulps=1e3)
 
 
 @NEAR
@@ -226,7 +227,7 @@ def test_hybrid_dynamics(seed, near):
     model = tree(seed, near)
     q, v, a, tau = state(model, seed)
     forward = [model.joint_names[i] for i in model.outward() if i % 2]
-    for method in (kt.hybrid_aba, kt.hybrid_crba, kt.hybrid_dynamics):
+    for method in (kt.dynamics.hybrid_aba, kt.dynamics.hybrid_crba, kt.hybrid_dynamics):
         a_all, tau_all = method(model, q, v, tau, a, forward=forward)
         for i in model.outward():
             slot, known = model.v_slice[i], (tau, tau_all) if i % 2 else (a, a_all)
@@ -314,7 +315,7 @@ def test_compiled_equals_interpreted(near):
                  "coriolis_matrix": (q, v), "forward_dynamics": (q, v, tau)}  # fmt: skip
     model = model.without_limits()
     for name, values in arguments.items():
-        expected = getattr(kt, name)(model, *values)
+        expected = public_call(name)(model, *values)
         close(kt.compile(model, name)(*values), expected, ulps=1e6)  # of batches and of ill-conditioned solves
 
 
@@ -442,7 +443,7 @@ def test_attached_and_renamed_robots_keep_their_rotors():
     close(kt.kinetic_energy(both, q, v), kt.kinetic_energy(explicit, q_there, v_there))
 
 
-@pytest.mark.parametrize("write", [kt.to_urdf, kt.to_mjcf])
+@pytest.mark.parametrize("write", [kt.io.to_urdf, kt.io.to_mjcf])
 def test_writers_do_not_leave_rotors_out_in_silence(write):
     """Neither format can say a rotor: it is refused, or dropped on request."""
     with pytest.raises(UnsupportedError, match="geared rotors"):

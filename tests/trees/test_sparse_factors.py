@@ -115,7 +115,7 @@ def test_factors_of_mass_matrices_of_random_trees(seed):
     model = kt.models.random_tree(7, seed=seed, floating=seed % 2 == 0)
     q = model.random_q(np.random.default_rng(seed))
     with kt.interpreted():
-        M, L1, (L, D) = kt.crba(model, q), kt.ltl(model, q), kt.ltdl(model, q)
+        M, L1, (L, D) = kt.crba(model, q), kt.sparse.ltl(model, q), kt.sparse.ltdl(model, q)
     atol = 1e-13 * max(1.0, np.abs(M).max())
     np.testing.assert_allclose(L1.T @ L1, M, rtol=0.0, atol=atol)
     np.testing.assert_allclose(L.T @ np.diag(D) @ L, M, rtol=0.0, atol=atol)
@@ -130,26 +130,28 @@ def test_one_factorization_serves_many_right_hand_sides_compiled():
     rng = np.random.default_rng(0)
     q = np.array([model.random_q(rng) for _ in range(5)])
     M, b = kt.crba(model, q), rng.standard_normal((6, model.nv))
-    L, D = kt.ltdl(model, q)
-    solved = kt.ltdl_solve(model, L[0], D[0], b)
+    L, D = kt.sparse.ltdl(model, q)
+    solved = kt.sparse.ltdl_solve(model, L[0], D[0], b)
     np.testing.assert_allclose(solved @ M[0], b, rtol=0.0, atol=1e-9)
-    np.testing.assert_allclose(kt.ltl_solve(model, kt.ltl(model, q), b[0]), kt.ltdl_solve(model, L, D, b[0]), atol=1e-9)
-    np.testing.assert_allclose(kt.symmetric_product(model, M, b[0]), M @ b[0], atol=1e-12 * np.abs(M).max())
-    y = kt.lower_product(model, L, b[0])
+    np.testing.assert_allclose(
+        kt.sparse.ltl_solve(model, kt.sparse.ltl(model, q), b[0]), kt.sparse.ltdl_solve(model, L, D, b[0]), atol=1e-9
+    )
+    np.testing.assert_allclose(kt.sparse.symmetric_product(model, M, b[0]), M @ b[0], atol=1e-12 * np.abs(M).max())
+    y = kt.sparse.lower_product(model, L, b[0])
     np.testing.assert_allclose(y, L @ b[0], atol=1e-10)
-    np.testing.assert_allclose(kt.lower_solve(model, L, y), np.broadcast_to(b[0], y.shape), atol=1e-9)
-    y = kt.lower_transpose_product(model, L, b[0])
+    np.testing.assert_allclose(kt.sparse.lower_solve(model, L, y), np.broadcast_to(b[0], y.shape), atol=1e-9)
+    y = kt.sparse.lower_transpose_product(model, L, b[0])
     np.testing.assert_allclose(y, np.swapaxes(L, -1, -2) @ b[0], atol=1e-10)
-    np.testing.assert_allclose(kt.lower_transpose_solve(model, L, y), np.broadcast_to(b[0], y.shape), atol=1e-9)
+    np.testing.assert_allclose(kt.sparse.lower_transpose_solve(model, L, y), np.broadcast_to(b[0], y.shape), atol=1e-9)
 
 
 def test_factors_of_a_matrix_beside_the_model():
     """M + h D of an implicit step has the tree's zeros; the lower triangle alone is read."""
     model = kt.load("quadruped", floating_base=True)
     M = kt.crba(model, model.neutral()) + np.diag(np.linspace(0.1, 1.0, model.nv))
-    L, D = kt.ltdl_factorize(model, np.tril(M))
+    L, D = kt.sparse.ltdl_factorize(model, np.tril(M))
     np.testing.assert_allclose(L.T @ np.diag(D) @ L, M, rtol=0.0, atol=1e-12)
-    L = kt.ltl_factorize(model, np.tril(M))
+    L = kt.sparse.ltl_factorize(model, np.tril(M))
     np.testing.assert_allclose(L.T @ L, M, rtol=0.0, atol=1e-12)
 
 
@@ -166,7 +168,7 @@ def test_factors_are_those_of_pinocchio(robot):
     pin.crba(pin_model, data, bridge.q_to_pin(q))
     pin.cholesky.decompose(pin_model, data)
     order = bridge._pin_of_v
-    L, D = kt.ltdl(model, q)
+    L, D = kt.sparse.ltdl(model, q)
     np.testing.assert_allclose(L, np.triu(data.U)[np.ix_(order, order)].T, rtol=0.0, atol=1e-11)
     np.testing.assert_allclose(D, data.D[order], rtol=1e-11)
 

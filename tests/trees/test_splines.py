@@ -159,6 +159,6 @@ def test_models_with_splines_are_pickled():
 def test_files_without_splines_refuse_them():
     """URDF and MJCF have no such joint: the writers say which one it is."""
     model = bead(JOINTS["open"])
-    for write in (kt.to_urdf, kt.to_mjcf):
-        with pytest.raises(kt.KinetreeError, match="guide"):
+    for write in (kt.io.to_urdf, kt.io.to_mjcf):
+        with pytest.raises(kt.errors.KinetreeError, match="guide"):
             write(model)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.compiler.calls import public_call
 from kinetree.joints import (
     Composite,
     Cylindrical,
@@ -139,26 +140,29 @@ def test_the_whole_tree_moves_and_feels_the_same(seed):
         close(kt.crba(driven, q, NOW), kt.crba(whole, Q)[np.ix_(free, free)])
         close(kt.gravity_forces(driven, q, NOW), kt.gravity_forces(whole, Q)[free])
         for name in ("kinetic_energy", "momentum", "centroidal_momentum", "center_of_mass_velocity"):
-            close(getattr(kt, name)(driven, q, v, NOW), getattr(kt, name)(whole, Q, V))
+            close(public_call(name)(driven, q, v, NOW), public_call(name)(whole, Q, V))
         for reference in ("local", "world", "local_world_aligned"):
             close(
-                kt.body_velocities(driven, q, v, NOW, reference=reference),
-                kt.body_velocities(whole, Q, V, reference=reference),
+                kt.kinematics.body_velocities(driven, q, v, NOW, reference=reference),
+                kt.kinematics.body_velocities(whole, Q, V, reference=reference),
             )
             close(
-                kt.frame_jacobians(driven, q, NOW, reference=reference),
-                kt.frame_jacobians(whole, Q, reference=reference)[..., free],
+                kt.kinematics.frame_jacobians(driven, q, NOW, reference=reference),
+                kt.kinematics.frame_jacobians(whole, Q, reference=reference)[..., free],
             )
             for kind in ("spatial", "classical"):
                 close(
-                    kt.body_accelerations(driven, q, v, a, NOW, reference=reference, kind=kind),
-                    kt.body_accelerations(whole, Q, V, A, reference=reference, kind=kind),
+                    kt.kinematics.body_accelerations(driven, q, v, a, NOW, reference=reference, kind=kind),
+                    kt.kinematics.body_accelerations(whole, Q, V, A, reference=reference, kind=kind),
                 )
             names = {"frame": driven.body_names[-1], "reference": reference}
-            close(kt.jacobian_rate(driven, q, v, NOW, **names), kt.jacobian_rate(whole, Q, V, **names)[..., free])
+            close(
+                kt.kinematics.jacobian_rate(driven, q, v, NOW, **names),
+                kt.kinematics.jacobian_rate(whole, Q, V, **names)[..., free],
+            )
         close(kt.coriolis_matrix(driven, q, v, NOW), kt.coriolis_matrix(whole, Q, V)[np.ix_(free, free)])
         power = sum(tau[k] * V[k] for k in range(whole.nv) if k not in free)
-        close(kt.prescribed_power(driven, q, v, a, NOW, f_ext), power)
+        close(kt.dynamics.prescribed_power(driven, q, v, a, NOW, f_ext), power)
 
 
 @pytest.mark.seeds(6)
@@ -194,16 +198,16 @@ def test_velocities_and_accelerations_are_rates(model):
     q, v, a, _ = state(model)
     world = {"reference": "world"}
     R, p = kt.forward_kinematics(model, q, NOW)
-    V = kt.body_velocities(model, q, v, NOW, reference="local_world_aligned")
+    V = kt.kinematics.body_velocities(model, q, v, NOW, reference="local_world_aligned")
     close(along(model, lambda q, v, t: kt.forward_kinematics(model, q, t)[1], q, v, a), V[:, 3:], ulps=1e6)
     R_dot = along(model, lambda q, v, t: kt.forward_kinematics(model, q, t)[0], q, v, a)
     close(R_dot, np.cross(V[:, None, :3], R.swapaxes(1, 2)).swapaxes(1, 2), ulps=1e6)
-    rate = along(model, lambda q, v, t: kt.body_velocities(model, q, v, t, **world), q, v, a)
-    close(kt.body_accelerations(model, q, v, a, NOW, kind="spatial", **world), rate, ulps=1e6)
+    rate = along(model, lambda q, v, t: kt.kinematics.body_velocities(model, q, v, t, **world), q, v, a)
+    close(kt.kinematics.body_accelerations(model, q, v, a, NOW, kind="spatial", **world), rate, ulps=1e6)
     for reference in ("local", "world", "local_world_aligned"):
         names = {"frame": model.body_names[-1], "reference": reference}
         rate = along(model, lambda q, v, t, n=names: kt.jacobian(model, q, t, **n), q, v, a)
-        close(kt.jacobian_rate(model, q, v, NOW, **names), rate, ulps=1e6)
+        close(kt.kinematics.jacobian_rate(model, q, v, NOW, **names), rate, ulps=1e6)
 
 
 def test_energy_changes_by_the_power_of_joint_forces_and_motions(model):
@@ -213,7 +217,7 @@ def test_energy_changes_by_the_power_of_joint_forces_and_motions(model):
     def energy(q, v, t):
         return kt.kinetic_energy(model, q, v, t) + kt.potential_energy(model, q, t)
 
-    power = kt.rnea(model, q, v, a, NOW) @ v + kt.prescribed_power(model, q, v, a, NOW)
+    power = kt.rnea(model, q, v, a, NOW) @ v + kt.dynamics.prescribed_power(model, q, v, a, NOW)
     close(power, along(model, energy, q, v, a), scale=max(1.0, abs(energy(q, v, NOW))), ulps=1e7)
 
 
@@ -274,11 +278,11 @@ def test_hybrid_dynamics_of_the_whole_tree_is_forward_dynamics_of_the_driven_one
     TAU = np.zeros(whole.nv)
     TAU[free] = tau
     with kt.interpreted():
-        found = getattr(kt, method)(whole, Q, V, TAU, A, forward=forward)
+        found = public_call(method)(whole, Q, V, TAU, A, forward=forward)
         a = kt.aba(driven, q, v, tau, NOW)
         close(found.a_all[free], a, ulps=1e7)
         given = np.setdiff1d(range(whole.nv), free)
-        power = kt.prescribed_power(driven, q, v, a, NOW)
+        power = kt.dynamics.prescribed_power(driven, q, v, a, NOW)
         close(power, found.tau_all[given] @ V[given], ulps=1e7)
 
 
@@ -290,11 +294,11 @@ def test_all_methods_include_sigma(seed):
     with kt.interpreted():
         tau = kt.rnea(model, q, v, a, NOW)
         for method in INVERSE:
-            close(getattr(kt, method)(model, q, v, a, NOW), tau, ulps=1e6)
+            close(public_call(method)(model, q, v, a, NOW), tau, ulps=1e6)
         for method in FORWARD:
-            close(getattr(kt, method)(model, q, v, tau, NOW), a, ulps=1e8)
+            close(public_call(method)(model, q, v, tau, NOW), a, ulps=1e8)
         forward = [model.joint_names[i] for i in model.outward() if model.joints[i].nv][::2]
         for method in ("hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics"):
-            found = getattr(kt, method)(model, q, v, tau, a, NOW, forward=forward)
+            found = public_call(method)(model, q, v, tau, a, NOW, forward=forward)
             close(found.a_all, a, ulps=1e8)
             close(found.tau_all, tau, ulps=1e8)

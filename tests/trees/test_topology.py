@@ -236,7 +236,7 @@ def test_retreed_mechanisms_have_the_same_kinematics_and_energies(ring):
             states = StateMap(model, other)
             q2, v2 = states.q(position), states.v(position, v)
             for name in ("f0", "f1", "b1"):
-                one, two = kt.frame_pose(model, position, frame=name), kt.frame_pose(other, q2, frame=name)
+                one, two = kt.pose(model, position, frame=name), kt.pose(other, q2, frame=name)
                 assert np.abs(one.p_WF - two.p_WF).max() < 1e-10 and np.abs(one.R_WF - two.R_WF).max() < 1e-10
             assert np.isclose(kt.kinetic_energy(other, q2, v2), kt.kinetic_energy(model, position, v), rtol=1e-9)
             E = kt.potential_energy(model, position)

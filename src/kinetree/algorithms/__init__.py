@@ -1,66 +1,6 @@
-"""Algorithms, one file each.
+"""The algorithms, one file each; `ALGORITHMS` finds them by name."""
 
-Importing this package registers all of them in ``spec.ALGORITHMS``.
-"""
-
-from kinetree.algorithms import (
-    aba,
-    aba_derivatives,
-    articulated_factorization,
-    centroidal,
-    complete,
-    complete_hybrid,
-    coriolis,
-    crba,
-    derivatives,
-    divide_and_conquer,
-    energy,
-    floating_base,
-    force_terms,
-    frames,
-    hybrid,
-    inverse_mass,
-    jacobian,
-    jacobian_products,
-    joint_wrenches,
-    kinematics,
-    manifold,
-    mass_factors,
-    prescribed,
-    regressor,
-    rnea,
-)
 from kinetree.algorithms.domain import Domain
 from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
 
-__all__ = [
-    "ALGORITHMS",
-    "Domain",
-    "Spec",
-    "aba",
-    "aba_derivatives",
-    "algorithm",
-    "articulated_factorization",
-    "centroidal",
-    "complete",
-    "complete_hybrid",
-    "coriolis",
-    "crba",
-    "derivatives",
-    "divide_and_conquer",
-    "energy",
-    "floating_base",
-    "force_terms",
-    "frames",
-    "hybrid",
-    "inverse_mass",
-    "jacobian",
-    "jacobian_products",
-    "joint_wrenches",
-    "kinematics",
-    "manifold",
-    "mass_factors",
-    "prescribed",
-    "regressor",
-    "rnea",
-]
+__all__ = ["ALGORITHMS", "Domain", "Spec", "algorithm"]

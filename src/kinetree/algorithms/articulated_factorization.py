@@ -40,7 +40,7 @@ def articulated_factorization(model, q, diagonal=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q = kt.models.double_pendulum(), [0.3, -0.8]
-    >>> factors = kt.articulated_factorization(model, q)
+    >>> factors = kt.dynamics.articulated_factorization(model, q)
     >>> determinant = 1.0 / np.prod(factors.D_inv)
     >>> bool(np.allclose(determinant, np.linalg.det(kt.crba(model, q))))
     True

@@ -91,9 +91,9 @@ def assembly_tree(model) -> AssemblyTree:
     Examples
     --------
     >>> import kinetree as kt
-    >>> [kt.assembly_tree(kt.models.chain_gu(n)).depth for n in (1, 2, 8, 9, 100)]
+    >>> [kt.dynamics.assembly_tree(kt.models.chain_gu(n)).depth for n in (1, 2, 8, 9, 100)]
     [0, 1, 3, 4, 7]
-    >>> kt.assembly_tree(kt.models.star(50)).depth  # branches on the world are mechanisms of their own
+    >>> kt.dynamics.assembly_tree(kt.models.star(50)).depth  # branches on the world are mechanisms of their own
     0
     """
     return tree_of(model.parent, lambda i: _needs_the_next(model, i))

@@ -49,7 +49,7 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, tau = kt.models.chain_gu(7), *np.ones((3, 7))
-    >>> bool(np.allclose(kt.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau)))
+    >>> bool(np.allclose(kt.dynamics.divide_and_conquer(model, q, v, tau), kt.aba(model, q, v, tau)))
     True
     """
     tree, joints = assembly_tree(model), [None] + [_Joint(model, i, q, v) for i in model.outward()]

@@ -117,7 +117,7 @@ def _limit_error(model, inputs, index):
     return LimitError(
         f"joint {model.joint_names[i]!r} stands at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
         f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. "
-        "kt.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
+        "kt.simulation.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
         "limit_stiffness and limit_damping, or use model.without_limits().",
         joint=model.joint_names[i],
         value=value,
@@ -156,7 +156,7 @@ def _coupling_error(model, inputs, index):
     joint, master = c.joint, c.master
     return CouplingError(
         f"{at} breaks the coupling {joint} = {c.ratio:g} {master}{offset} by {residual:.3g}; "
-        f"kt.apply_couplings(model, q, v) sets the coupled joints from their masters.",
+        f"kt.kinematics.apply_couplings(model, q, v) sets the coupled joints from their masters.",
         joint=joint,
         master=master,
         residual=residual,

@@ -180,7 +180,7 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.load("quadruped", floating_base=True)
-    >>> a_base, a_joints = kt.floating_base_forward_dynamics(robot, robot.neutral(), np.zeros(18), np.zeros(12))
+    >>> a_base, a_joints = kt.floating_base.forward_dynamics(robot, robot.neutral(), np.zeros(18), np.zeros(12))
     >>> bool(np.allclose(a_base, [0, 0, 0, 0, 0, -9.81])), bool(np.all(a_joints == 0.0))
     (True, True)
     """
@@ -244,7 +244,7 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     >>> robot = kt.load("quadruped", floating_base=True)
     >>> swing = np.zeros(12)
     >>> swing[0] = 10.0
-    >>> a_base, tau = kt.floating_base_inverse_dynamics(robot, robot.neutral(), np.zeros(18), swing)
+    >>> a_base, tau = kt.floating_base.inverse_dynamics(robot, robot.neutral(), np.zeros(18), swing)
     >>> bool(np.abs(a_base[:3]).max() > 0.1)
     True
     """
@@ -315,7 +315,7 @@ def floating_base_coefficients(model, q, v, f_ext=None):
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.load("quadruped", floating_base=True)
     >>> q, v = robot.random_state(np.random.default_rng(0))
-    >>> eq = kt.floating_base_coefficients(robot, q, v)
+    >>> eq = kt.floating_base.coefficients(robot, q, v)
     >>> reactionless = np.linalg.svd(eq.F)[2][6:]
     >>> reactionless.shape, bool(np.allclose(eq.F @ reactionless.T, 0.0))
     ((6, 12), True)
@@ -396,7 +396,7 @@ def floating_base_jacobian(model, q, *, frame, reference):
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.load("quadruped", floating_base=True)
     >>> foot = robot.body_names[-1]
-    >>> kt.floating_base_jacobian(robot, robot.neutral(), frame=foot, reference="world").shape
+    >>> kt.floating_base.jacobian(robot, robot.neutral(), frame=foot, reference="world").shape
     (6, 12)
     """
     frame, n = model.frame(frame), model.nv_base

@@ -59,7 +59,7 @@ def inertial_forces(model, q, a):
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm, q, a = kt.models.double_pendulum(), [0.1, -0.4], [1.0, 2.0]
-    >>> bool(np.allclose(kt.inertial_forces(arm, q, a), kt.crba(arm, q) @ a))
+    >>> bool(np.allclose(kt.dynamics.inertial_forces(arm, q, a), kt.crba(arm, q) @ a))
     True
     """
     tau = differential_inverse_dynamics(model, *joint_axes(model, q), base_inertias(model), a)

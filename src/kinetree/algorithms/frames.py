@@ -27,14 +27,14 @@ def frame_poses(model, q):
     See Also
     --------
     frame_transforms : the same as one (nf, 4, 4) array.
-    frame_pose : one frame.
+    pose : one frame.
 
     Examples
     --------
     >>> import kinetree as kt
     >>> arm = kt.load("arm7")
     >>> names = [frame.name for frame in arm.frames]
-    >>> R_WF, p_WF = kt.frame_poses(arm, arm.neutral())
+    >>> R_WF, p_WF = kt.kinematics.frame_poses(arm, arm.neutral())
     >>> p_WF[names.index("tool")].round(3).tolist()
     [0.0, 0.0, 1.28]
     """
@@ -74,7 +74,7 @@ def frame_velocities(model, q, v, *, reference):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 2.18 and 5.14. Identity: row k is `frame_velocity` of frame k.
+    Source: Featherstone (2008), eq. 2.18 and 5.14. Identity: row k is `velocity` of frame k.
     """
     return [list(V) for V in twists(model, q, v, all_frames(model), reference)]
 
@@ -86,7 +86,7 @@ def frame_accelerations(model, q, v, a, *, reference, kind):
     Notes
     -----
     Source: Featherstone (2008), eq. 2.46-2.50 and 5.15; section 5.3 for the offset. Identity: row k is
-    `frame_acceleration` of frame k.
+    `acceleration` of frame k.
     """
     return accelerations(model, q, v, a, all_frames(model), reference, kind)
 

@@ -63,7 +63,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
 
     >>> import kinetree as kt, numpy as np
     >>> arm, zero = kt.models.double_pendulum(), np.zeros(2)
-    >>> a, tau = kt.hybrid_aba(arm, [0.3, 0.1], zero, zero, [0.0, 1.0], forward=["shoulder"])
+    >>> a, tau = kt.dynamics.hybrid_aba(arm, [0.3, 0.1], zero, zero, [0.0, 1.0], forward=["shoulder"])
     >>> bool(np.allclose(kt.aba(arm, [0.3, 0.1], zero, tau), a)), float(tau[0]), float(a[1])
     (True, 0.0, 1.0)
     """
@@ -157,7 +157,7 @@ def crba_restricted(model, q, *, forward):
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm, q = kt.models.double_pendulum(), [0.1, -0.4]
-    >>> M = kt.crba_restricted(arm, q, forward=["elbow"])
+    >>> M = kt.dynamics.crba_restricted(arm, q, forward=["elbow"])
     >>> bool(M[1, 1] == kt.crba(arm, q)[1, 1]), int(np.count_nonzero(M))
     (True, 1)
     """

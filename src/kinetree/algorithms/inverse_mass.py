@@ -84,7 +84,7 @@ def inverse_mass_product(model, q, x, diagonal=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, x = kt.models.double_pendulum(), [0.3, -0.8], np.array([1.0, 2.0])
-    >>> bool(np.allclose(kt.crba(model, q) @ kt.inverse_mass_product(model, q, x), x))
+    >>> bool(np.allclose(kt.crba(model, q) @ kt.dynamics.inverse_mass_product(model, q, x), x))
     True
     """
     if model.rotors:
@@ -143,7 +143,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q = kt.models.double_pendulum(), [0.3, -0.8]
-    >>> bool(np.allclose(kt.inverse_mass_matrix(model, q) @ kt.crba(model, q), np.eye(2)))
+    >>> bool(np.allclose(kt.dynamics.inverse_mass_matrix(model, q) @ kt.crba(model, q), np.eye(2)))
     True
     """
     if model.rotors:

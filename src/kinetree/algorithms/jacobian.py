@@ -56,12 +56,12 @@ def jacobian(model, q, *, frame, reference):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 4.5-4.6. Identity: ``J @ v = frame_velocity``, less the velocity that joints have
-    which depend on time: that is ``frame_velocity`` at v = 0.
+    Source: Featherstone (2008), eq. 4.5-4.6. Identity: ``J @ v = velocity``, less the velocity that joints have
+    which depend on time: that is ``velocity`` at v = 0.
 
     See Also
     --------
-    jacobian_rate, frame_velocity
+    jacobian_rate, velocity
 
     Examples
     --------
@@ -88,7 +88,7 @@ def jacobian_rate(model, q, v, *, frame, reference):
     -----
     Source: Featherstone (2008), eq. 2.43 and 3.42: a column ``s`` fixed in body i has the rate ``v_i x s``, seen from
     a moving frame ``(v_i - v_F) x s``. For "local_world_aligned" v_F has no angular part, for "world" it is zero.
-    Identity: ``J a + J_dot v`` is the spatial `frame_acceleration` of the same reference, unless joints depend on time.
+    Identity: ``J a + J_dot v`` is the spatial `acceleration` of the same reference, unless joints depend on time.
     """
     frame = model.frame(frame)
     support = model.support(frame.body)

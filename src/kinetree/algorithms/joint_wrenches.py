@@ -51,7 +51,7 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     >>> hinge = kt.joints.Revolute((0, 1, 0))
     >>> b.add_body("shelf", "world", hinge, "hinge", mass=2.0, com=(0.3, 0.1, 0.0), inertia=(0.1, 0.1, 0.1))
     >>> shelf = b.build()
-    >>> F = kt.joint_wrenches(shelf, [0.0], [0.0], [0.0], reference="world")
+    >>> F = kt.dynamics.joint_wrenches(shelf, [0.0], [0.0], [0.0], reference="world")
     >>> (F[1].round(9) + 0.0).tolist()
     [1.962, -5.886, 0.0, 0.0, 0.0, 19.62]
     >>> kt.rnea(shelf, [0.0], [0.0], [0.0]).round(9).tolist()

@@ -40,11 +40,11 @@ def own_frames(model):
 def poses(model, q, places):
     """R and p of every place, a body with a transform to coordinates fixed to it: two nested lists."""
     X_0 = world_transforms(model, q)
-    found = [pose(X @ X_0[i]) for i, X in places]
+    found = [_pose(X @ X_0[i]) for i, X in places]
     return [rows(R) for R, _ in found], [list(p) for _, p in found]
 
 
-def pose(X):
+def _pose(X):
     """The pose (R_WB, p_WB) that belongs to the coordinate transform ``X = B_X_W``."""
     return X.E.T.matrix, X.r
 
@@ -81,7 +81,7 @@ def forward_kinematics(model, q):
         "p_WF": "Position of its origin in world coordinates [m].",
     },
 )
-def frame_pose(model, q, *, frame):
+def pose(model, q, *, frame):
     """Pose of one frame (a body's name is also the name of its frame).
 
     Notes
@@ -90,7 +90,7 @@ def frame_pose(model, q, *, frame):
     """
     frame = model.frame(frame)
     X_0 = world_transforms(model, q, model.support(frame.body))
-    R, p = pose(frame.X_FB @ X_0[frame.body])
+    R, p = _pose(frame.X_FB @ X_0[frame.body])
     return rows(R), list(p)
 
 
@@ -179,7 +179,7 @@ def body_velocities(model, q, v, *, reference):
     static=("frame", "reference"),
     symbols={"V": "Twist [angular; linear], [rad/s, m/s]."},
 )
-def frame_velocity(model, q, v, *, frame, reference):
+def velocity(model, q, v, *, frame, reference):
     """Twist of one frame.
 
     Notes
@@ -249,7 +249,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     static=("frame", "reference", "kind"),
     symbols={"A": "Acceleration [angular; linear], [rad/s^2, m/s^2]."},
 )
-def frame_acceleration(model, q, v, a, *, frame, reference, kind):
+def acceleration(model, q, v, a, *, frame, reference, kind):
     """Acceleration of one frame, spatial or classical, true or less gravity.
 
     Notes

@@ -4,8 +4,8 @@ The work is done in `kinetree.algorithms.sparse`; here it becomes functions of a
 
 >>> import kinetree as kt, numpy as np
 >>> arm = kt.load("arm7")
->>> L, D = kt.ltdl(arm, arm.neutral())
->>> x = kt.ltdl_solve(arm, L, D, np.eye(arm.nv))  # any number of right-hand sides, here as a batch
+>>> L, D = kt.sparse.ltdl(arm, arm.neutral())
+>>> x = kt.sparse.ltdl_solve(arm, L, D, np.eye(arm.nv))  # any number of right-hand sides, here as a batch
 >>> bool(np.allclose(x @ kt.crba(arm, arm.neutral()), np.eye(arm.nv), atol=1e-9))
 True
 """
@@ -60,7 +60,7 @@ def ltl(model, q):
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.models.double_pendulum()
-    >>> L = kt.ltl(arm, [0.1, -0.4])
+    >>> L = kt.sparse.ltl(arm, [0.1, -0.4])
     >>> bool(np.allclose(L.T @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
@@ -93,7 +93,7 @@ def ltdl(model, q):
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.models.double_pendulum()
-    >>> L, D = kt.ltdl(arm, [0.1, -0.4])
+    >>> L, D = kt.sparse.ltdl(arm, [0.1, -0.4])
     >>> bool(np.allclose(L.T @ np.diag(D) @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
@@ -293,7 +293,7 @@ def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm, q, v, tau = kt.models.puma_like(), np.full(6, 0.3), np.ones(6), np.zeros(6)
-    >>> bool(np.allclose(kt.forward_dynamics_crba(arm, q, v, tau), kt.aba(arm, q, v, tau), rtol=1e-9))
+    >>> bool(np.allclose(kt.dynamics.forward_dynamics_crba(arm, q, v, tau), kt.aba(arm, q, v, tau), rtol=1e-9))
     True
     """
     c, rows = bias_forces(model, q, v, f_ext), above(model)

@@ -44,7 +44,7 @@ def prescribed_power(model, q, v, a, f_ext=None):
     >>> b = kt.ModelBuilder("hoist")
     >>> hoist = kt.joints.MovingFrame((0.0, 0.0, kt.joints.Polynomial((0.0, 0.5))))
     >>> b.add_body("load", "world", hoist, "hoist", mass=2.0, com=(0.0, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
-    >>> round(float(kt.prescribed_power(b.build(), [], [], [], 0.0)), 12)
+    >>> round(float(kt.dynamics.prescribed_power(b.build(), [], [], [], 0.0)), 12)
     9.81
     """
     X, S, f = outward_pass(model, q, v, a, f_ext, model.I)

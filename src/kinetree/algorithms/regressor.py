@@ -72,7 +72,7 @@ def joint_rows(model, J, F, units) -> list[list]:
     body_frames=True,
     rotors=True,
     symbols={
-        "Y": "Ten columns for each moving body, in the order of ``kt.inertial_parameters(model)``: m, m c (x, "
+        "Y": "Ten columns for each moving body, in the order of ``kt.identify.inertial_parameters(model)``: m, m c (x, "
         "y, z), and the rotational inertia about the body's origin xx, xy, yy, xz, yz, zz, in the body's "
         "axes [N m or N, per kg, kg m or kg m^2]. Columns of bodies that a joint does not carry are exact "
         "zeros in its row."
@@ -101,8 +101,8 @@ def joint_torque_regressor(model, q, v, a):
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.models.double_pendulum()
     >>> q, v, a = np.array([[0.3, -0.7], [1.0, 2.0], [-1.0, 0.5]])
-    >>> Y = kt.joint_torque_regressor(arm, q, v, a)
-    >>> Y.shape, bool(np.allclose(Y @ kt.inertial_parameters(arm), kt.rnea(arm, q, v, a)))
+    >>> Y = kt.regressors.joint_torque(arm, q, v, a)
+    >>> Y.shape, bool(np.allclose(Y @ kt.identify.inertial_parameters(arm), kt.rnea(arm, q, v, a)))
     ((2, 20), True)
     >>> bool(np.all(Y[1, :10] == 0.0))  # the elbow does not feel the upper body
     True
@@ -126,7 +126,7 @@ def joint_torque_regressor(model, q, v, a):
     outputs={"y": "n_inertial"},
     body_frames=True,
     rotors=True,
-    symbols={"y": "One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2]."},
+    symbols={"y": "One entry for each of ``kt.identify.inertial_parameters(model)`` [J per kg, kg m or kg m^2]."},
 )
 def kinetic_energy_regressor(model, q, v):
     r"""Kinetic energy as a linear function of the inertial parameters of the bodies.
@@ -162,7 +162,7 @@ def _kinetic_energies(V, algebra):
     body_frames=True,
     rotors=True,
     symbols={
-        "y": "One entry for each of ``kt.inertial_parameters(model)`` [J per kg, kg m or kg m^2]; those of "
+        "y": "One entry for each of ``kt.identify.inertial_parameters(model)`` [J per kg, kg m or kg m^2]; those of "
         "rotational inertias are exact zeros."
     },
 )
@@ -195,7 +195,7 @@ def potential_energy_regressor(model, q):
     rotors=True,
     symbols={
         "Y": "Rows: angular momentum about the world's origin, linear momentum, world axes; one column for "
-        "each of ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
+        "each of ``kt.identify.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
     },
 )
 def momentum_regressor(model, q, v):
@@ -223,7 +223,8 @@ def momentum_regressor(model, q, v):
     body_frames=True,
     rotors=True,
     symbols={
-        "Y": "One column for each of ``kt.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
+        "Y": "One column for each of ``kt.identify.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or "
+        "kg m^2]."
     },
 )
 def generalized_momentum_regressor(model, q, v):

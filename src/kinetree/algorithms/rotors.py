@@ -34,8 +34,8 @@ COVERED = frozenset({
     "lower_solve", "lower_transpose_solve", "symmetric_product", "forward_dynamics_crba", "hybrid_aba", "hybrid_crba",
     "hybrid_dynamics", "crba_restricted",
     # Whatever turns in the bodies: a rotor's center of mass is at rest in its stator.
-    "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "forward_kinematics", "frame_pose",
-    "body_velocities", "frame_velocity", "body_accelerations", "frame_acceleration", "jacobian", "jacobian_rate",
+    "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "forward_kinematics", "pose",
+    "body_velocities", "velocity", "body_accelerations", "acceleration", "jacobian", "jacobian_rate",
     "frame_poses", "frame_transforms", "frame_velocities", "frame_accelerations", "frame_jacobians", "q_dot",
     "integrate", "difference", "normalize", "apply_couplings", "tangent_rate", "reparameterize",
     "body_jacobian_product", "body_jacobian_rate_product", "body_jacobian_transpose_product",

@@ -10,9 +10,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from types import MappingProxyType
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, Domain
+from kinetree.algorithms.index import MODULES
 from kinetree.algorithms.rotors import COVERED, refuse_rotors
 from kinetree.algorithms.symbols import ARRAYS
 from kinetree.content import from_library, key
@@ -20,7 +22,46 @@ from kinetree.errors import DuplicateNameError
 
 Shape = tuple[str | int, ...]
 
-ALGORITHMS: dict[str, Spec] = {}
+
+class Algorithms(dict):
+    """Algorithms by name. Those of the library are imported when they are asked for; iteration imports all."""
+
+    def __missing__(self, name):
+        import_module(MODULES[name])
+        return super().__getitem__(name)
+
+    def __contains__(self, name) -> bool:
+        return super().__contains__(name) or name in MODULES
+
+    def get(self, name, default=None):
+        """The algorithm of this name, or the default."""
+        return self[name] if name in self else default
+
+    def _all(self) -> Algorithms:
+        for module in MODULES.values():
+            import_module(module)
+        return self
+
+    def __iter__(self):
+        return super(Algorithms, self._all()).__iter__()
+
+    def __len__(self) -> int:
+        return super(Algorithms, self._all()).__len__()
+
+    def keys(self):
+        """The names of all."""
+        return super(Algorithms, self._all()).keys()
+
+    def values(self):
+        """The declarations of all."""
+        return super(Algorithms, self._all()).values()
+
+    def items(self):
+        """Names and declarations of all."""
+        return super(Algorithms, self._all()).items()
+
+
+ALGORITHMS: dict[str, Spec] = Algorithms()
 
 
 @dataclass(frozen=True)
@@ -132,7 +173,7 @@ def algorithm(
 
     def register(function: Callable) -> Callable:
         name = function.__name__
-        if name in ALGORITHMS and from_library(ALGORITHMS[name].function) and not from_library(function):
+        if name in MODULES and not from_library(function):
             raise DuplicateNameError(
                 f"kinetree has an algorithm {name!r} of its own, which others use. Give the function another name.",
                 name=name,

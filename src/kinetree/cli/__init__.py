@@ -390,7 +390,7 @@ def dh(
     with Errors(debug):
         import kinetree as kt
 
-        typer.echo(kt.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
+        typer.echo(kt.io.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
 
 
 @app.command()

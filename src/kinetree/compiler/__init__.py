@@ -1,1 +1,5 @@
-"""Compiled functions of a model: calls with arrays, derivatives, fused functions."""
+"""Algorithms compiled for a model: functions on arrays, of one quantity or several; derivatives, packed results."""
+
+from kinetree.public import namespace
+
+__getattr__, __dir__, __all__ = namespace(__name__)

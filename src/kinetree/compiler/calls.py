@@ -10,6 +10,8 @@ from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
 from kinetree.compiler.time_argument import TIME, missing_inputs, takes_time, with_time
 from kinetree.native.arrays import as_arrays
+from kinetree.once import once
+from kinetree.public import place
 
 
 def plain_call(spec: Spec):
@@ -36,9 +38,9 @@ def plain_call(spec: Spec):
                 return f(*args, out=out) if result is NotImplemented else result
         return general.call(model, args, out, named)
 
-    call.__name__ = call.__qualname__ = spec.name
+    call.__module__, call.__name__ = place(spec.name)
+    call.__qualname__ = call.__name__
     call.__wrapped__ = spec.function  # so that kt.rnea?? and inspect.getsource show the listing
-    call.__module__ = "kinetree"
     call.__signature__ = general.signature
     return call
 
@@ -109,8 +111,9 @@ def _public_signature(spec: Spec) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
+@once
 def public_call(name: str):
-    """The public function of the algorithm of this name, with its docstring."""
+    """The public function of the algorithm of this name, with its docstring: always the same one."""
     from kinetree.algorithms.docstrings import docstring
 
     spec = ALGORITHMS[name]

@@ -73,7 +73,7 @@ def differentiate(
     ----------
     model : Model
     name : str or list of str
-        The algorithm y = f(x): "rnea", "forward_dynamics", "frame_pose" and so on; several as for `compile`.
+        The algorithm y = f(x): "rnea", "forward_dynamics", "pose" and so on; several as for `compile`.
     mode : {"jacobian", "jvp", "vjp", "hvp"}
         "jacobian": the matrices ``dy_dx``. "jvp": the product ``dy/dx x_tangent``, forward. "vjp": the product
         ``y_cotangent^T dy/dx``, reverse, at a few times the cost of f whatever the number of variables. "hvp": the

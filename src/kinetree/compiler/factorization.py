@@ -126,7 +126,7 @@ def factorize(model, q, diagonal=None) -> Factorization:
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.load("arm7")
-    >>> factorization = kt.factorize(arm, arm.neutral())
+    >>> factorization = kt.dynamics.factorize(arm, arm.neutral())
     >>> x = np.eye(arm.nv)  # nine right-hand sides
     >>> bool(np.allclose(factorization.solve(x) @ kt.crba(arm, arm.neutral()), x))
     True

@@ -147,7 +147,7 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
     ----------
     model : Model
     text : str
-        "rnea", "frame_pose:hand", "jacobian:hand:world", "body_velocities:local", "hybrid_dynamics:hip+knee".
+        "rnea", "pose:hand", "jacobian:hand:world", "body_velocities:local", "hybrid_dynamics:hip+knee".
     """
     name, colon, rest = text.partition(":")
     spec = ALGORITHMS.get(name)

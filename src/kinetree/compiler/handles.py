@@ -309,7 +309,7 @@ def articulated_inverse_inertia(
     --------
     >>> import kinetree as kt, numpy as np
     >>> arm = kt.load("arm7")
-    >>> Phi, b = kt.articulated_inverse_inertia(arm, arm.neutral(), handles="tool")
+    >>> Phi, b = kt.dynamics.articulated_inverse_inertia(arm, arm.neutral(), handles="tool")
     >>> Phi.shape, bool(np.allclose(Phi, Phi.T))
     ((6, 6), True)
     """
@@ -372,7 +372,7 @@ def articulated_inertia(
     >>> import kinetree as kt, numpy as np
     >>> model = kt.models.box_cylinder(2.0, 0.5, 1.0, 0.3)
     >>> bodies = ["box", *model.body_names[2:]]
-    >>> IA, pA = kt.articulated_inertia(model, model.neutral(), handles="box", bodies=bodies)
+    >>> IA, pA = kt.dynamics.articulated_inertia(model, model.neutral(), handles="box", bodies=bodies)
     >>> np.diag(IA).round(12).tolist()
     [0.5, 0.8, 0.8, 3.0, 2.0, 3.0]
     """

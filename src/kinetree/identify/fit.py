@@ -202,9 +202,9 @@ def fit(
     >>> true = kt.models.chain_gu(3)
     >>> motion = kt.identify.exciting_trajectory(true, tries=10)
     >>> q, v, a = motion(motion.times(200))
-    >>> guess = kt.with_inertial_parameters(true, 1.3 * kt.inertial_parameters(true))
+    >>> guess = kt.identify.with_inertial_parameters(true, 1.3 * kt.identify.inertial_parameters(true))
     >>> found = kt.identify.fit(guess, q, v, a, kt.rnea(true, q, v, a), noise=0.01)
-    >>> exact = found.base.values(kt.inertial_parameters(true))
+    >>> exact = found.base.values(kt.identify.inertial_parameters(true))
     >>> found.consistent, bool(np.allclose(found.base.values(found.parameters), exact, atol=1e-3))
     (True, True)
     """

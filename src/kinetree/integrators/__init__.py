@@ -12,6 +12,7 @@ from kinetree.integrators.explicit import ExplicitRungeKutta, explicit_method
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
 from kinetree.integrators.system import System
+from kinetree.public import namespace
 
 FIXED_STEP = {
     method.name: method
@@ -27,6 +28,8 @@ FIXED_STEP = {
 # Solvers with adaptive steps by the name of their method: embedded pairs on the manifold, and SciPy's.
 ADAPTIVE = dict.fromkeys(PAIRS, solve_embedded) | dict.fromkeys(METHODS, solve_adaptive)
 
+__getattr__, __dir__, _steps = namespace(__name__)  # the steps as compiled calls
+
 __all__ = [
     "ADAPTIVE",
     "FIXED_STEP",
@@ -37,4 +40,5 @@ __all__ = [
     "explicit_method",
     "solve_adaptive",
     "solve_embedded",
+    *_steps,
 ]

@@ -273,7 +273,7 @@ def dh(table, convention: str | None = None, *, name: str | None = None, base=No
     >>> right = np.pi / 2
     >>> arm = kt.dh([(0, right, 0.0892, 0), (-0.425, 0, 0, 0), (-0.392, 0, 0, 0), (0, right, 0.109, 0),
     ...              (0, -right, 0.0947, 0), (0, 0, 0.0823, 0)], "standard")
-    >>> kt.frame_pose(arm, arm.neutral(), frame="tool").p_WF.round(4).tolist()
+    >>> kt.pose(arm, arm.neutral(), frame="tool").p_WF.round(4).tolist()
     [-0.817, -0.1913, -0.0055]
     """
     changes = {"name": name, "gravity": gravity}

@@ -70,7 +70,7 @@ def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: 
     Examples
     --------
     >>> import kinetree as kt
-    >>> print(kt.to_dh(kt.models.puma_like(), "modified", tip="tool"))
+    >>> print(kt.io.to_dh(kt.models.puma_like(), "modified", tip="tool"))
     modified Denavit-Hartenberg parameters of puma_like
     joint                 a [m]      alpha [rad]      d [m]      theta [rad]
     waist                     0                0          0                q

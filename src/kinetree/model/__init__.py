@@ -15,6 +15,7 @@ from kinetree.model.equipment import (
     ViaPoint,
     WrapShape,
 )
+from kinetree.model.graph import MechanismGraph
 from kinetree.model.model import Model
 from kinetree.model.numbers import Numbers
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
@@ -31,6 +32,7 @@ __all__ = [
     "JointTerm",
     "Keyframe",
     "LoopJoint",
+    "MechanismGraph",
     "Model",
     "ModelBuilder",
     "Numbers",

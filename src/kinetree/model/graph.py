@@ -63,7 +63,7 @@ class MechanismGraph:
     A crank-slider: three moving bodies, four joints, one loop.
 
     >>> import kinetree as kt
-    >>> graph = kt.MechanismGraph([
+    >>> graph = kt.model.MechanismGraph([
     ...     ("crank_pivot", "world", "crank"), ("crank_pin", "crank", "rod"), ("wrist_pin", "rod", "slider"),
     ...     ("guide", "world", "slider"),
     ... ])

@@ -39,7 +39,7 @@ def inertial_parameters(model: Model) -> np.ndarray:
     --------
     >>> import kinetree as kt
     >>> model = kt.models.pendulum(length=2.0, mass=3.0)
-    >>> dict(zip(model.inertial_labels, kt.inertial_parameters(model).tolist()))["bob.h.z"]
+    >>> dict(zip(model.inertial_labels, kt.identify.inertial_parameters(model).tolist()))["bob.h.z"]
     -6.0
     """
     planar = model.algebra is PLANAR
@@ -75,7 +75,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     --------
     >>> import kinetree as kt
     >>> arm = kt.models.double_pendulum()
-    >>> heavier = kt.with_inertial_parameters(arm, 2.0 * kt.inertial_parameters(arm))
+    >>> heavier = kt.identify.with_inertial_parameters(arm, 2.0 * kt.identify.inertial_parameters(arm))
     >>> heavier.total_mass == 2.0 * arm.total_mass
     True
     """

@@ -100,8 +100,8 @@ def frame_path(run, name: str, point=None) -> FramePath:
     if name not in names:
         raise unknown_name("frame", name, names, f"model {model.name!r}")
     now = {"t": clock(model, run.time)[0]} if model.time_dependent else {}
-    R, p = _call("frame_pose")(model, run.q, frame=name, **now)
-    V = _call("frame_velocity")(model, run.q, run.v, frame=name, reference="local_world_aligned", **now)
+    R, p = _call("pose")(model, run.q, frame=name, **now)
+    V = _call("velocity")(model, run.q, run.v, frame=name, reference="local_world_aligned", **now)
     w, velocity = V[:, :3], V[:, 3:]
     if point is not None:
         point = np.asarray(point, dtype=float)

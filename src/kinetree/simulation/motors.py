@@ -200,8 +200,8 @@ def checked_motors(model, motors) -> tuple[Drivetrain, ...]:
     if isinstance(motors, str):
         if motors != "effort_limit":
             raise SimulationError(
-                f"simulate: motors is {motors!r}, expected a sequence of kinetree.Motor, or 'effort_limit' for the "
-                "limits of the model."
+                f"simulate: motors is {motors!r}, expected a sequence of kinetree.simulation.Motor, or 'effort_limit' "
+                "for the limits of the model."
             )
         limits = np.asarray(model.effort_limit, dtype=float)
         motors = [
@@ -214,5 +214,7 @@ def checked_motors(model, motors) -> tuple[Drivetrain, ...]:
     motors = tuple(motors)
     for motor in motors:
         if not isinstance(motor, Motor):
-            raise SimulationError(f"simulate: motors has {motor!r}, expected kinetree.Motor(joint, ...).", found=motor)
+            raise SimulationError(
+                f"simulate: motors has {motor!r}, expected kinetree.simulation.Motor(joint, ...).", found=motor
+            )
     return tuple(Drivetrain(motor) for motor in motors)

@@ -88,7 +88,7 @@ class Rollout:
     Examples
     --------
     >>> import kinetree as kt, numpy as np
-    >>> roll = kt.Rollout(kt.models.cart_pole())
+    >>> roll = kt.simulation.Rollout(kt.models.cart_pole())
     >>> q, v = roll(np.zeros((8, 2)), None, np.ones((8, 50, 2)), 0.01)
     >>> q.shape
     (8, 51, 2)
@@ -240,7 +240,8 @@ class Rollout:
         Examples
         --------
         >>> import kinetree as kt, numpy as np
-        >>> roll = kt.Rollout(kt.models.pendulum()).with_parameters({"gravity.z": np.linspace(-1.0, -9.0, 5)})
+        >>> gravity = {"gravity.z": np.linspace(-1.0, -9.0, 5)}
+        >>> roll = kt.simulation.Rollout(kt.models.pendulum()).with_parameters(gravity)
         >>> roll(np.ones(1), None, None, 0.01, steps=20).q.shape
         (5, 21, 1)
         """

@@ -115,7 +115,7 @@ def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, tau = kt.models.chain_gu(3), *np.ones((3, 3))
-    >>> bool(np.allclose(kt.aba_inverse_inertias(model, q, v, tau), kt.aba(model, q, v, tau)))
+    >>> bool(np.allclose(kt.textbook.aba_inverse_inertias(model, q, v, tau), kt.aba(model, q, v, tau)))
     True
     """
     refuse_rods(model)
@@ -200,7 +200,7 @@ def aba_implicit_joints(model, q, v, tau, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, tau = kt.models.chain_gu(3), *np.ones((3, 3))
-    >>> bool(np.allclose(kt.aba_implicit_joints(model, q, v, tau), kt.aba(model, q, v, tau)))
+    >>> bool(np.allclose(kt.textbook.aba_implicit_joints(model, q, v, tau), kt.aba(model, q, v, tau)))
     True
     """
     refuse_rods(model)

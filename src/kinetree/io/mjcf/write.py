@@ -62,7 +62,7 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     Examples
     --------
     >>> import kinetree as kt
-    >>> print("".join(kt.to_mjcf(kt.models.satellite()).splitlines(keepends=True)[2:6]), end="")
+    >>> print("".join(kt.io.to_mjcf(kt.models.satellite()).splitlines(keepends=True)[2:6]), end="")
     <mujoco model="satellite">
       <compiler angle="radian" autolimits="false" inertiafromgeom="false"/>
       <option gravity="0 0 0"/>

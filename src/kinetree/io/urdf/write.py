@@ -60,7 +60,7 @@ def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     Examples
     --------
     >>> import kinetree as kt
-    >>> kt.load(kt.to_urdf(kt.models.double_pendulum())).body_names
+    >>> kt.load(kt.io.to_urdf(kt.models.double_pendulum())).body_names
     ('world', 'upper', 'lower')
     """
     return urdf_text(model, unsupported=unsupported, meshes=meshes)[0]

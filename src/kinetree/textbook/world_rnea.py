@@ -35,7 +35,7 @@ def rnea_world(model, q, v, a, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, a = kt.models.double_pendulum(), [0.3, -0.2], [1.0, 2.0], [0.5, 0.1]
-    >>> bool(np.allclose(kt.rnea_world(model, q, v, a), kt.rnea(model, q, v, a), rtol=1e-12))
+    >>> bool(np.allclose(kt.textbook.rnea_world(model, q, v, a), kt.rnea(model, q, v, a), rtol=1e-12))
     True
     """
     X_0 = world_transforms(model, q)

@@ -34,7 +34,7 @@ def aba_world(model, q, v, tau, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, tau = kt.models.double_pendulum(), [0.3, -0.2], [1.0, 2.0], [0.5, 0.1]
-    >>> bool(np.allclose(kt.aba_world(model, q, v, tau), kt.aba(model, q, v, tau), rtol=1e-12))
+    >>> bool(np.allclose(kt.textbook.aba_world(model, q, v, tau), kt.aba(model, q, v, tau), rtol=1e-12))
     True
     """
     X_0 = world_transforms(model, q)

@@ -207,7 +207,7 @@ def packed(function: Function) -> PackedFunction:
     >>> import kinetree as kt, numpy as np
     >>> model = kt.models.double_pendulum()
     >>> f = kt.compile(model, "crba")
-    >>> g = kt.packed(f)
+    >>> g = kt.compiler.packed(f)
     >>> g([0.1, 0.2]).shape, g.places["M"].tolist()
     ((3,), [[2, 1], [1, 0]])
     >>> bool(np.array_equal(g.unpack(g([0.1, 0.2])), f([0.1, 0.2])))

@@ -40,7 +40,7 @@ def newton_euler(model, q, v, a, f_ext=None):
     --------
     >>> import kinetree as kt, numpy as np
     >>> model, q, v, a = kt.models.puma_like(), np.full(6, 0.3), np.full(6, 2.0), np.full(6, -1.0)
-    >>> bool(np.allclose(kt.newton_euler(model, q, v, a), kt.rnea(model, q, v, a), rtol=1e-12))
+    >>> bool(np.allclose(kt.textbook.newton_euler(model, q, v, a), kt.rnea(model, q, v, a), rtol=1e-12))
     True
     """
     E, r, S, w, dw, dv, f, n = ([None] * model.nb for _ in range(8))

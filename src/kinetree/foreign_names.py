@@ -1,0 +1,83 @@
+"""Names that other libraries have for what kinetree has: Pinocchio, MuJoCo, Drake, PyBullet, RBDL, spatial_v2."""
+
+from __future__ import annotations
+
+_OURS = {
+    "kt.forward_kinematics(model, q), or kt.pose(model, q, frame=...) of one frame": (
+        "fk FK forwardKinematics framesForwardKinematics updateFramePlacements updateFramePlacement mj_kinematics "
+        "UpdateKinematics UpdateKinematicsCustom EvalBodyPoseInWorld CalcRelativeTransform getLinkState "
+        "CalcBodyToBaseCoordinates frame_pose body_pose"
+    ),
+    "kt.jacobian(model, q, frame=..., reference=...)": (
+        "jac geometric_jacobian computeJointJacobians computeJointJacobian computeFrameJacobian getFrameJacobian "
+        "getJointJacobian mj_jac mj_jacBody mj_jacBodyCom mj_jacSite mj_jacGeom CalcJacobianSpatialVelocity "
+        "CalcJacobianTranslationalVelocity calculateJacobian CalcPointJacobian CalcPointJacobian6D "
+        "CalcBodySpatialJacobian frame_jacobian"
+    ),
+    "kt.kinematics.jacobian_rate(model, q, v, frame=..., reference=...)": (
+        "computeJointJacobiansTimeVariation getFrameJacobianTimeVariation mj_jacDot CalcBiasSpatialAcceleration"
+    ),
+    "kt.velocity(model, q, v, frame=..., reference=...)": (
+        "frame_velocity getFrameVelocity getVelocity mj_objectVelocity CalcPointVelocity CalcPointVelocity6D"
+    ),
+    "kt.acceleration(model, q, v, a, frame=..., reference=..., kind=...)": (
+        "frame_acceleration getFrameAcceleration getFrameClassicalAcceleration mj_objectAcceleration "
+        "CalcPointAcceleration CalcPointAcceleration6D"
+    ),
+    "kt.rnea(model, q, v, a) for the tree, kt.inverse_dynamics(model, q, v, a) with springs and couplings": (
+        "ID inverseDynamics InverseDynamics CalcInverseDynamics calculateInverseDynamics mj_inverse "
+        "mj_rne mj_rnePostConstraint"
+    ),
+    "kt.aba(model, q, v, tau) for the tree, kt.forward_dynamics(model, q, v, tau) with springs and couplings": (
+        "FDab FDcrb forwardDynamics ForwardDynamics ForwardDynamicsLagrangian mj_forward mj_fwdAcceleration "
+        "abaForwardDynamics CalcTimeDerivatives"
+    ),
+    "kt.crba(model, q)": (
+        "M inertia_matrix joint_space_inertia CompositeRigidBodyAlgorithm mj_crb mj_fullM CalcMassMatrix "
+        "calculateMassMatrix HandC"
+    ),
+    "kt.dynamics.inverse_mass_matrix(model, q), or kt.dynamics.factorize(model, q).solve(x)": (
+        "computeMinverse mj_solveM mj_solveM2 CalcMInvTimesTau"
+    ),
+    "kt.bias_forces(model, q, v)": "nonLinearEffects NonlinearEffects CalcBiasTerm nle",
+    "kt.gravity_forces(model, q)": "computeGeneralizedGravity CalcGravityGeneralizedForces gravity_torque gravity",
+    "kt.coriolis_matrix(model, q, v)": "computeCoriolisMatrix getCoriolisMatrix coriolis",
+    "kt.dynamics.passive_joint_forces(model, q, v)": "mj_passive",
+    "kt.rnea_derivatives(model, q, v, a)": "computeRNEADerivatives mjd_inverseFD",
+    "kt.aba_derivatives(model, q, v, tau)": "computeABADerivatives computeForwardDynamicsDerivatives mjd_transitionFD",
+    "kt.regressors.joint_torque(model, q, v, a)": "computeJointTorqueRegressor",
+    "kt.regressors.kinetic_energy(model, q, v)": "computeKineticEnergyRegressor",
+    "kt.center_of_mass(model, q)": (
+        "com CoM centerOfMass computeCenterOfMass mj_comPos CalcCenterOfMass CalcCenterOfMassPositionInWorld"
+    ),
+    "kt.centroidal.center_of_mass_jacobian(model, q)": "jacobianCenterOfMass mj_jacSubtreeCom",
+    "kt.centroidal.momentum(model, q, v)": "computeCentroidalMomentum",
+    "kt.centroidal.momentum_matrix(model, q)": "ccrba computeCentroidalMap",
+    "kt.kinetic_energy(model, q, v)": "computeKineticEnergy CalcKineticEnergy mj_energyVel KineticEnergy",
+    "kt.potential_energy(model, q)": "computePotentialEnergy CalcPotentialEnergy mj_energyPos PotentialEnergy",
+    "kt.integrate(model, q, dv)": "mj_integratePos",
+    "kt.difference(model, q0, q1)": "mj_differentiatePos",
+    "kt.normalize(model, q)": "mj_normalizeQuat",
+    "kt.simulate(model, q0, v0, duration=...), or kt.Simulation(model) and its advance(duration)": (
+        "mj_step mj_step1 mj_step2 step stepSimulation AdvanceTo Simulator"
+    ),
+    "kt.load(file), which gives a frozen Model; states are arrays": (
+        "MjModel MjData MjSpec mj_loadXML mj_makeData mj_resetData loadURDF loadMJCF loadSDF load_urdf load_mjcf "
+        "load_sdf from_urdf read_urdf URDF MJCF Parser URDFReadFromFile buildModelFromUrdf buildModelFromMJCF "
+        "buildModelFromSdf RobotWrapper MultibodyPlant Robot Mechanism"
+    ),
+    "kt.ModelBuilder(), with add_body(...) and build()": "AddBody AddRigidBody AddJoint addJoint appendBodyToJoint",
+    "kt.surgery.lock(model, ...)": "buildReducedModel reduced_model",
+    "model.neutral()": "neutral home qpos0 GetDefaultPositions",
+    "model.random_q(rng)": "randomConfiguration random_configuration",
+}
+_NOT_HERE = {
+    "Inverse kinematics is not there yet; kt.pose, kt.jacobian and kt.integrate are its parts": (
+        "ik IK inverse_kinematics InverseKinematics calculateInverseKinematics"
+    ),
+    "Collisions and contact are not there yet": "mj_collision mj_contactForce computeCollisions computeDistances",
+}
+FOREIGN = {name: f"kinetree has {ours} for it." for ours, names in _OURS.items() for name in names.split()} | {
+    name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()
+}
+"""A name of another library -> the sentence that names ours."""

@@ -1,0 +1,162 @@
+"""The public names: where each is made, so that nothing is imported before it is used; and what others call them.
+
+Compiled calls (`kinetree.rnea`) are made from the algorithm of the same name. In a namespace they go without the word
+that is already there: the algorithm ``floating_base_jacobian`` is `kinetree.floating_base.jacobian`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+
+PLACES = {
+    "kinetree": {
+        "Event": "integrators.events", "MechanismBuilder": "model.mechanism", "Model": "model.model",
+        "ModelBuilder": "model.builder", "Simulation": "simulation.simulation", "Trajectory": "simulation.trajectory",
+        "accuracy": "analysis.accuracy", "compile": "compiler.function", "dh": "io.dh",
+        "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
+        "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout", "save": "io.save",
+        "simulate": "simulation.simulate", "verify": "verification.verify",
+    },
+    "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
+    "kinetree.dynamics": {
+        "ArticulatedBody": "compiler.handles", "Factorization": "compiler.factorization",
+        "articulated_inertia": "compiler.handles", "articulated_inverse_inertia": "compiler.handles",
+        "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
+    },
+    "kinetree.io": {
+        "DHRow": "io.dh", "DHTable": "io.dh", "Isolation": "io.isolated", "load_mjcf": "io.mjcf.read",
+        "load_sdf": "io.sdf.read", "load_urdf": "io.urdf.read", "to_dh": "io.dh_extract", "to_mjcf": "io.mjcf.write",
+        "to_urdf": "io.urdf.write",
+    },
+    "kinetree.viz": {
+        "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
+        "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_ledger": "viz.run_plots",
+        "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots", "plot_power": "viz.run_plots",
+        "plot_trajectory": "viz.plots",
+    },
+}  # fmt: skip
+"""For each namespace its names and the modules that define them."""
+
+ALGORITHMS = {
+    "kinetree": (
+        "aba aba_derivatives acceleration bias_forces center_of_mass coriolis_matrix crba difference forward_dynamics "
+        "forward_kinematics gravity_forces hybrid_dynamics integrate inverse_dynamics jacobian kinetic_energy momentum "
+        "normalize pose potential_energy q_dot rnea rnea_derivatives velocity"
+    ),
+    "kinetree.centroidal": (
+        "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"
+    ),
+    "kinetree.dynamics": (
+        "articulated_factorization articulated_solve coriolis_forces crba_restricted divide_and_conquer elastic_energy "
+        "external_forces forward_dynamics_crba hybrid_aba hybrid_crba inertial_forces inverse_mass_matrix "
+        "inverse_mass_product joint_wrenches passive_joint_forces prescribed_power semi_implicit_acceleration"
+    ),
+    "kinetree.floating_base": (
+        "floating_base_coefficients floating_base_forward_dynamics floating_base_inverse_dynamics "
+        "floating_base_jacobian floating_base_reduced_coefficients"
+    ),
+    "kinetree.integrators": (
+        "implicit_midpoint_step linearly_implicit_step rk4_step semi_implicit_step variational_step"
+    ),
+    "kinetree.kinematics": (
+        "apply_couplings body_accelerations body_jacobian_product body_jacobian_rate_product "
+        "body_jacobian_transpose_product body_velocities frame_accelerations frame_jacobians frame_poses "
+        "frame_transforms frame_velocities jacobian_rate reparameterize tangent_rate"
+    ),
+    "kinetree.regressors": (
+        "generalized_momentum_regressor joint_torque_regressor kinetic_energy_regressor momentum_regressor "
+        "potential_energy_regressor"
+    ),
+    "kinetree.sparse": (
+        "lower_product lower_solve lower_transpose_product lower_transpose_solve ltdl ltdl_factorize ltdl_solve ltl "
+        "ltl_factorize ltl_solve symmetric_product"
+    ),
+    "kinetree.textbook": (
+        "aba_implicit_joints aba_inverse_inertias aba_world hybrid_recursive mass_matrix_columns "
+        "mass_matrix_jacobians newton_euler rnea_world"
+    ),
+}
+"""For each namespace the algorithms that are called from there."""
+
+NAMESPACES = {name: name for name in (
+    "centroidal compiler constraints conventions data dynamics errors export floating_base forces geometry identify "
+    "integrators io joints kinematics liegroup model regressors simulation sparse spatial surgery textbook viz"
+).split()}  # fmt: skip
+NAMESPACES |= {"controllers": "simulation.controllers", "models": "model.library", "signals": "simulation.signals"}
+"""The namespaces of kinetree and their modules."""
+
+
+def shortened(algorithm: str, namespace: str) -> str:
+    """The name of an algorithm's call in a namespace.
+
+    Examples
+    --------
+    >>> shortened("floating_base_jacobian", "kinetree.floating_base"), shortened("ltdl", "kinetree.sparse")
+    ('jacobian', 'ltdl')
+    """
+    word = namespace.rpartition(".")[2]
+    return algorithm.removeprefix(f"{word}_").removesuffix("_regressor" if word == "regressors" else "")
+
+
+CALLS = {
+    namespace: {shortened(name, namespace): name for name in names.split()} for namespace, names in ALGORITHMS.items()
+}
+"""For each namespace the compiled calls, and the algorithms that they compile."""
+
+
+def place(algorithm: str) -> tuple[str, str]:
+    """Namespace and name of an algorithm's public call; of a user's own, kinetree and the same name."""
+    for namespace, calls in CALLS.items():
+        for name, compiled in calls.items():
+            if compiled == algorithm:
+                return namespace, name
+    return "kinetree", algorithm
+
+
+def names(namespace: str) -> list[str]:
+    """The public names of a namespace that are made when they are used."""
+    inner = NAMESPACES if namespace == "kinetree" else ()
+    return sorted({*PLACES.get(namespace, ()), *CALLS.get(namespace, ()), *inner})
+
+
+def namespace(module: str) -> tuple[Callable, Callable, list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a module whose names are made when they are used."""
+    places, calls, known = PLACES.get(module, {}), CALLS.get(module, {}), names(module)
+
+    def get(name: str):
+        if name in calls:
+            found = import_module("kinetree.compiler.calls").public_call(calls[name])
+        elif name in places:
+            found = getattr(import_module(f"kinetree.{places[name]}"), name)
+        elif module == "kinetree" and name in NAMESPACES:
+            found = import_module(f"kinetree.{NAMESPACES[name]}")
+        else:
+            raise AttributeError(missing(module, name), name=name, obj=sys.modules[module])
+        return vars(sys.modules[module]).setdefault(name, found)  # so that all threads have the same
+
+    return get, lambda: known, known
+
+
+def missing(module: str, name: str) -> str:
+    """The message about a name that a namespace does not have: ours for the same, where it is, or the most alike."""
+    message = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("_"):
+        return message
+    from kinetree.errors import closest
+    from kinetree.foreign_names import FOREIGN
+
+    if module == "kinetree" and name in FOREIGN:
+        return f"{message}. {FOREIGN[name]}"
+    for space in (*PLACES, *CALLS):
+        if name in names(space) and space != module:
+            return f"{message}. It is {_shown(space)}.{name}."
+        if name in CALLS.get(space, {}).values():
+            return f"{message}. It is {_shown(space)}.{shortened(name, space)}."
+    close = closest(name, names(module))
+    return f"{message}. Did you mean {_shown(module)}.{close[0]}?" if close else message
+
+
+def _shown(module: str) -> str:
+    return module.replace("kinetree", "kt", 1)
