@@ -27,13 +27,16 @@ from kinetree.algorithms.derivatives import (
     external_wrenches,
     joint_columns,
     joint_motions,
+    less,
     rnea_derivatives,
     summed,
 )
+from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.response import Answers, Articulated, Change, identity
+from kinetree.algorithms.response import Answers, Articulated, Change
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
+from kinetree.spatial.columns import JointVector
 
 
 @algorithm(
@@ -92,7 +95,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     mechanism = Articulated(model, motions.S, I, loads=loads)
     columns = joint_columns(model, q, v, mechanism.outward(), motions)
     F = summed(model, [None] + [I[i] @ columns.A[i] + turning[i] for i in model.outward()])
-    F = F if W is None else _minus(F, summed(model, W))
+    F = F if W is None else less(F, summed(model, W))
     answers = Answers(mechanism)
 
     da_dq, da_dv = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
@@ -103,8 +106,8 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
             by_q, by_v = list(columns.psi_dot[i][m])[: algebra.turns], list(S_k)[: algebra.turns]
             if W is not None:
                 by_q, by_v = by_q + list(S_k), by_v + [0.0] * algebra.dimension
-            no_ring = [0.0] * len(motions.S[i])
-            ring = no_ring if columns.ring[i] is None else [r.dot(F[i]) for r in columns.ring[i][m]]
+            no_ring = JointVector([0.0] * len(motions.S[i]))
+            ring = no_ring if columns.ring[i] is None else columns.ring[i][m].T @ F[i]
             along_q = Change(da_dq, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
             along_v = Change(da_dv, columns.sweep[i][m], by_v, algebra.Force.zero(), no_ring)
             answers.columns(i, k, (along_q, along_v))
@@ -118,7 +121,3 @@ def _by_inverse_dynamics(model, q, v, tau, f_ext):
     columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)
     solved = solve_leaf_first(M, columns, inertia_scales(model))
     return tuple([[column[m] for column in solved[k * n : (k + 1) * n]] for m in range(n)] for k in range(3))
-
-
-def _minus(f, W):
-    return [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]

@@ -16,7 +16,7 @@ The factors are those of Rodriguez and Jain: ``M = (1 + S^T phi K) diag(1 / D_in
 from __future__ import annotations
 
 from kinetree.algorithms.inverse_mass import added
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.regularity import inertia_scales, require_regular
 from kinetree.algorithms.spec import algorithm
 
@@ -52,7 +52,7 @@ def articulated_factorization(model, q, diagonal=None):
         X = link_transform(model, i, q).collapse()
         X_0[i] = X @ X_0[model.parent[i]]
         here = X_0[i].turn()  # from the world's axes to the body's, its origin kept
-        S[i] = [here.inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        S[i] = here.inverse_apply(motion_subspace(model, i, q))
         r[i] = X_0[model.parent[i]].turn().inverse_apply(algebra.Motion(algebra.no_rotation, X.r)).linear
         IA[i] = algebra.ArticulatedInertia.of(here.inverse_apply(model.I[i]))
 

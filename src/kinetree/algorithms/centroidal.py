@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.energy import composite_inertia
 from kinetree.algorithms.jacobian import columns_to_rows
-from kinetree.algorithms.kinematics import body_twists, link_transforms, world_transforms
+from kinetree.algorithms.kinematics import body_twists, link_transforms, motion_subspace, world_transforms
 from kinetree.algorithms.rotors import along_axis, driven
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
@@ -19,8 +19,7 @@ def composite_forces(model, q):
     columns = [None] * model.nv
     Ic = [model.algebra.Inertia.zero(), *model.I[1:]]
     for i in model.inward():
-        S = model.joints[i].motion_subspace(model.q_of(i, q))
-        columns[model.v_slice[i]] = [X_0[i].inverse_apply(Ic[i] @ S_k) for S_k in S]
+        columns[model.v_slice[i]] = X_0[i].inverse_apply(Ic[i] @ motion_subspace(model, i, q))
         Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
     for rotor in model.rotors:
         if rotor.body:

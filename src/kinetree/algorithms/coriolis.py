@@ -7,7 +7,7 @@ All quantities stand in world coordinates, where composite quantities are plain 
 from __future__ import annotations
 
 from kinetree.algorithms.jacobian import subspace_rate
-from kinetree.algorithms.kinematics import world_axes_twists, world_transforms
+from kinetree.algorithms.kinematics import motion_subspace, world_axes_twists, world_transforms
 from kinetree.algorithms.rotors import add_rotor_coriolis
 from kinetree.algorithms.spec import algorithm
 
@@ -30,12 +30,10 @@ def coriolis_matrix(model, q, v):
     for i in model.outward():
         Ic[i] = X_0[i].inverse_apply(model.I[i])
         Bc[i] = model.algebra.Coriolis.of(Ic[i], V[i])
-        q_i = model.q_of(i, q)
-        S[i] = [X_0[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
-        S_dot[i] = [V[i].cross(S_k) for S_k in S[i]]
-        ring = subspace_rate(model.joints[i], q_i, model.v_of(i, v))
+        S[i], ring = X_0[i].inverse_apply(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
+        S_dot[i] = V[i].cross(S[i])
         if ring is not None:
-            S_dot[i] = [s + X_0[i].inverse_apply(r) for s, r in zip(S_dot[i], ring, strict=True)]
+            S_dot[i] = S_dot[i] + X_0[i].inverse_apply(ring)
 
     C = [[0.0] * model.nv for _ in range(model.nv)]
     for i in model.inward():

@@ -9,7 +9,7 @@ Book (table 6.2)      here
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.rotors import add_rotor_inertia
 from kinetree.algorithms.spec import algorithm
 
@@ -39,17 +39,16 @@ def crba(model, q):
     """
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
-        X[i] = link_transform(model, i, q)
-        S[i] = model.joints[i].motion_subspace(model.q_of(i, q))
+        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
 
     M = [[0.0] * model.nv for _ in range(model.nv)]
     Ic = list(model.I)
     for i in model.inward():
-        F = [Ic[i] @ S_k for S_k in S[i]]
+        F = Ic[i] @ S[i]
         fill_block(M, model, i, i, F, S[i])
         j = i
         for p in model.ancestors(i):
-            F = [X[j].inverse_apply(F_k) for F_k in F]
+            F = X[j].inverse_apply(F)
             fill_block(M, model, i, p, F, S[p])
             j = p
         if model.parent[i]:

@@ -27,12 +27,13 @@ dS_k/dt.
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
+from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.products import chained
 from kinetree.algorithms.rotors import add_rotor_derivatives
 from kinetree.algorithms.spec import algorithm
-from kinetree.joints.contract import combination
 from kinetree.joints.dual import Dual, rate_of
+from kinetree.spatial import Columns
 
 
 @algorithm(
@@ -89,7 +90,7 @@ class Motions:
         From the root body's coordinates to those of the body.
     V, drift : list of Motion
         Velocity, and the part of the acceleration relative to the parent that needs no joint acceleration.
-    S, carried : list of list of Motion
+    S, carried : list of Columns
         The columns of the joint and their rate ``v_p x S_k`` with the parent, one for each velocity coordinate.
     gravity : list of Motion
         The gravity-offset acceleration of the world, for root bodies; else None.
@@ -113,10 +114,10 @@ def joint_motions(model, q, v) -> Motions:
         else:
             m.X[i], V_p = model.algebra.Transform.identity(), model.algebra.Motion.zero()
             m.gravity[i] = X_i @ model.algebra.Motion(model.algebra.no_rotation, -model.gravity)
-        m.S[i] = [m.X[i].inverse_apply(S_k) for S_k in joint.motion_subspace(q_i)]
-        m.carried[i] = [V_p.cross(S_k) for S_k in m.S[i]]
-        m.V[i] = V_p + combination(m.S[i], v_i, model.algebra.Motion)
-        m.drift[i] = combination(m.carried[i], v_i, model.algebra.Motion)  # v_i x v_J = v_p x v_J
+        m.S[i] = m.X[i].inverse_apply(motion_subspace(model, i, q))
+        m.carried[i] = V_p.cross(m.S[i])
+        m.V[i] = V_p + m.S[i] @ v_i
+        m.drift[i] = m.carried[i] @ v_i  # v_i x v_J = v_p x v_J
         if joint.rheonomic:
             sigma = m.X[i].inverse_apply(joint.sigma(q_i))
             m.V[i], m.drift[i] = m.V[i] + sigma, m.drift[i] + V_p.cross(sigma)
@@ -136,17 +137,17 @@ def accelerations(model, motions, a) -> list:
 def _acceleration(model, motions, A, a, i):
     p = model.parent[i]
     A_i = (A[p] if p else motions.gravity[i]) + motions.drift[i]
-    return A_i if a is None else A_i + combination(motions.S[i], model.v_of(i, a), model.algebra.Motion)
+    return A_i if a is None else A_i + motions.S[i] @ model.v_of(i, a)
 
 
-class Columns:
+class ColumnMotions:
     """What each column of a joint moves, in the coordinates of the root; the symbols stand at the head of the file.
 
     Attributes
     ----------
     A : list of Motion
         Gravity-offset acceleration of the body.
-    psi_dot, psi_ddot, sweep : list of list of Motion
+    psi_dot, psi_ddot, sweep : list of Columns
         One Motion for each velocity coordinate of the joint.
     ring : list
         ``ring[i][k][m]`` is the apparent derivative of column m along q_k; None for constant subspaces.
@@ -159,45 +160,43 @@ class Columns:
             setattr(self, name, [None] * model.nb)
 
 
-def joint_columns(model, q, v, a, motions) -> Columns:
+def joint_columns(model, q, v, a, motions) -> ColumnMotions:
     """The outward pass over accelerations."""
-    c = Columns(model)
+    c = ColumnMotions(model)
     for i in model.outward():
         c.A[i] = _acceleration(model, motions, c.A, a, i)
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
         V_p, A_p = (V[p], c.A[p]) if p else (model.algebra.Motion.zero(), motions.gravity[i])
         c.psi_dot[i] = motions.carried[i]
         if joint.nv == 1 and not joint.rheonomic:
-            c.sweep[i] = [s * 2.0 for s in motions.carried[i]]  # v_i x S = v_p x S: its own velocity is parallel to S
+            c.sweep[i] = motions.carried[i] * 2.0  # v_i x S = v_p x S: its own velocity is parallel to S
         else:
-            c.sweep[i] = [s + V[i].cross(S_k) for s, S_k in zip(motions.carried[i], S, strict=True)]
+            c.sweep[i] = motions.carried[i] + V[i].cross(S)
         eta = zeta = None
         if not joint.constant_subspace:
             q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
             c.ring[i], eta, zeta, rate = _apparent(model.algebra.Motion, joint, q_i, v_i, a_i, motions.X[i])
-            c.psi_dot[i] = [s + e for s, e in zip(motions.carried[i], eta, strict=True)]
-            c.sweep[i] = [s + e + r for s, e, r in zip(c.sweep[i], eta, rate, strict=True)]
-        c.psi_ddot[i] = [A_p.cross(S_k) + V_p.cross(psi_k) for S_k, psi_k in zip(S, c.psi_dot[i], strict=True)]
+            c.psi_dot[i] = motions.carried[i] + eta
+            c.sweep[i] = c.sweep[i] + eta + rate
+        c.psi_ddot[i] = A_p.cross(S) + V_p.cross(c.psi_dot[i])
         if eta is not None:
-            c.psi_ddot[i] = [x + V[i].cross(e) + z for x, e, z in zip(c.psi_ddot[i], eta, zeta, strict=True)]
+            c.psi_ddot[i] = c.psi_ddot[i] + V[i].cross(eta) + zeta
     return c
 
 
 def _apparent(Motion, joint, q_i, v_i, a_i, X_i):
     """dS/dq_k, eta_k, zeta_k and the apparent rate of S of a joint whose subspace changes, root coordinates."""
-    units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
     ring, eta, zeta = [], [], []
-    for unit in units:
-        along = joint.subspace_along(q_i, unit)
+    for unit in identity(joint.nv):
+        along = Columns(joint.subspace_along(q_i, unit), Motion)
         moving = [Dual(x, rate) for x, rate in zip(q_i, joint.q_dot(q_i, unit), strict=True)]
         bias = Motion.of([rate_of(x) for x in joint.bias(moving, v_i)])
-        ring.append([X_i.inverse_apply(S_m) for S_m in along])
-        if joint.rheonomic:
-            eta.append(X_i.inverse_apply(Motion.of([rate_of(x) for x in joint.velocity(moving, v_i)])))
-        else:
-            eta.append(X_i.inverse_apply(combination(along, v_i)))
-        zeta.append(X_i.inverse_apply(combination(along, a_i) + bias))
-    return ring, eta, zeta, [X_i.inverse_apply(S_k) for S_k in joint.subspace_rate(q_i, v_i)]
+        ring.append(X_i.inverse_apply(along))
+        own = Motion.of([rate_of(x) for x in joint.velocity(moving, v_i)]) if joint.rheonomic else along @ v_i
+        eta.append(X_i.inverse_apply(own))
+        zeta.append(X_i.inverse_apply(along @ a_i + bias))
+    rate = X_i.inverse_apply(Columns(joint.subspace_rate(q_i, v_i), Motion))
+    return ring, Columns(eta, Motion), Columns(zeta, Motion), rate
 
 
 def force_derivatives(model, q, f_ext, motions, columns, subtrees):
@@ -235,8 +234,8 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
         if columns.ring[i] is not None:
             F = Fc[i] if Wc is None else Fc[i] - Wc[i]
             for k, ring_k in enumerate(columns.ring[i], slot.start):
-                for n, ring_kn in enumerate(ring_k, slot.start):
-                    dq[n][k] = dq[n][k] + ring_kn.dot(F)
+                for n, x in enumerate(ring_k.T @ F, slot.start):
+                    dq[n][k] = dq[n][k] + x
         if Wc is not None:
             _turn_against_wrenches(model, i, dq, S, Wc[i])
 
@@ -290,6 +289,11 @@ def external_wrenches(model, q, f_ext):
         X_0[i] = X_0[p] if p else link_transform(model, i, q).collapse()
         W[i] = X_0[i] @ model.algebra.external(f_ext[i])
     return W
+
+
+def less(f, W):
+    """The forces ``f[i] - W[i]`` on all bodies but the world."""
+    return [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]
 
 
 def _turn_against_wrenches(model, i, dq, S, W):

@@ -18,13 +18,12 @@ Book (tables 9.4-9.6)       here
 
 from __future__ import annotations
 
-from kinetree.algorithms.aba import DEEP
-from kinetree.algorithms.base_inertia import base_inertias
+from kinetree.algorithms.base_inertia import base_inertias, base_inertias_unless_deep
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.factorize import LDL
-from kinetree.algorithms.hybrid import handed_on
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
-from kinetree.algorithms.kinematics import link_transform, world_transforms
+from kinetree.algorithms.kinematics import link_transform, motion_subspace, world_transforms
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
@@ -70,11 +69,11 @@ class FloatingTree:
             self.f[1] = self._force(1, I, field, X_0, f_ext)
         for i in self.outward():
             p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
-            self.X[i], self.S[i] = link_transform(model, i, q), joint.motion_subspace(q_i)
+            self.X[i], self.S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
             # a = X a_lambda + S qdd + c_J + v x v_J
             A_J = joint.bias(q_i, v_i)
             if a is not None:
-                A_J = plus(A_J, self.S[i], a[self.slot(i)])
+                A_J = A_J + self.S[i] @ a[self.slot(i)]
             field[i] = (self.X[i] @ field[p]).with_joint(joint.velocity(q_i, v_i), A_J)
             if f_ext is not None:
                 X_0[i] = self.X[i].collapse() @ X_0[p]
@@ -131,13 +130,6 @@ class BaseInertia:
         return cls(rows)
 
 
-def plus(motion, S, x):
-    """``motion + S x``."""
-    for S_k, x_k in zip(S, x, strict=True):
-        motion = motion + S_k * x_k
-    return motion
-
-
 def drifting(model):
     """Whether gravity must be in the forces: an armature on the base's coordinates resists, but has no weight."""
     return not all(is_zero(x) for x in model.armature[: model.nv_base])
@@ -184,23 +176,18 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     >>> bool(np.allclose(a_base, [0, 0, 0, 0, 0, -9.81])), bool(np.all(a_joints == 0.0))
     (True, True)
     """
-    I = model.I if max(model.depth) > DEEP else base_inertias(model)
-    tree = FloatingTree(model, q, v, None, f_ext, I, drifting(model))
+    tree = FloatingTree(model, q, v, None, f_ext, base_inertias_unless_deep(model), drifting(model))
     X, S, f = tree.X, tree.S, tree.f
-
-    IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
-    U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
-    scales = inertia_scales(model)
+    IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
+    joint, u = [None] * model.nb, [None] * model.nb
     for i in tree.inward():
-        p, armature = model.parent[i], model.armature[model.v_slice[i]]
-        U[i] = [IA[i] @ S_k for S_k in S[i]]
-        lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
-        D[i] = LDL(lower, armature, scales[model.v_slice[i]])
-        u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau_joints[tree.slot(i)], S[i], strict=True)]
+        p, slot = model.parent[i], model.v_slice[i]
+        joint[i] = Eliminated(IA[i], S[i], model.armature[slot], scales[slot])
+        u[i] = tau_joints[tree.slot(i)] - S[i].T @ f[i]
         if p:
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
-            IA[p] = IA[p] + X[i].inverse_apply(handed_on(model, IA[i], U[i], D[i], S[i], armature))
-            f[p] = f[p] + X[i].inverse_apply(plus(f[i], U[i], D[i].solve(u[i])))
+            IA[p] = IA[p] + X[i].inverse_apply(joint[i].inertia())
+            f[p] = f[p] + X[i].inverse_apply(joint[i].force(f[i], u[i]))
 
     # a_0 = -(I_0^A)^-1 p_0^A
     a_joints, A, x = [0.0] * model.nv_joints, [model.algebra.Motion.zero()] * model.nb, []
@@ -210,9 +197,8 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     for i in tree.outward():
         # a' = X a_lambda,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
         A[i] = X[i] @ A[model.parent[i]]
-        a_i = D[i].solve([u_k - U_k.dot(A[i]) for u_k, U_k in zip(u[i], U[i], strict=True)])
-        a_joints[tree.slot(i)] = a_i
-        A[i] = plus(A[i], S[i], a_i)
+        a_joints[tree.slot(i)] = a_i = joint[i].acceleration(u[i], A[i])
+        A[i] = A[i] + S[i] @ a_i
     return tree.base_acceleration(x), a_joints
 
 
@@ -265,8 +251,8 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
         # tau = S^T (I^c a_0 + p^c)
         A[i] = X[i] @ A[model.parent[i]]
         needed = f[i] + Ic[i] @ A[i]
-        for k, S_k in enumerate(S[i], tree.slot(i).start):
-            tau_joints[k] = S_k.dot(needed) + model.armature[model.nv_base + k] * a_joints[k]
+        for k, t in enumerate(S[i].T @ needed, tree.slot(i).start):
+            tau_joints[k] = t + model.armature[model.nv_base + k] * a_joints[k]
     return tree.base_acceleration(x), tau_joints
 
 
@@ -416,7 +402,7 @@ def _bias(model, tree):
     """``p_0^c`` and C: what the base and the joints must exert for the forces of the bodies."""
     f, C = tree.f, [0.0] * model.nv_joints
     for i in tree.inward():
-        C[tree.slot(i)] = [S_k.dot(f[i]) for S_k in tree.S[i]]
+        C[tree.slot(i)] = tree.S[i].T @ f[i]
         p = model.parent[i]
         if p:
             f[p] = f[p] + tree.X[i].inverse_apply(f[i])

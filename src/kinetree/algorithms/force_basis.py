@@ -8,6 +8,7 @@ reflections that take S to a triangle.
 from __future__ import annotations
 
 from kinetree.algorithms.matrices import reflection
+from kinetree.spatial import Columns
 from kinetree.spatial.scalar import is_zero
 
 
@@ -22,9 +23,9 @@ def force_basis(algebra, S):
 
     Returns
     -------
-    T : list of Force
+    T : Columns
         One for each constrained direction; of unit length, and orthogonal to one another.
-    T_a : list of Force
+    T_a : Columns
         One for each velocity: ``T_a tau`` does the work of tau, and no motion of the joint feels T.
 
     Notes
@@ -39,7 +40,7 @@ def force_basis(algebra, S):
     if T_a is None:
         more, T_a = _reflected([[column[k] for k in touched] for column in columns], touched, d)
         T = T + more
-    return [algebra.Force.of(column) for column in T], [algebra.Force.of(column) for column in T_a]
+    return Columns(map(algebra.Force.of, T), algebra.Force), Columns(map(algebra.Force.of, T_a), algebra.Force)
 
 
 def _unit(d, k):

@@ -8,7 +8,7 @@ Book                         here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
-from kinetree.algorithms.kinematics import link_transforms, world_transforms
+from kinetree.algorithms.kinematics import link_transforms, motion_subspace, world_transforms
 from kinetree.algorithms.rnea import inward_pass, outward_pass
 from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
@@ -16,7 +16,7 @@ from kinetree.algorithms.spec import algorithm
 
 def joint_axes(model, q):
     """``X[i]`` and ``S[i]`` of every body, which ``C`` of the equation of motion has at hand."""
-    S = [None] + [model.joints[i].motion_subspace(model.q_of(i, q)) for i in model.outward()]
+    S = [None] + [motion_subspace(model, i, q) for i in model.outward()]
     return link_transforms(model, q), S
 
 
@@ -24,9 +24,7 @@ def differential_inverse_dynamics(model, X, S, I, a):
     """``ID_delta``: the joint forces ``M a`` of accelerations from rest, no weight (table 6.1), without armature."""
     A, f = [model.algebra.Motion.zero()] + [None] * (model.nb - 1), [None] * model.nb
     for i in model.outward():
-        A[i] = X[i] @ A[model.parent[i]]
-        for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-            A[i] = A[i] + S_k * a_k
+        A[i] = X[i] @ A[model.parent[i]] + S[i] @ model.v_of(i, a)
         f[i] = I[i] @ A[i]
     drives = rotor_forces(model, X, S, f, None, None, a)
     return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
@@ -118,7 +116,7 @@ def transposed_product(model, q, X_0, f):
     tau, f = [0.0] * model.nv, list(f)
     for i in model.inward():
         felt, p = X_0[i] @ f[i], model.parent[i]
-        tau[model.v_slice[i]] = [S_k.dot(felt) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        tau[model.v_slice[i]] = motion_subspace(model, i, q).T @ felt
         if p:
             f[p] = f[p] + f[i]
     return tau

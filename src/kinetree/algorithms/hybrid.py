@@ -8,25 +8,24 @@ Book (tables 9.1-9.3)  here
 ``fd``                 ``fd``, from ``forward``
 ``nu(fd)``             ``moved``
 ``I^A_i, p^A_i``       ``IA[i]``, ``f[i]``
-``U_i, D_i, u_i``      ``U[i], D[i], u[i]``
+``U_i, D_i, u_i``      of ``joint[i]``, ``u[i]``
 ``H_11``               ``M`` of `crba_restricted`, whose other entries are zero
 ``C'``                 ``tau`` after the first pass
 """
 
 from __future__ import annotations
 
-from kinetree.algorithms.aba import DEEP
+from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.crba import crba, fill_block
-from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.model.sparsity import ancestors_of
 from kinetree.model.topology import depths_of, expanded_parent
-from kinetree.spatial.scalar import is_zero
 
 
 @algorithm(
@@ -73,32 +72,28 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     moved = carried_by(model, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     tau_all = entries_of(model, tau, fd)
-    # As in aba: in long chains of joints of known force, bodies bear their own weight.
-    long = max(depths_of(merged_parent(model.parent, fd)[0])) > DEEP
-    X, S, f = outward_pass(model, q, v, a_all, f_ext, model.I if long else None)
-
-    IA, scales = list(model.I), inertia_scales(model)
-    U, D, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
+    I = base_inertias_unless_deep(model, depths_of(merged_parent(model.parent, fd)[0]))
+    X, S, f = outward_pass(model, q, v, a_all, f_ext, I)
+    IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
+    joint, U, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
-        if i in moved:
-            U[i] = [IA[i] @ S_k for S_k in S[i]]
         if i in fd:
-            lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
-            D[i] = LDL(lower, model.armature[slot], scales[slot])
-            u[i] = [tau_k - S_k.dot(f[i]) for tau_k, S_k in zip(tau[slot], S[i], strict=True)]
-        else:
-            tau_all[slot] = [S_k.dot(f[i]) for S_k in S[i]]
-        if p and i in fd:
+            joint[i] = Eliminated(IA[i], S[i], model.armature[slot], scales[slot])
+            u[i] = tau[slot] - S[i].T @ f[i]
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
-            for U_k, x_k in zip(U[i], D[i].solve(u[i]), strict=True):
-                f[i] = f[i] + U_k * x_k
+            if p:
+                f[i] = joint[i].force(f[i], u[i])
             if p in moved:
-                IA[i] = handed_on(model, IA[i], U[i], D[i], S[i], model.armature[slot])
+                IA[i] = joint[i].inertia()
+        else:
+            tau_all[slot] = S[i].T @ f[i]
+            if i in moved:
+                U[i] = IA[i] @ S[i]
         if p:
             f[p] = f[p] + X[i].inverse_apply(f[i])
-            if p in moved:
-                IA[p] = IA[p] + X[i].inverse_apply(IA[i])
+        if p in moved:
+            IA[p] = IA[p] + X[i].inverse_apply(IA[i])
 
     # A: what the accelerations wanted add to the motion of the first pass.
     A = [model.algebra.Motion.zero() for _ in range(model.nb)]
@@ -107,13 +102,11 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
         if i in moved:
             A[i] = X[i] @ A[model.parent[i]]
         if i in fd:
-            a_i = D[i].solve([u_k - U_k.dot(A[i]) for u_k, U_k in zip(u[i], U[i], strict=True)])
-            a_all[slot] = a_i
-            for S_k, a_k in zip(S[i], a_i, strict=True):
-                A[i] = A[i] + S_k * a_k
+            a_all[slot] = a_i = joint[i].acceleration(u[i], A[i])
+            A[i] = A[i] + S[i] @ a_i
             continue
         if i in moved:
-            tau_all[slot] = [t + U_k.dot(A[i]) for t, U_k in zip(tau_all[slot], U[i], strict=True)]
+            tau_all[slot] = tau_all[slot] + U[i].T @ A[i]
         for k in range(slot.start, slot.stop):
             tau_all[k] = tau_all[k] + model.armature[k] * a[k]
     return a_all, tau_all
@@ -125,14 +118,6 @@ def entries_of(model, x, joints):
     for i in joints:
         entries[model.v_slice[i]] = x[model.v_slice[i]]
     return entries
-
-
-def handed_on(model, IA, U, D, S, armature):
-    """``I^A - U D^-1 U^T``; without armature it maps S to zero, and its rows along S are structural zeros."""
-    Ia, bare = model.algebra.ArticulatedInertia.of(IA), all(is_zero(x) for x in armature)
-    for k, (column, reciprocal) in enumerate(D.dyads(U), 1):
-        Ia = Ia.minus_product([column], [column * reciprocal], kernel=S[:k] if bare else ())
-    return Ia
 
 
 @algorithm(
@@ -173,8 +158,7 @@ def restricted_inertia(model, q, fd):
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
         if i in moved:
-            X[i] = link_transform(model, i, q)
-            S[i] = model.joints[i].motion_subspace(model.q_of(i, q))
+            X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
 
     M = [[0.0] * model.nv for _ in range(model.nv)]
     Ic = list(model.I)
@@ -183,11 +167,11 @@ def restricted_inertia(model, q, fd):
             Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
         if i not in fd:
             continue
-        F = [Ic[i] @ S_k for S_k in S[i]]
+        F = Ic[i] @ S[i]
         fill_block(M, model, i, i, F, S[i])
         j = i
         while model.parent[j] in moved:
-            F = [X[j].inverse_apply(F_k) for F_k in F]
+            F = X[j].inverse_apply(F)
             j = model.parent[j]
             if j in fd:
                 fill_block(M, model, i, j, F, S[j])
@@ -278,15 +262,13 @@ def _acceleration_forces(model, X, S, a, moved):
     A, f, tau = [model.algebra.Motion.zero() for _ in range(model.nb)], [None] * model.nb, [0.0] * model.nv
     for i in model.outward():
         if i in moved:
-            A[i] = X[i] @ A[model.parent[i]]
-            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-                A[i] = A[i] + S_k * a_k
+            A[i] = X[i] @ A[model.parent[i]] + S[i] @ model.v_of(i, a)
             f[i] = model.I[i] @ A[i]
     for i in model.inward():
         p = model.parent[i]
         if f[i] is None:
             continue
-        tau[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in S[i]]
+        tau[model.v_slice[i]] = S[i].T @ f[i]
         if p:
             handed = X[i].inverse_apply(f[i])
             f[p] = handed if f[p] is None else f[p] + handed

@@ -2,7 +2,7 @@ r"""The inverse of the joint-space inertia matrix: products with it in O(n), and
 
 Book (table 7.1)      here
 ``I^A_i``             ``IA[i]``
-``U_i, D_i, u_i``     ``U[i], D[i]`` (factorized), ``u[i]``
+``U_i, D_i, u_i``     of ``joint[i]``, ``u[i]``
 ``i_X_lambda(i)``     ``X[i]``
 
 Without velocity, gravity and external forces the articulated-body algorithm solves ``M a = x``: no M is formed. The
@@ -12,13 +12,13 @@ matrix itself is the answer to unit forces: `answers.py`, where derivatives of f
 from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.factorize import LDL
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.elimination import Eliminated
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
+from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.response import Answers, Articulated, identity
+from kinetree.algorithms.response import Answers, Articulated
 from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial.scalar import is_zero
 
 
 def added(model, diagonal):
@@ -28,22 +28,16 @@ def added(model, diagonal):
     return [armature + x for armature, x in zip(model.armature, diagonal, strict=True)]
 
 
-def articulated_bodies(model, X, S, diagonal):
-    """U and D of table 7.1 for every body, of ``M + diag`` where ``diagonal`` stands for the armature."""
-    IA = [model.algebra.ArticulatedInertia.of(I) for I in model.I]
-    U, D, scales = [None] * model.nb, [None] * model.nb, inertia_scales(model)
+def eliminated_joints(model, X, S, diagonal):
+    """Every joint of `aba` eliminated, of ``M + diag`` where ``diagonal`` stands for the armature."""
+    IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
+    joint = [None] * model.nb
     for i in model.inward():
-        p, own = model.parent[i], diagonal[model.v_slice[i]]
-        U[i] = [IA[i] @ S_k for S_k in S[i]]
-        lower = [[S_m.dot(U_n) for U_n in U[i][: m + 1]] for m, S_m in enumerate(S[i])]
-        D[i] = LDL(lower, own, scales[model.v_slice[i]])
+        p, slot = model.parent[i], model.v_slice[i]
+        joint[i] = Eliminated(IA[i], S[i], diagonal[slot], scales[slot])
         if p:
-            # I^a = I^A - U D^-1 U^T; without diagonal terms it maps S to zero, exactly so.
-            Ia, bare = IA[i], all(is_zero(x) for x in own)
-            for k, (column, reciprocal) in enumerate(D[i].dyads(U[i]), 1):
-                Ia = Ia.minus_product([column], [column * reciprocal], kernel=S[i][:k] if bare else ())
-            IA[p] = IA[p] + X[i].inverse_apply(Ia)
-    return U, D
+            IA[p] = IA[p] + X[i].inverse_apply(joint[i].inertia())
+    return joint
 
 
 def _solved(model, q, columns, diagonal):
@@ -91,27 +85,21 @@ def inverse_mass_product(model, q, x, diagonal=None):
         return _solved(model, q, [x], diagonal)[0]
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
-        X[i] = link_transform(model, i, q)
-        S[i] = model.joints[i].motion_subspace(model.q_of(i, q))
-    U, D = articulated_bodies(model, X, S, added(model, diagonal))
+        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
+    joint = eliminated_joints(model, X, S, added(model, diagonal))
 
     u, pA = [None] * model.nb, [model.algebra.Force.zero()] * model.nb
     for i in model.inward():
         p = model.parent[i]
-        u[i] = [x_k - S_k.dot(pA[i]) for x_k, S_k in zip(model.v_of(i, x), S[i], strict=True)]
+        u[i] = model.v_of(i, x) - S[i].T @ pA[i]
         if p:
-            pa = pA[i]
-            for U_k, x_k in zip(U[i], D[i].solve(u[i]), strict=True):
-                pa = pa + U_k * x_k
-            pA[p] = pA[p] + X[i].inverse_apply(pa)
+            pA[p] = pA[p] + X[i].inverse_apply(joint[i].force(pA[i], u[i]))
 
     y, A = [0.0] * model.nv, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     for i in model.outward():
         A[i] = X[i] @ A[model.parent[i]]
-        y_i = D[i].solve([u_k - U_k.dot(A[i]) for u_k, U_k in zip(u[i], U[i], strict=True)])
-        y[model.v_slice[i]] = y_i
-        for S_k, y_k in zip(S[i], y_i, strict=True):
-            A[i] = A[i] + S_k * y_k
+        y[model.v_slice[i]] = y_i = joint[i].acceleration(u[i], A[i])
+        A[i] = A[i] + S[i] @ y_i
     return y
 
 
@@ -154,7 +142,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
         # From the root body's coordinates to those of body i: the root stands at its joint's successor frame.
         p = model.parent[i]
         X[i] = link_transform(model, i, q).collapse() @ X[p] if p else model.algebra.Transform.identity()
-        S[i] = [X[i].inverse_apply(S_k) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        S[i] = X[i].inverse_apply(motion_subspace(model, i, q))
         I[i] = X[i].inverse_apply(model.I[i])
     answers = Answers(Articulated(model, S, I, added(model, diagonal)))
     for i in model.outward():

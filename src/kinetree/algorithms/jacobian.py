@@ -7,8 +7,9 @@ origin).
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import link_transform, step, world_axes_twists, world_transforms
+from kinetree.algorithms.kinematics import link_transform, motion_subspace, step, world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Columns
 
 
 def columns_to_rows(model, columns):
@@ -46,7 +47,7 @@ def frame_columns(model, q, frame, reference, X_0):
     """The columns of the Jacobian of a frame, by velocity coordinate; None where it is zero."""
     columns = [None] * model.nv
     for i, take in to_reference(model, q, frame, reference, X_0):
-        columns[model.v_slice[i]] = [take(S_k) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        columns[model.v_slice[i]] = take(motion_subspace(model, i, q))
     return columns
 
 
@@ -99,24 +100,19 @@ def jacobian_rate(model, q, v, *, frame, reference):
     V_rel = Motion.zero()
     columns = [None] * model.nv
     for i, take in to_reference(model, q, frame, reference, X_0):
-        q_i, v_i = model.q_of(i, q), model.v_of(i, v)
-        S = [take(S_k) for S_k in model.joints[i].motion_subspace(q_i)]
-        ring = subspace_rate(model.joints[i], q_i, v_i)
+        S, ring = take(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
         # (v_i - v_O) x s, with v_O the twist of the reference: "world" rests, "local_world_aligned" moves along only.
         V_i = {"local": V_rel, "world": V_0[i], "local_world_aligned": Motion(V_0[i].angular, V_rel.linear)}[reference]
-        rates = [V_i.cross(S_k) for S_k in S]
-        if ring is not None:
-            rates = [rate + take(ring_k) for rate, ring_k in zip(rates, ring, strict=True)]
-        columns[model.v_slice[i]] = rates
-        for S_k, v_k in zip(S, v_i, strict=True):
-            V_rel = V_rel - S_k * v_k
+        columns[model.v_slice[i]] = V_i.cross(S) if ring is None else V_i.cross(S) + take(ring)
+        V_rel = V_rel - S @ model.v_of(i, v)
         if model.joints[i].rheonomic:
-            V_rel = V_rel - take(model.joints[i].sigma(q_i))
+            V_rel = V_rel - take(model.joints[i].sigma(model.q_of(i, q)))
     return columns_to_rows(model, columns)
 
 
-def subspace_rate(joint, q_i, v_i):
-    """Apparent rate of each column of S in successor coordinates, or None when S is constant there."""
+def subspace_rate(model, i, q, v):
+    """Apparent rate of S of joint i in successor coordinates, or None when it is constant there."""
+    joint = model.joints[i]
     if joint.constant_subspace:
         return None
-    return joint.subspace_rate(q_i, v_i)
+    return Columns(joint.subspace_rate(model.q_of(i, q), model.v_of(i, v)), model.algebra.Motion)

@@ -11,9 +11,11 @@ Sueda (alg. 5, 6)        here
 from __future__ import annotations
 
 from kinetree.algorithms.force_terms import transposed_product
+from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import (
     express,
     link_transform,
+    motion_subspace,
     moved,
     own_frames,
     step,
@@ -45,7 +47,7 @@ def body_jacobian_product(model, q, x, *, reference):
     Y = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
     X_0 = None if reference == "local" else world_transforms(model, q)
     for i in model.outward():
-        p, Sx = model.parent[i], span(model, model.joints[i].motion_subspace(model.q_of(i, q)), model.v_of(i, x))
+        p, Sx = model.parent[i], motion_subspace(model, i, q) @ model.v_of(i, x)
         # y_i = X y_p + S x, with X a change of the point alone where the axes are the world's
         if reference == "local":
             Y[i] = link_transform(model, i, q) @ Y[p] + Sx
@@ -54,14 +56,6 @@ def body_jacobian_product(model, q, x, *, reference):
     if reference == "local_world_aligned":
         return [list(moved(model, Y[i], to_own(X_0[i], X))) for i, X in own_frames(model)]
     return [list(X @ Y[i] if reference == "local" else Y[i]) for i, X in own_frames(model)]
-
-
-def span(model, columns, weights):
-    """The motion ``S x``."""
-    total = model.algebra.Motion.zero()
-    for column, weight in zip(columns, weights, strict=True):
-        total = total + column * weight
-    return total
 
 
 def to_own(X_0, X):
@@ -101,19 +95,17 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
     Y, Z = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)
     if reference == "local":
         for i in model.outward():
-            p, joint, q_i, v_i, x_i = _joint(model, i, q, v, x)
-            X = link_transform(model, i, q)
-            inherited = X @ Y[p]
-            Y[i] = inherited + span(model, joint.motion_subspace(q_i), x_i)
+            p, X = model.parent[i], link_transform(model, i, q)
+            inherited, V_J = X @ Y[p], model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+            Y[i] = inherited + motion_subspace(model, i, q) @ model.v_of(i, x)
             # z_i = X z_p - v_J x X y_p + ring S x
-            Z[i] = X @ Z[p] - joint.velocity(q_i, v_i).cross(inherited) + _ring_product(model, joint, q_i, v_i, x_i)
+            Z[i] = X @ Z[p] - V_J.cross(inherited) + _ring_product(model, i, q, v, x)
         return [list(X @ Z[i]) for i, X in own_frames(model)]
     X_0 = world_transforms(model, q)
     V = world_axes_twists(model, q, v, X_0, reference)
     for i in model.outward():
-        p, joint, q_i, v_i, x_i = _joint(model, i, q, v, x)
-        Sx = express(span(model, joint.motion_subspace(q_i), x_i), X_0[i], reference)
-        ring = express(_ring_product(model, joint, q_i, v_i, x_i), X_0[i], reference)
+        p, Sx = model.parent[i], express(motion_subspace(model, i, q) @ model.v_of(i, x), X_0[i], reference)
+        ring = express(_ring_product(model, i, q, v, x), X_0[i], reference)
         Y[i], Z[i] = carried(model, i, q, X_0, Y[p], reference) + Sx, carried(model, i, q, X_0, Z[p], reference) + ring
         if reference == "world":
             Z[i] = Z[i] + V[i].cross(Sx)  # S is fixed to body i
@@ -169,17 +161,14 @@ def body_jacobian_transpose_product(model, q, y, *, reference):
             f[i] = model.algebra.Force(moment + X.r.cross(force), force)
     x = [0.0] * model.nv
     for i in model.inward():
-        x[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in model.joints[i].motion_subspace(model.q_of(i, q))]
+        x[model.v_slice[i]] = motion_subspace(model, i, q).T @ f[i]
         p = model.parent[i]
         if p:
             f[p] = f[p] + link_transform(model, i, q).inverse_apply(f[i])
     return x
 
 
-def _joint(model, i, q, v, x):
-    return model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v), model.v_of(i, x)
-
-
-def _ring_product(model, joint, q_i, v_i, x_i):
+def _ring_product(model, i, q, v, x):
     """The apparent rate of S along v, times x; zero where S is constant in successor coordinates."""
-    return span(model, *((), ()) if joint.constant_subspace else (joint.subspace_rate(q_i, v_i), x_i))
+    ring = subspace_rate(model, i, q, v)
+    return model.algebra.Motion.zero() if ring is None else ring @ model.v_of(i, x)

@@ -8,7 +8,7 @@ joint's motion subspace.
 from __future__ import annotations
 
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import FactoredTransform
+from kinetree.spatial import Columns, FactoredTransform
 
 REFERENCES = ("local", "world", "local_world_aligned")
 KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
@@ -17,6 +17,11 @@ KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
 def link_transform(model, i, q):
     """``i_X_lambda(i) = X_J X_T(i)``, kept as its two factors (book, section 4.2)."""
     return FactoredTransform(model.joints[i].transform(model.q_of(i, q)), model.X_T[i])
+
+
+def motion_subspace(model, i, q):
+    """S of joint i, in the coordinates of its body."""
+    return Columns(model.joints[i].motion_subspace(model.q_of(i, q)), model.algebra.Motion)
 
 
 def link_transforms(model, q):
@@ -144,11 +149,8 @@ def body_fields(model, q, v, a, bodies=None, gravity=None):
     """Acceleration fields in body coordinates of all bodies or of these; less ``gravity`` where it is given."""
     field = [model.algebra.falling(model.gravity.zero() if gravity is None else gravity)] + [None] * (model.nb - 1)
     for i in model.outward() if bodies is None else bodies:
-        q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
-        joint = model.joints[i]
-        A_J = joint.bias(q_i, v_i)
-        for S, a_k in zip(joint.motion_subspace(q_i), a_i, strict=True):
-            A_J = A_J + S * a_k
+        joint, q_i, v_i = model.joints[i], model.q_of(i, q), model.v_of(i, v)
+        A_J = joint.bias(q_i, v_i) + motion_subspace(model, i, q) @ model.v_of(i, a)
         field[i] = (link_transform(model, i, q) @ field[model.parent[i]]).with_joint(joint.velocity(q_i, v_i), A_J)
     return field
 

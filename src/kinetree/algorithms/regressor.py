@@ -15,7 +15,7 @@ in one of these places and zeros elsewhere, seen through the joints that carry i
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import body_twists, link_transform, world_transforms
+from kinetree.algorithms.kinematics import body_twists, link_transform, motion_subspace, world_transforms
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Inertia, Motion, PlanarInertia, Symmetric3, Vector2, Vector3
 from kinetree.spatial.algebra import SPATIAL
@@ -112,10 +112,8 @@ def joint_torque_regressor(model, q, v, a):
     field[0] = model.algebra.falling(model.gravity)
     for i in model.outward():
         joint, q_i, v_i = model.joints[i], model.q_of(i, q), model.v_of(i, v)
-        X[i], S[i] = link_transform(model, i, q), joint.motion_subspace(q_i)
-        A_J = joint.bias(q_i, v_i)
-        for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-            A_J = A_J + S_k * a_k
+        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
+        A_J = joint.bias(q_i, v_i) + S[i] @ model.v_of(i, a)
         field[i] = (X[i] @ field[model.parent[i]]).with_joint(joint.velocity(q_i, v_i), A_J)
         F[i] = inertial_forces_of_units(field[i], units)
     return joint_rows(model, body_jacobians(model, X, S), F, units)
@@ -243,6 +241,6 @@ def generalized_momentum_regressor(model, q, v):
     momentum_regressor, joint_torque_regressor
     """
     units, (X, V) = unit_inertias(model.algebra), body_twists(model, q, v)
-    S = [None] + [model.joints[i].motion_subspace(model.q_of(i, q)) for i in model.outward()]
+    S = [None] + [motion_subspace(model, i, q) for i in model.outward()]
     F = [None] + [[unit @ V[i] for unit in units] for i in model.outward()]
     return joint_rows(model, body_jacobians(model, X, S), F, units)

@@ -8,9 +8,11 @@ parent to ancestors further in by letting the joints in between give way. They s
 
 from __future__ import annotations
 
-from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.elimination import Eliminated
+from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.products import chained
 from kinetree.algorithms.regularity import inertia_scales
+from kinetree.spatial import Columns
 
 
 class Articulated:
@@ -19,7 +21,7 @@ class Articulated:
     Parameters
     ----------
     model : Model
-    S : list of list of Motion
+    S : list of Columns
         Motion subspaces, in the coordinates of the root.
     I : list of Inertia
         Of the bodies, in the same coordinates.
@@ -32,10 +34,8 @@ class Articulated:
     Attributes
     ----------
     IA : list of ArticulatedInertia
-    U : list of list of Force
-        ``IA S_k``.
-    D : list of LDL
-    R : list of list of Force
+    joint : list of Eliminated
+    R : list of Columns
         Answer of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
     bias : list of list of Force
         ``bias[i][b]``: articulated bias force of body i under load b,
@@ -49,34 +49,28 @@ class Articulated:
         self.model, self.S = model, S
         diagonal = model.armature if diagonal is None else diagonal
         self.IA = [None] + [model.algebra.ArticulatedInertia.of(I[i]) for i in model.outward()]
-        self.U, self.D, self.R, self.x = ([None] * model.nb for _ in range(4))
+        self.joint, self.R, self.x = ([None] * model.nb for _ in range(3))
         self.bias = [[f[i] for f, _ in loads] for i in range(model.nb)]
         self.free = [False] + [_floats(model, i, S[i], diagonal) for i in model.outward()]
         scales = inertia_scales(model)
         for i in model.inward():
-            U = self.U[i] = [self.IA[i] @ S_k for S_k in S[i]]
-            lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
-            self.D[i] = LDL(lower, diagonal[model.v_slice[i]], scales[model.v_slice[i]])
-            solved = [self.D[i].solve(unit) for unit in identity(len(U))]
-            self.R[i] = [-self.force(U, weights) for weights in solved]
-            p = model.parent[i]
+            p, slot = model.parent[i], model.v_slice[i]
+            joint = self.joint[i] = Eliminated(self.IA[i], S[i], diagonal[slot], scales[slot])
+            self.R[i] = Columns([-(joint.U @ joint.D.solve(unit)) for unit in identity(len(S[i]))], joint.U.kind)
             if p:
-                Ia = self.IA[i].minus_product(U, [-R_n for R_n in self.R[i]]) if U else self.IA[i]
-                self.IA[p] = self.IA[p] + Ia
+                # I^a = I^A - U (U D^-1)^T
+                self.IA[p] = self.IA[p] + (joint.IA.minus_product(joint.U, -self.R[i]) if len(S[i]) else joint.IA)
             self.x[i] = [self._give_way(i, b, tau) for b, (_, tau) in enumerate(loads)]
 
     def _give_way(self, i, b, tau):
         """What joint i answers to load b while its parent stands still; its parent gets the rest of the force."""
         force, p = self.bias[i][b], self.model.parent[i]
-        u = [-S_k.dot(force) for S_k in self.S[i]]
+        u = -(self.S[i].T @ force)
         if tau is not None:
-            u = [t + u_k for t, u_k in zip(self.model.v_of(i, tau), u, strict=True)]
-        x = self.D[i].solve(u)
+            u = self.model.v_of(i, tau) + u
+        x = self.joint[i].D.solve(u)
         if p:
-            onward = self.bias[p][b] + force
-            for U_k, x_k in zip(self.U[i], x, strict=True):
-                onward = onward + U_k * x_k
-            self.bias[p][b] = onward
+            self.bias[p][b] = self.joint[i].U.onto(self.bias[p][b] + force, x)
         return x
 
     def outward(self, b=0):
@@ -85,33 +79,14 @@ class Articulated:
         a, A = [0.0] * model.nv, [None] * model.nb
         for i in model.outward():
             p, x = model.parent[i], self.x[i][b]
-            a_i = [x_n + R_n.dot(A[p]) for x_n, R_n in zip(x, self.R[i], strict=True)] if p else x
-            a[model.v_slice[i]] = a_i
-            step = self.motion(self.S[i], a_i)
-            A[i] = A[p] + step if p else step
+            a[model.v_slice[i]] = a_i = x + self.R[i].T @ A[p] if p else x
+            A[i] = A[p] + self.S[i] @ a_i if p else self.S[i] @ a_i
         return a
-
-    def motion(self, columns, weights):
-        """The sum of the motions times the weights."""
-        return _sum(self.model.algebra.Motion, columns, weights)
-
-    def force(self, columns, weights):
-        """The sum of the forces times the weights."""
-        return _sum(self.model.algebra.Force, columns, weights)
-
-
-def identity(n):
-    return [[1.0 if m == k else 0.0 for m in range(n)] for k in range(n)]
 
 
 def _floats(model, i, S, diagonal):
     units = all(isinstance(x, float) for S_k in S for x in S_k) and [list(S_k) for S_k in S] == identity(6)
     return units and not model.parent[i] and all(isinstance(x, float) and x == 0.0 for x in diagonal[model.v_slice[i]])
-
-
-def _sum(kind, columns, weights):
-    terms = [column * weight for column, weight in zip(columns, weights, strict=True)]
-    return sum(terms[1:], start=terms[0]) if terms else kind.zero()
 
 
 class Answers:
@@ -141,7 +116,7 @@ class Answers:
     def __init__(self, mechanism: Articulated):
         self.mechanism, self.model, self.S = mechanism, mechanism.model, mechanism.S
         model = self.model
-        self.bias = [loads[1:] for loads in mechanism.bias]
+        self.bias = [Columns(loads[1:], model.algebra.Force) for loads in mechanism.bias]
         self.own = [range(slot.start, slot.stop) for slot in model.v_slice]
         # Bodies on other branches, with the outermost body that carries both; without one there is no answer.
         self.others = [
@@ -161,8 +136,8 @@ class Answers:
             while c and model.parent[c]:
                 p = model.parent[c]
                 # A_c = A_p + S qdd_c, and qdd_c is the answer of joint c
-                moved = [[R_n.dot(S_m) for S_m in self.S[c]] for R_n in R]
-                R = [R_n + self.mechanism.force(self.R[c][p], row) for R_n, row in zip(R, moved, strict=True)]
+                moved = R.T @ self.S[c]
+                R = R + [self.R[c][p] @ row for row in moved]
                 Q = [_added(Q_n, self.Q[c][p], row) for Q_n, row in zip(Q, moved, strict=True)]
                 self.R[i][p], self.Q[i][p], c = R, Q, p
 
@@ -176,16 +151,16 @@ class Answers:
                     M[j][k] = M[k][j] = chained(self.R[i][c][n], self.beyond[c][j])
             self.above[k] = self._accelerations(carriers, M, k)
         for n, k in enumerate(own):
-            compliance = self.mechanism.D[i].solve(identity(len(own))[n])
+            compliance = self.mechanism.joint[i].D.solve(identity(len(own))[n])
             for m, j in enumerate(own[: n + 1]):
                 carried = chained(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
                 M[j][k] = M[k][j] = carried
-        self.beyond[i] = {k: self.mechanism.motion(S[i], [M[n][k] for n in own]) for k in own}
+        self.beyond[i] = {k: S[i] @ [M[n][k] for n in own] for k in own}
         if p:
             for k in own:
                 self.beyond[i][k] = self.above[k][p] + self.beyond[i][k]
             for j, A in self.beyond[p].items():
-                self.beyond[i][j] = A + self.mechanism.motion(S[i], [M[n][j] for n in own])
+                self.beyond[i][j] = A + S[i] @ [M[n][j] for n in own]
         for l, c in self.others[i]:
             if l > i:
                 for k in own:
@@ -196,7 +171,7 @@ class Answers:
         """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
         found, A = {}, None
         for c in bodies:
-            step = self.mechanism.motion(self.S[c], [rows[n][k] for n in self.own[c]])
+            step = self.S[c] @ [rows[n][k] for n in self.own[c]]
             A = found[c] = step if A is None else A + step
         return found
 
@@ -208,10 +183,10 @@ class Answers:
         p, u, onward = self.model.parent[i], [], []
         free = self.mechanism.free[i]
         for change in changes:
-            force = self.mechanism.force(self.bias[i], change.weights)
+            force = self.bias[i] @ change.weights
             if not free:
                 force = self.mechanism.IA[i] @ change.alpha + force
-            u.append([-S_n.dot(force) - r for S_n, r in zip(self.S[i], change.ring, strict=True)])
+            u.append(-(self.S[i].T @ force) - change.ring)
             onward.append(-(force + change.turned))
         # Joint i and those that carry it, by reciprocity.
         for j in (*(self.beyond[p] if p else ()), *self.own[i]):

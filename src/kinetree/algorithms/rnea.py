@@ -11,7 +11,7 @@ Book (table 5.1)      here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
@@ -31,8 +31,7 @@ def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
 
     for i in model.outward():
         p, joint, q_i = model.parent[i], model.joints[i], model.q_of(i, q)
-        X[i] = link_transform(model, i, q)
-        S[i] = joint.motion_subspace(q_i)
+        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
 
         # V_J = S v,  A_J = S a + c_J
         V_J = A_J = model.algebra.Motion.zero()
@@ -40,8 +39,7 @@ def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
             v_i = model.v_of(i, v)
             V_J, A_J = joint.velocity(q_i, v_i), joint.bias(q_i, v_i)
         if a is not None:
-            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-                A_J = A_J + S_k * a_k
+            A_J = A_J + S[i] @ model.v_of(i, a)
 
         field[i] = (X[i] @ field[p]).with_joint(V_J, A_J)
         # f = I a + v x* I v - X_0^* f_ext
@@ -56,7 +54,7 @@ def inward_pass(model, X, S, f):
     """Joint forces ``tau = S^T f``; each body hands its force on to its parent."""
     tau = [0.0] * model.nv
     for i in model.inward():
-        tau[model.v_slice[i]] = [S_k.dot(f[i]) for S_k in S[i]]
+        tau[model.v_slice[i]] = S[i].T @ f[i]
         p = model.parent[i]
         if p:
             f[p] = f[p] + X[i].inverse_apply(f[i])

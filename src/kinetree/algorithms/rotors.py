@@ -85,8 +85,7 @@ def _stator_motions(model, X, S, q, v, a):
             q_i, v_i = model.q_of(i, q), model.v_of(i, v)
             V_J, A_J = model.joints[i].velocity(q_i, v_i), model.joints[i].bias(q_i, v_i)
         if a is not None:
-            for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-                A_J = A_J + S_k * a_k
+            A_J = A_J + S[i] @ model.v_of(i, a)
         V_J = _turning(model, V_J)
         # dw' = dw + A_J + w x w_J,  w' = w + w_J
         w = _turning(model, X[i] @ W[p])
@@ -130,34 +129,6 @@ def add_rotor_inertia(model, X, S, M):
                 s_n = S_n.dot(F)
                 M[n][k] = M[k][n] = M[k][n] + (s_n + s_n if n == k else s_n)
             F, i = X[i].inverse_apply(F), model.parent[i]
-
-
-class NearRotors:
-    """The rotors of drives that sit at their joint, sorted by joint, for articulated bodies.
-
-    Attributes
-    ----------
-    inertia : dict
-        ``J rho^2`` of the rotors of a joint.
-    before, beyond : dict
-        ``J rho a`` of those in the body that carries the joint, and in the one that it moves, as forces in the
-        coordinates of these bodies.
-    """
-
-    def __init__(self, model):
-        self.inertia, self.before, self.beyond = {}, {}, {}
-        for rotor in model.rotors:
-            j, momentum = rotor.joint, rotor.axial_inertia * rotor.ratio
-            self.inertia[j] = self.inertia.get(j, 0.0) + momentum * rotor.ratio
-            if rotor.body:
-                side = self.beyond if rotor.body == j else self.before
-                couple = along_axis(model, rotor) * momentum
-                side[j] = side[j] + couple if j in side else couple
-
-
-def all_near(model) -> bool:
-    """Whether every rotor is in one of the two bodies that its joint connects, or in the world."""
-    return all(rotor.body in (0, rotor.joint, model.parent[rotor.joint]) for rotor in model.rotors)
 
 
 def rotor_energy(model, V, v):

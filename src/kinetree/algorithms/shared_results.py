@@ -16,6 +16,7 @@ from kinetree.algorithms.derivatives import (
     composites,
     external_wrenches,
     joint_motions,
+    less,
     summed,
 )
 from kinetree.algorithms.products import chained
@@ -43,8 +44,7 @@ def joint_forces(model, arrays: Mapping, derivatives: Sequence):
     motions = joint_motions(model, q, v)
     _, _, F = composites(model, motions, accelerations(model, motions, a))
     if f_ext is not None:
-        W = summed(model, external_wrenches(model, q, f_ext))
-        F = [None] + [F_i - W_i for F_i, W_i in zip(F[1:], W[1:], strict=True)]
+        F = less(F, summed(model, external_wrenches(model, q, f_ext)))
     tau = [0.0] * model.nv
     for i in model.outward():
         for k, S_k in enumerate(motions.S[i], model.v_slice[i].start):
@@ -62,8 +62,7 @@ def joint_accelerations(model, arrays: Mapping, derivatives: Sequence):
     A = accelerations(model, motions, None)
     f = [None] + [I[i] @ A[i] + B[i] @ motions.V[i] for i in model.outward()]
     if f_ext is not None:
-        W = external_wrenches(model, q, f_ext)
-        f = [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]
+        f = less(f, external_wrenches(model, q, f_ext))
     return Articulated(model, motions.S, I, loads=[(f, tau)]).outward()
 
 

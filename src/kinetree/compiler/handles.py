@@ -162,7 +162,7 @@ class _Pieces:
             driven = [(T_k, x**0.5) for T_k, x in zip(T_a, armature, strict=True) if x > 0.0]
             self.X[i], self.S[i] = X.matrix(), self.columns(S)
             self.c[i] = self.vector(joint.bias(q_i, v_i) + V[i].cross(V_J))
-            self.P[i] = self.columns(T + [T_k * x for T_k, x in driven])
+            self.P[i] = self.columns([*T, *(T_k * x for T_k, x in driven)])
             self.E[i] = np.array([0.0] * len(T) + [1.0] * len(driven))
             self.active[i] = sum(
                 (self.vector(T_k) * np.asarray(t)[..., None] for T_k, t in zip(T_a, model.v_of(i, tau), strict=True)),

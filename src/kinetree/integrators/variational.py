@@ -38,7 +38,8 @@ from kinetree.integrators.implicit import (
 from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
 from kinetree.integrators.kernels import settled
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
-from kinetree.joints.contract import combination, tangent_inverse
+from kinetree.joints.contract import tangent_inverse
+from kinetree.spatial import Columns
 from kinetree.spatial.scalar import is_zero, where
 
 
@@ -146,7 +147,7 @@ def _apparent(model, i, q, u, X_i):
     """``(dS/dq_k) u`` of a joint whose subspace changes, in the coordinates of the root."""
     joint, q_i, u_i = model.joints[i], model.q_of(i, q), model.v_of(i, u)
     units = [[1.0 if m == k else 0.0 for m in range(joint.nv)] for k in range(joint.nv)]
-    return [X_i.inverse_apply(combination(joint.subspace_along(q_i, unit), u_i)) for unit in units]
+    return [X_i.inverse_apply(Columns(joint.subspace_along(q_i, unit), model.algebra.Motion) @ u_i) for unit in units]
 
 
 # The step -------------------------------------------------------------------------------------------------------------

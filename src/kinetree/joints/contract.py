@@ -12,7 +12,17 @@ from collections.abc import Iterator, Sequence
 
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.joints.dual import Dual, rate_of
-from kinetree.spatial import Force, GeneralRotation, IdentityRotation, Matrix3, Motion, Rotation, Transform, Vector3
+from kinetree.spatial import (
+    Columns,
+    Force,
+    GeneralRotation,
+    IdentityRotation,
+    Matrix3,
+    Motion,
+    Rotation,
+    Transform,
+    Vector3,
+)
 
 
 class Joint:
@@ -105,7 +115,7 @@ class Joint:
 
     def velocity(self, q: Sequence, v: Sequence) -> Motion:
         """v_J = S v: velocity of the successor relative to the predecessor, in successor coordinates."""
-        return combination(self.motion_subspace(q), v)
+        return Columns(self.motion_subspace(q), Motion) @ v
 
     def bias(self, q: Sequence, v: Sequence) -> Motion:
         """c_J = (apparent derivative of S along v) v, in successor coordinates.
@@ -116,7 +126,7 @@ class Joint:
         """
         if self.constant_subspace:
             return Motion.zero()
-        return combination(self.subspace_rate(q, v), v)
+        return Columns(self.subspace_rate(q, v), Motion) @ v
 
     def subspace_rate(self, q: Sequence, v: Sequence) -> tuple[Motion, ...]:
         """Apparent derivative of each column of S along v, in successor coordinates; zero if ``constant_subspace``.
@@ -326,12 +336,6 @@ class Joint:
                 joint=self,
                 method=method,
             )
-
-
-def combination(columns: Sequence[Motion], weights: Sequence, kind: type = Motion) -> Motion:
-    """The sum of the columns times the weights; the zero of their class if there are none."""
-    terms = [column * weight for column, weight in zip(columns, weights, strict=True)]
-    return sum(terms[1:], start=terms[0]) if terms else kind.zero()
 
 
 def _check_class(cls: type[Joint]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kinetree.errors import JointError
-from kinetree.joints.contract import Joint, combination
+from kinetree.joints.contract import Joint
 from kinetree.joints.rheonomic import AtTime, Instant, Rheonomic
 from kinetree.joints.time_functions import (
     FourierSeries,
@@ -17,6 +17,7 @@ from kinetree.joints.time_functions import (
     time_function,
     value_at,
 )
+from kinetree.spatial import Columns, Motion
 
 PROBE = 0.375  # any number
 
@@ -235,7 +236,7 @@ class PrescribedAt(AtTime):
     def bias(self, q, v):
         inner, whole = self.joint.joint, self._whole(q)
         S = inner.motion_subspace(whole)
-        prescribed = combination([S[k] for k in self.second], list(self.second.values()))
+        prescribed = Columns([S[k] for k in self.second], Motion) @ list(self.second.values())
         return inner.bias(whole, self.joint.whole(v, self.rate)) + prescribed
 
     def subspace_rate(self, q, v):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.errors import JointError
-from kinetree.joints.contract import Joint, combination
+from kinetree.joints.contract import Joint
 from kinetree.joints.dual import Dual, rate_of, value_of
 from kinetree.joints.fixed import Fixed
 from kinetree.joints.same_coordinates import SameCoordinates
-from kinetree.spatial import Matrix3, Motion, Transform, Vector3
+from kinetree.spatial import Columns, Matrix3, Motion, Transform, Vector3
 
 
 class Rheonomic(Joint):
@@ -155,7 +155,7 @@ class AtTime(SameCoordinates, Joint):
         return twist_of(self.joint.transform_at(Dual(self.t, 1.0), [Dual(x, 0.0) for x in q]))
 
     def velocity(self, q, v):
-        return combination(self.motion_subspace(q), v) + self.sigma(q)
+        return Columns(self.motion_subspace(q), Motion) @ v + self.sigma(q)
 
     def bias(self, q, v):
         then, moving = self._moving(q, v)

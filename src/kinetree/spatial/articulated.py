@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, refuse
+from kinetree.spatial.motion import Force, Motion, by_columns, refuse
 from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
 
 
@@ -86,7 +86,7 @@ class ArticulatedInertia(Quantity):
     def __matmul__(self, motion: Motion) -> Force:
         """``I^A v = (I w + H v, M v + H^T w)`` (36m + 30a; Featherstone table A.4)."""
         if motion.__class__ is not Motion:
-            raise refuse(self, "@", motion, "ArticulatedInertia @ Motion -> Force")
+            return by_columns(self.__matmul__, self, "@", motion, "ArticulatedInertia @ Motion -> Force", Force)
         w, v = motion.angular, motion.linear
         return Force(self.I @ w + self.H @ v, self.M @ v + self.H.T @ w)
 

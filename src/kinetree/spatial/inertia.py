@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.spatial.motion import Force, Motion, refuse
+from kinetree.spatial.motion import Force, Motion, by_columns, refuse
 from kinetree.spatial.vectors import Matrix3, Quantity, Symmetric3, Vector3, assemble, writers
 
 
@@ -119,7 +119,7 @@ class Inertia(Quantity):
     def __matmul__(self, motion: Motion) -> Force:
         """``I v = (I w + h x v, m v - h x w)`` (24m + 18a; Featherstone table A.4)."""
         if motion.__class__ is not Motion:
-            raise refuse(self, "@", motion, "Inertia @ Motion -> Force")
+            return by_columns(self.__matmul__, self, "@", motion, "Inertia @ Motion -> Force", Force)
         w, v, h = motion.angular, motion.linear, self.h
         return Force(self.I @ w + h.cross(v), v * self.m - h.cross(w))
 

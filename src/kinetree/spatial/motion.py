@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.spatial.columns import Columns
 from kinetree.spatial.vectors import Quantity, Vector3, assemble, writers
 
 
@@ -15,6 +16,13 @@ def refuse(left, operation: str, right, allowed: str) -> TypeError:
     """The error for an operation that has no meaning in the algebra."""
     names = type(left).__name__, type(right).__name__
     return TypeError(f"{names[0]} {operation} {names[1]} has no meaning. Allowed: {allowed}.")
+
+
+def by_columns(function, left, operation: str, right, allowed: str, kind: type | None = None) -> Columns:
+    """The function of each column of `Columns`, of class ``kind`` if it is another; any other operand is refused."""
+    if right.__class__ is Columns:
+        return right.each(function, kind)
+    raise refuse(left, operation, right, allowed)
 
 
 class SpatialVector(Quantity):
@@ -120,7 +128,7 @@ class Motion(SpatialVector):
             return Motion(w.cross(other.angular), w.cross(other.linear) + v.cross(other.angular))
         if other.__class__ is Force:
             return Force(w.cross(other.angular) + v.cross(other.linear), w.cross(other.linear))
-        raise refuse(self, ".cross", other, "Motion.cross(Motion), Motion.cross(Force)")
+        return by_columns(self.cross, self, ".cross", other, "Motion.cross(Motion), Motion.cross(Force)")
 
     def velocity_at(self, point: Vector3) -> Vector3:
         """Linear velocity of the body-fixed point at ``point`` [m]: ``v + w x p`` (Featherstone eq. 2.5)."""

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, SpatialVector, refuse
+from kinetree.spatial.motion import Force, Motion, SpatialVector, by_columns, refuse
 from kinetree.spatial.rotation import AxialRotation
 from kinetree.spatial.scalar import is_zero, sincos
 from kinetree.spatial.transform import Transform
@@ -190,7 +190,8 @@ class PlanarMotion(_PlanarVector):
             return PlanarMotion(0.0, other.linear.turned(w) - v.turned(other.angular))
         if other.__class__ is PlanarForce:
             return PlanarForce(v.cross(other.linear), other.linear.turned(w))
-        raise refuse(self, ".cross", other, "PlanarMotion.cross(PlanarMotion), PlanarMotion.cross(PlanarForce)")
+        allowed = "PlanarMotion.cross(PlanarMotion), PlanarMotion.cross(PlanarForce)"
+        return by_columns(self.cross, self, ".cross", other, allowed)
 
     def spatial(self) -> Motion:
         """The spatial motion in the x-y plane."""
@@ -279,7 +280,8 @@ class PlanarInertia(Quantity):
     def __matmul__(self, motion: PlanarMotion) -> PlanarForce:
         """``(I w + h x v, m v + w z x h)``."""
         if motion.__class__ is not PlanarMotion:
-            raise refuse(self, "@", motion, "PlanarInertia @ PlanarMotion -> PlanarForce")
+            allowed = "PlanarInertia @ PlanarMotion -> PlanarForce"
+            return by_columns(self.__matmul__, self, "@", motion, allowed, PlanarForce)
         w, v = motion.angular, motion.linear
         return PlanarForce(self.I * w + self.h.cross(v), v * self.m + self.h.turned(w))
 
@@ -345,7 +347,8 @@ class PlanarArticulatedInertia(Quantity):
     def __matmul__(self, motion: PlanarMotion) -> PlanarForce:
         """``(I w + H . v, M v + H w)``."""
         if motion.__class__ is not PlanarMotion:
-            raise refuse(self, "@", motion, "PlanarArticulatedInertia @ PlanarMotion -> PlanarForce")
+            allowed = "PlanarArticulatedInertia @ PlanarMotion -> PlanarForce"
+            return by_columns(self.__matmul__, self, "@", motion, allowed, PlanarForce)
         (xx, xy, yy), w, v = self.M, motion.angular, motion.linear
         f = Vector2(xx * v.x + xy * v.y, xy * v.x + yy * v.y)
         return PlanarForce(self.I * w + self.H.dot(v), f + self.H * w)
@@ -493,13 +496,13 @@ class PlanarTransform(Quantity):
     def __matmul__(self, other):
         law = _APPLY.get(other.__class__)
         if law is None:
-            raise refuse(self, "@", other, _ALLOWED)
+            return by_columns(self.__matmul__, self, "@", other, _ALLOWED)
         return law(self, other)
 
     def inverse_apply(self, other):
         """``X^-1`` applied to anything that ``X @`` takes."""
         if other.__class__ not in _APPLY:
-            raise refuse(self, ".inverse_apply", other, _ALLOWED)
+            return by_columns(self.inverse_apply, self, ".inverse_apply", other, _ALLOWED)
         return self.inverse() @ other
 
     def inverse(self) -> PlanarTransform:

@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.spatial.articulated import ArticulatedInertia
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, refuse
+from kinetree.spatial.motion import Force, Motion, by_columns
 from kinetree.spatial.rotation import AxialRotation, IdentityRotation, Rotation
 from kinetree.spatial.scalar import is_zero
 from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, writers
@@ -85,7 +85,7 @@ class Transform(Quantity):
         if law is None:
             if other.__class__ is FactoredTransform:
                 return (self @ other.outer) @ other.inner
-            raise refuse(self, "@", other, _ALLOWED)
+            return by_columns(self.__matmul__, self, "@", other, _ALLOWED)
         return law(self, other) if self._turned or self._offset else other
 
     def inverse_apply(self, other):
@@ -94,7 +94,7 @@ class Transform(Quantity):
         if law is None:
             if other.__class__ is FactoredTransform:
                 return self.inverse_apply(other.outer) @ other.inner
-            raise refuse(self, ".inverse_apply", other, _ALLOWED)
+            return by_columns(self.inverse_apply, self, ".inverse_apply", other, _ALLOWED)
         return law(self, other) if self._turned or self._offset else other
 
     def inverse(self) -> Transform:

@@ -24,9 +24,10 @@ from __future__ import annotations
 from kinetree.algorithms.domain import INVERTIBLE_INERTIAS, UNIT_QUATERNIONS, refuse_rods
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.force_basis import force_basis
-from kinetree.algorithms.matrices import apply
+from kinetree.algorithms.matrices import apply, plus
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
+from kinetree.spatial import Columns
 from kinetree.spatial.scalar import is_zero, sqrt
 
 
@@ -38,28 +39,18 @@ class _JointForces:
     def __init__(self, model, i, S, tau):
         T, self.T_a = force_basis(model.algebra, S)
         driven = [(T_k, x) for T_k, x in zip(self.T_a, model.armature[model.v_slice[i]], strict=True) if not is_zero(x)]
-        self.P = T + [T_k * sqrt(x) for T_k, x in driven]
+        self.P = Columns([*T, *(T_k * sqrt(x) for T_k, x in driven)], T.kind)
         self.E = [0.0] * len(T) + [1.0] * len(driven)
-        self.active = combined(model.algebra.Force, self.T_a, model.v_of(i, tau))
+        self.active = self.T_a @ model.v_of(i, tau)
 
     def system(self, U, more=None):
-        """``P^T U + E``, factorized; ``more`` is added to its lower triangle."""
-        lower = [[P_m.dot(U_n) for U_n in U[: m + 1]] for m, P_m in enumerate(self.P)]
-        if more is not None:
-            lower = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(lower, more, strict=True)]
-        return LDL(lower, self.E)
+        """``P^T U + E``, factorized; with ``more`` added."""
+        Y = self.P.T @ U
+        return LDL(Y if more is None else plus(Y, more), self.E)
 
     def acceleration(self, A):
         """``qdd = T_a^T (a_2 - a_1)``."""
-        return [T_k.dot(A) for T_k in self.T_a]
-
-
-def combined(kind, columns, weights):
-    """The sum of the columns times the weights."""
-    total = kind.zero()
-    for column, weight in zip(columns, weights, strict=True):
-        total = total + column * weight
-    return total
+        return self.T_a.T @ A
 
 
 class Definite:
@@ -128,29 +119,29 @@ def aba_inverse_inertias(model, q, v, tau, f_ext=None):
 
     for i in model.inward():
         p, J = model.parent[i], _JointForces(model, i, S[i], tau)
-        U2 = [Motion.of(apply(Phi[i], list(P_k))) for P_k in J.P]
-        P_p = [X[i].inverse_apply(P_k) for P_k in J.P]  # the same forces in coordinates of body 1
+        U2 = _times(Phi[i], J.P, Motion)
+        P_p = X[i].inverse_apply(J.P)  # the same forces in coordinates of body 1
         # a_1 and a_2 under the active force alone
         a_2 = b[i] + Motion.of(apply(Phi[i], list(J.active)))
         U[i], a_1, more = [], b[p], None
         if p:
-            U[i] = [Motion.of(apply(Phi[p], list(P_k))) for P_k in P_p]
+            U[i] = _times(Phi[p], P_p, Motion)
             a_1 = b[p] - Motion.of(apply(Phi[p], list(X[i].inverse_apply(J.active))))
-            more = [[P_m.dot(U_n) for U_n in U[i][: m + 1]] for m, P_m in enumerate(P_p)]
+            more = P_p.T @ U[i]
         # Y = T^T (Phi_1 + Phi_2) T,  z = T^T (b_1 - b_2 - (Phi_1 + Phi_2) T_a tau)
         joint[i], Y[i] = J, J.system(U2, more)
-        z[i] = [P_1.dot(a_1) - P_2.dot(a_2) for P_1, P_2 in zip(P_p, J.P, strict=True)]
+        z[i] = P_p.T @ a_1 - J.P.T @ a_2
         if p:
             # Phi^A = Phi_1 - U Y^-1 U^T,  b^A = a_1 - U Y^-1 z
             Phi[p] = _minus_dyads(Phi[p], Y[i].dyads(U[i]))
-            b[p] = a_1 - combined(Motion, U[i], Y[i].solve(z[i]))
+            b[p] = a_1 - U[i] @ Y[i].solve(z[i])
 
     F = [None] * nb
     for i in model.outward():
         p, J = model.parent[i], joint[i]
         # lambda = Y^-1 (z + T^T Phi_1 f), f the force on what was body 1 then: branches come off in turn
-        known = [z_k + U_k.dot(F[p]) for z_k, U_k in zip(z[i], U[i], strict=True)] if p else z[i]
-        F[i] = J.active + combined(model.algebra.Force, J.P, Y[i].solve(known))
+        known = z[i] + U[i].T @ F[p] if p else z[i]
+        F[i] = J.active + J.P @ Y[i].solve(known)
         if p:
             F[p] = F[p] - X[i].inverse_apply(F[i])
 
@@ -158,6 +149,11 @@ def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     for i in model.outward():
         a[model.v_slice[i]] = joint[i].acceleration(A[i] - X[i] @ A[model.parent[i]])
     return a
+
+
+def _times(Phi, forces, Motion):
+    """``Phi P``."""
+    return forces.each(lambda force: Motion.of(apply(Phi, list(force))), Motion)
 
 
 def _minus_dyads(Phi, dyads):
@@ -205,23 +201,23 @@ def aba_implicit_joints(model, q, v, tau, f_ext=None):
     """
     refuse_rods(model)
     X, S, f = outward_pass(model, q, v, None, f_ext, model.I)
-    Motion, Force, nb = model.algebra.Motion, model.algebra.Force, model.nb
+    Motion, nb = model.algebra.Motion, model.nb
     IA, pA = [model.algebra.ArticulatedInertia.of(I) for I in model.I], list(f)
     joint, inverse, Y, z = [None] * nb, [None] * nb, [None] * nb, [None] * nb
 
     for i in model.inward():
         p = model.parent[i]
         J, inverse[i] = _JointForces(model, i, S[i], tau), Definite(model.algebra, IA[i])
-        joint[i], Y[i] = J, J.system([inverse[i].solve(P_k) for P_k in J.P])
+        joint[i], Y[i] = J, J.system(J.P.each(inverse[i].solve, Motion))
         # z = -T^T I_2^-1 (T_a tau - p_2)
         a_2 = inverse[i].solve(J.active - pA[i])
-        z[i] = [-P_k.dot(a_2) for P_k in J.P]
+        z[i] = -(J.P.T @ a_2)
         if p:
             # I^A = I_1 + T Y^-1 T^T,  p^A = p_1 + T_a tau + T Y^-1 z
             columns = [(column, column * -reciprocal) for column, reciprocal in Y[i].dyads(J.P)]
             none = model.algebra.ArticulatedInertia.of(IA[0]) * 0.0
             Ia = none.minus_product([c for c, _ in columns], [scaled for _, scaled in columns])
-            pa = J.active + combined(Force, J.P, Y[i].solve(z[i]))
+            pa = J.active + J.P @ Y[i].solve(z[i])
             IA[p] = IA[p] + X[i].inverse_apply(Ia)
             pA[p] = pA[p] + X[i].inverse_apply(pa)
 
@@ -229,7 +225,7 @@ def aba_implicit_joints(model, q, v, tau, f_ext=None):
     for i in model.outward():
         J, a_1 = joint[i], X[i] @ A[model.parent[i]]
         # lambda = Y^-1 (z + T^T a_1),  a_2 = I_2^-1 (f_J - p_2)
-        x = Y[i].solve([z_k + P_k.dot(a_1) for z_k, P_k in zip(z[i], J.P, strict=True)])
-        A[i] = inverse[i].solve(J.active + combined(Force, J.P, x) - pA[i])
+        x = Y[i].solve(z[i] + J.P.T @ a_1)
+        A[i] = inverse[i].solve(J.active + J.P @ x - pA[i])
         a[model.v_slice[i]] = J.acceleration(A[i] - a_1)
     return a

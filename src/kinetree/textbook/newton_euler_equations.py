@@ -11,9 +11,9 @@ Book (table 5.2)             here
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import IdentityRotation, Inertia, Symmetric3, Vector3
+from kinetree.spatial import IdentityRotation, Inertia, Motion, Symmetric3, Vector3
 from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import is_zero
 
@@ -52,10 +52,9 @@ def newton_euler(model, q, v, a, f_ext=None):
         p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
         X = _spatial(model, link_transform(model, i, q).collapse())
         E[i], r[i] = X.E, X.r
-        S[i] = [_spatial(model, S_k) for S_k in joint.motion_subspace(q_i)]
-        V_J, A_J = _spatial(model, joint.velocity(q_i, v_i)), _spatial(model, joint.bias(q_i, v_i))
-        for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-            A_J = A_J + S_k * a_k
+        S[i] = motion_subspace(model, i, q).each(lambda S_k: _spatial(model, S_k), Motion)
+        V_J, c_J = _spatial(model, joint.velocity(q_i, v_i)), _spatial(model, joint.bias(q_i, v_i))
+        A_J = S[i] @ model.v_of(i, a) + c_J
 
         w_p = E[i] @ w[p]
         w[i] = w_p + V_J.angular

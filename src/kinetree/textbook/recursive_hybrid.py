@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.joint_sets import forward_joints
-from kinetree.algorithms.kinematics import link_transform
+from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
 
@@ -51,13 +51,13 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
 
     for i in model.outward():
         p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
-        X[i], S[i] = link_transform(model, i, q), joint.motion_subspace(q_i)
+        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
         V_J = joint.velocity(q_i, v_i)
         # V = Ad V_p + S qd,  eta = ad(V) S qd + Sdot qd
         V[i] = X[i] @ V[p] + V_J
         eta[i] = V[i].cross(V_J) + joint.bias(q_i, v_i)
         if i not in fd:
-            eta[i] = _plus(eta[i], S[i], model.v_of(i, a))
+            eta[i] = eta[i] + S[i] @ model.v_of(i, a)
         # B = -ad(V)^T M V - F_ext
         M[i], B[i] = model.I[i], V[i].cross(model.I[i] @ V[i])
         if f_ext is not None:
@@ -68,15 +68,13 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
         p, slot = model.parent[i], model.v_slice[i]
         Pi, beta = M[i], B[i] + M[i] @ eta[i]
         if i in fd:
-            U = [M[i] @ S_k for S_k in S[i]]
-            lower = [[S_m.dot(U_n) for U_n in U[: m + 1]] for m, S_m in enumerate(S[i])]
-            Psi[i] = LDL(lower, model.armature[slot], scales[slot])
+            U = M[i] @ S[i]
+            Psi[i] = LDL(S[i].T @ U, model.armature[slot], scales[slot])
             # Pi = M - M S Psi S^T M,  beta = B + M (eta + S Psi (tau - S^T (M eta + B)))
             Pi = model.algebra.ArticulatedInertia.of(M[i])
             for column, reciprocal in Psi[i].dyads(U):
                 Pi = Pi.minus_product([column], [column * reciprocal])
-            x = Psi[i].solve([tau_k - S_k.dot(beta) for tau_k, S_k in zip(tau[slot], S[i], strict=True)])
-            beta = B[i] + M[i] @ _plus(eta[i], S[i], x)
+            beta = B[i] + M[i] @ (eta[i] + S[i] @ Psi[i].solve(tau[slot] - S[i].T @ beta))
         if p:
             M[p] = M[p] + X[i].inverse_apply(Pi)
             B[p] = B[p] + X[i].inverse_apply(beta)
@@ -87,17 +85,10 @@ def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
         if i in fd:
             # qdd = Psi (tau - S^T M (Ad A_p + eta) - S^T B)
             F = M[i] @ A[i] + B[i]
-            a_all[slot] = Psi[i].solve([tau_k - S_k.dot(F) for tau_k, S_k in zip(tau[slot], S[i], strict=True)])
-            A[i] = _plus(A[i], S[i], a_all[slot])
+            a_all[slot] = a_i = Psi[i].solve(tau[slot] - S[i].T @ F)
+            A[i] = A[i] + S[i] @ a_i
         else:
             F = M[i] @ A[i] + B[i]
-            for k, S_k in enumerate(S[i], slot.start):
-                tau_all[k] = S_k.dot(F) + model.armature[k] * a[k]
+            for k, t in enumerate(S[i].T @ F, slot.start):
+                tau_all[k] = t + model.armature[k] * a[k]
     return a_all, tau_all
-
-
-def _plus(motion, S, x):
-    """``motion + S x``."""
-    for S_k, x_k in zip(S, x, strict=True):
-        motion = motion + S_k * x_k
-    return motion

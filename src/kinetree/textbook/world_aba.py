@@ -8,7 +8,7 @@ Book (section 7.3)    here
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import world_transforms
+from kinetree.algorithms.kinematics import motion_subspace, world_transforms
 from kinetree.algorithms.response import Articulated
 from kinetree.algorithms.spec import algorithm
 
@@ -45,7 +45,7 @@ def aba_world(model, q, v, tau, f_ext=None):
     for i in model.outward():
         p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
         to_world = X_0[i].inverse_apply
-        I[i], S[i] = to_world(model.I[i]), [to_world(S_k) for S_k in joint.motion_subspace(q_i)]
+        I[i], S[i] = to_world(model.I[i]), to_world(motion_subspace(model, i, q))
         V_J, c_J = to_world(joint.velocity(q_i, v_i)), to_world(joint.bias(q_i, v_i))
         V[i] = V[p] + V_J
         A[i] = A[p] + c_J + V[i].cross(V_J)

@@ -8,7 +8,7 @@ Book (eq. 5.7-5.11)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import world_transforms
+from kinetree.algorithms.kinematics import motion_subspace, world_transforms
 from kinetree.algorithms.spec import algorithm
 
 
@@ -46,13 +46,11 @@ def rnea_world(model, q, v, a, f_ext=None):
     for i in model.outward():
         p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
         to_world = X_0[i].inverse_apply
-        S[i] = [to_world(S_k) for S_k in joint.motion_subspace(q_i)]
+        S[i] = to_world(motion_subspace(model, i, q))
         V_J, c_J = to_world(joint.velocity(q_i, v_i)), to_world(joint.bias(q_i, v_i))
         # v_i = v_p + v_J,  a_i = a_p + S a + c_J + v_i x v_J
         V[i] = V[p] + V_J
-        A[i] = A[p] + c_J + V[i].cross(V_J)
-        for S_k, a_k in zip(S[i], model.v_of(i, a), strict=True):
-            A[i] = A[i] + S_k * a_k
+        A[i] = A[p] + S[i] @ model.v_of(i, a) + c_J + V[i].cross(V_J)
         # f = I a + v x* I v - f_ext
         I_i = to_world(model.I[i])
         f[i] = I_i @ A[i] + V[i].cross(I_i @ V[i])
@@ -61,9 +59,8 @@ def rnea_world(model, q, v, a, f_ext=None):
 
     tau = [model.armature[k] * a[k] for k in range(model.nv)]
     for i in model.inward():
-        for k, S_k in enumerate(S[i], model.v_slice[i].start):
-            tau[k] = tau[k] + S_k.dot(f[i])
-        p = model.parent[i]
+        p, slot = model.parent[i], model.v_slice[i]
+        tau[slot] = tau[slot] + S[i].T @ f[i]
         if p:
             f[p] = f[p] + f[i]
     return tau
