@@ -1,8 +1,6 @@
-"""Shake a building, and let a falling robot turn itself: joints that move as prescribed, and a base that recoils.
+"""Hybrid dynamics: a building on a moving table, and a falling quadruped that turns itself by moving its legs.
 
-You learn hybrid dynamics, where some joints have a known force and the others a known acceleration, and the equation
-of motion of a floating base. A table has a prescribed motion, and the floors above it respond. The legs of a
-falling quadruped are prescribed, too, and the trunk turns.
+You learn hybrid dynamics (forces known at some joints, accelerations at others) and the dynamics of a floating base.
 
 Output::
 

@@ -41,7 +41,7 @@ FloatingBase = Annotated[bool, _option("Let the root body move freely.", "--floa
 Inertia = Annotated[str | None, _option("Impossible inertias: raise, project, diagonal or accept.")]
 Massless = Annotated[str | None, _option("Joints that move no inertia: raise or lock.")]
 Drop = Annotated[bool, _option("Leave out what a model cannot hold.", "--drop")]
-PackageDir = Annotated[list[str] | None, _option("Where package:// meshes are looked up; repeatable.")]
+PackageDir = Annotated[list[str] | None, _option("Folders of package:// meshes; repeatable.")]
 InertiaFrom = Annotated[str | None, _option("Fill shapes of links without <inertial>: collision or visual (URDF).")]
 TreeOnly = Annotated[
     bool,
@@ -133,7 +133,7 @@ def info(
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     debug: Debug = False,
 ) -> None:
-    """Show a robot: its bodies and joints, masses, limits, sizes, and what the file did not say clearly."""
+    """Show a robot: its bodies and joints, masses, limits, sizes, and remarks on its file."""
     with Errors(debug):
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         from kinetree.viz import describe
@@ -171,7 +171,7 @@ def simulate(
     sample_period: Annotated[float | None, _option("Distance of the samples [s].", default="every step")] = None,
     plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
     save: Annotated[Path | None, _option("Write the run: .npz, .nc, .h5 or .csv.")] = None,
-    report: Annotated[bool, _option("Say what is off in the run, and show its balance of energy.")] = False,
+    report: Annotated[bool, _option("Report irregularities of the run, and its energy balance.")] = False,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
@@ -236,7 +236,7 @@ def compare(
     plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
     debug: Debug = False,
 ) -> None:
-    """Compare two runs joint by joint, and say where they part. Exit code 1 if they differ beyond the tolerance."""
+    """Compare two runs joint by joint, and report where they differ. Exit code 1 beyond the tolerance."""
     with Errors(debug):
         import kinetree as kt
 
@@ -284,7 +284,7 @@ def lint(
 def accuracy(
     robot: Robot,
     states: Annotated[
-        int | None, _option("How many random states are looked at.", default="20", min=1, max=MOST_STATES)
+        int | None, _option("Number of random states.", default="20", min=1, max=MOST_STATES)
     ] = None,
     q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
     seed: Annotated[int | None, _option("Of the random states.", default="0")] = None,
@@ -298,7 +298,7 @@ def accuracy(
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     debug: Debug = False,
 ) -> None:
-    """Say how many digits of a robot's dynamics are right, and which joint or body costs the others."""
+    """Measure how many digits of a robot's dynamics are correct, and name the joint or body that limits them."""
     with Errors(debug):
         import kinetree as kt
 
@@ -359,7 +359,7 @@ def convert(
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
     debug: Debug = False,
 ) -> None:
-    """Read a robot and write it into a file, of another format or the same; say what changed on the way."""
+    """Read a robot and write it into a file, of another format or the same; report changes."""
     with Errors(debug):
         import kinetree as kt
         from kinetree.io.save import SUFFIXES
@@ -543,7 +543,7 @@ def _load(
 ):
     import kinetree as kt
 
-    # What was not asked for is as the format says.
+    # Options that were not given have the defaults of the format.
     given = {
         "floating_base": floating_base,
         "inertia": inertia,

@@ -1,4 +1,4 @@
-"""How the command line ends: errors in one line, signals, and what is printed to where nobody reads or writes."""
+"""The end of a command: errors in one line, signals, closed output streams."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _SPELLINGS = (
         lambda found: f"--{found[1].replace('_', '-')} {found[2]}",
     ),
 )
-USAGE, FAILURE = 2, 1  # exit codes: what was asked for cannot be; it went wrong for another reason
+USAGE, FAILURE = 2, 1  # exit codes: an impossible request; any other failure
 NOBODY_READS = 128 + 13  # as shells report a program that SIGPIPE ended
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end by another signal than Ctrl-C's; ``number`` is its number."""
+    """The process was ended by another signal than Ctrl-C's; ``number`` is its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -58,7 +58,7 @@ class Errors:
 
     Notes
     -----
-    The exit code is 2 for what was asked for and cannot be, 1 for a failure of the machine or of kinetree itself, and
+    The exit code is 2 for an impossible request, 1 for a failure of the machine or of kinetree itself, and
     128 plus the number of the signal for Ctrl-C and its like.
     """
 
@@ -81,7 +81,7 @@ class Errors:
 
 
 def _told(error: BaseException) -> tuple[str, int]:
-    """What is said of an error, and the exit code."""
+    """The message of an error, and the exit code."""
     if isinstance(error, KeyboardInterrupt):
         kept = getattr(error, "kept", "")
         return f"interrupted{f'; {kept}' if kept else ''}", 128 + getattr(error, "number", signal.SIGINT)
@@ -160,7 +160,7 @@ def flushed(code: int) -> int:
 
 
 def _not_printed(error: OSError) -> tuple[str, int]:
-    """What is said when stdout takes no more, and the exit code; what is left in its buffer goes nowhere."""
+    """The message when stdout is closed, and the exit code; the rest of its buffer is dropped."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -22,7 +22,7 @@ from kinetree.conventions.rotations import (
 )
 
 
-class Law:
+class CoordinateMap:
     """The same coordinates in another order.
 
     Parameters
@@ -48,7 +48,7 @@ class Law:
         return np.eye(len(self._v), dtype=q.dtype)[self._v]
 
     def T_inverse(self, q):
-        """Its left inverse; T is orthogonal unless a law says otherwise."""
+        """Its left inverse; T is orthogonal unless a subclass overrides it."""
         return np.swapaxes(self.T(q), -1, -2)
 
     def shift(self, q, v):
@@ -56,12 +56,12 @@ class Law:
         return None
 
 
-def same(n: int, nv: int | None = None) -> Law:
+def same(n: int, nv: int | None = None) -> CoordinateMap:
     """The same coordinates."""
-    return Law(range(n), range(n if nv is None else nv))
+    return CoordinateMap(range(n), range(n if nv is None else nv))
 
 
-class Circle(Law):
+class Circle(CoordinateMap):
     """One angle here, its cosine and sine there; back, it is within half a turn."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Circle(Law):
         return np.arctan2(q_there[..., 1:], q_there[..., :1])
 
 
-class PlanarCircle(Law):
+class PlanarCircle(CoordinateMap):
     """Pinocchio's planar joint: q = (x, y, cos, sin), v = (vx, vy, w) in body coordinates."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class PlanarCircle(Law):
         return np.concatenate([np.arctan2(q_there[..., 3:], q_there[..., 2:3]), q_there[..., :2]], axis=-1)
 
 
-class PlanarRates(Law):
+class PlanarRates(CoordinateMap):
     """Planar joints with rates of the position: q = (x, y, angle), v = (x rate, y rate, angle rate)."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class PlanarRates(Law):
         return (self.T(q) @ turned[..., None])[..., 0]
 
 
-class MixedFree(Law):
+class MixedFree(CoordinateMap):
     """A free joint with the pose in the world and v = (linear in world, angular in body coordinates), as in MuJoCo.
 
     Parameters
@@ -145,7 +145,7 @@ class MixedFree(Law):
         return out
 
 
-class WorldFree(Law):
+class WorldFree(CoordinateMap):
     """A free joint with v = (angular, linear), both in world coordinates, as in Drake.
 
     Parameters
@@ -174,7 +174,7 @@ def _carried(q, v):
     return (rotation_matrix(q[..., 3:]) @ np.cross(v[..., :3], v[..., 3:])[..., None])[..., 0]
 
 
-class BallRpy(Law):
+class BallRpy(CoordinateMap):
     """A ball joint with q = (roll, pitch, yaw) and the angular velocity in the parent's axes, as in Drake."""
 
     def __init__(self) -> None:
@@ -234,7 +234,7 @@ class EulerParameters(MixedFree):
         return np.concatenate([super().shift(q, v)[..., :3], bent], axis=-1)
 
 
-class Displaced(Law):
+class Displaced(CoordinateMap):
     """Joints with one coordinate that counts from a reference value, as in Exudyn.
 
     Parameters

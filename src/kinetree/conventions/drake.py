@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from kinetree.arguments import a_model, checked, of_kind
-from kinetree.conventions.coordinate_maps import BallRpy, Law, PlanarRates, WorldFree, same
+from kinetree.conventions.coordinate_maps import BallRpy, CoordinateMap, PlanarRates, WorldFree, same
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, Helical, Planar, Prismatic, Revolute, Spherical
 
 
-def _law(joint, kind: str) -> Law | None:
-    """The law for a joint here and one of this type there."""
+def _coordinate_map(joint, kind: str) -> CoordinateMap | None:
+    """The coordinate map for a joint here and one of this type there."""
     if kind == "quaternion_floating":
         return WorldFree() if isinstance(joint, Free) else None
     if kind == "ball_rpy":
@@ -60,8 +60,8 @@ class Drake(Engine):
         pairs, bodies = [], [0] + [-1] * (model.nb - 1)
         for i, j in paired(self, model, names, free, joints):
             joint = moving[j]
-            law = _law(model.joints[i], joint.type_name())
-            law = law or refuse_kind(self, model, i, joint.name(), f"the type {joint.type_name()!r}")
-            pairs.append((i, law, joint.position_start(), joint.velocity_start()))
+            mapping = _coordinate_map(model.joints[i], joint.type_name())
+            mapping = mapping or refuse_kind(self, model, i, joint.name(), f"the type {joint.type_name()!r}")
+            pairs.append((i, mapping, joint.position_start(), joint.velocity_start()))
             bodies[i] = int(joint.child_body().index())
         super().__init__(model, self._slots(model, pairs), bodies, other.num_velocities())

@@ -1,4 +1,4 @@
-"""What all engines have in common: joints are paired, laws convert them, duality and geometry give the rest."""
+"""The base of all engines: joints are paired, coordinate maps convert them, duality and geometry give the rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.arguments import a_model, a_whole_number, an_instance, array, checked, several, whole
-from kinetree.conventions.coordinate_maps import Law
+from kinetree.conventions.coordinate_maps import CoordinateMap
 from kinetree.conventions.rotations import quaternion_of, rotation_matrix
 from kinetree.errors import ArgumentError, ModelError, ShapeError, UnsupportedError, unknown_name
 from kinetree.once import once
@@ -24,12 +24,12 @@ class Pair:
     ----------
     joint : int
         Number of the joint here, which is that of the body that it moves.
-    law : Law
+    coordinate_map : CoordinateMap
     q, v, q_there, v_there : slice
     """
 
     joint: int
-    law: Law
+    coordinate_map: CoordinateMap
     q: slice
     v: slice
     q_there: slice
@@ -72,7 +72,7 @@ class Engine:
             raise ShapeError(f"{self.name}: bodies has shape {found}, expected {expected} for {model.name!r}")
         self.nq_there = max((pair.q_there.stop for pair in self.pairs), default=0)
         self.nv_there = max((pair.v_there.stop for pair in self.pairs), default=0)
-        found = sum(pair.law.nv for pair in self.pairs)
+        found = sum(pair.coordinate_map.nv for pair in self.pairs)
         if nv_there is not None and found != nv_there:
             raise ModelError(
                 f"{self.name}: the model there has {nv_there} velocities and model {model.name!r} has partners for "
@@ -85,10 +85,10 @@ class Engine:
 
     @staticmethod
     def _slots(model, found) -> list[Pair]:
-        """Pairs from ``(joint, law, first q there, first v there)``."""
+        """Pairs from ``(joint, coordinate map, first q there, first v there)``."""
         return [
-            Pair(i, law, model.q_slice[i], model.v_slice[i], slice(q, q + law.nq), slice(v, v + law.nv))
-            for i, law, q, v in found
+            Pair(i, mapping, model.q_slice[i], model.v_slice[i], slice(q, q + mapping.nq), slice(v, v + mapping.nv))
+            for i, mapping, q, v in found
         ]
 
     # States ----------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ class Engine:
         q = self._array("q", q, self.model.nq)
         out = np.zeros((*q.shape[:-1], self.nq_there), q.dtype)
         for pair in self.pairs:
-            out[..., pair.q_there] = pair.law.q_to(q[..., pair.q])
+            out[..., pair.q_there] = pair.coordinate_map.q_to(q[..., pair.q])
         return out
 
     def q_from(self, q_there):
@@ -106,7 +106,7 @@ class Engine:
         q_there = self._array("q_there", q_there, self.nq_there)
         out = np.zeros((*q_there.shape[:-1], self.model.nq), q_there.dtype)
         for pair in self.pairs:
-            out[..., pair.q] = pair.law.q_from(q_there[..., pair.q_there])
+            out[..., pair.q] = pair.coordinate_map.q_from(q_there[..., pair.q_there])
         return out
 
     def T(self, q):
@@ -114,7 +114,7 @@ class Engine:
         q = self._array("q", q, self.model.nq)
         T = np.zeros((*q.shape[:-1], self.nv_there, self.model.nv), q.dtype)
         for pair in self.pairs:
-            T[..., pair.v_there, pair.v] = pair.law.T(q[..., pair.q])
+            T[..., pair.v_there, pair.v] = pair.coordinate_map.T(q[..., pair.q])
         return T
 
     def T_inverse(self, q):
@@ -122,7 +122,7 @@ class Engine:
         q = self._array("q", q, self.model.nq)
         T = np.zeros((*q.shape[:-1], self.model.nv, self.nv_there), q.dtype)
         for pair in self.pairs:
-            T[..., pair.v, pair.v_there] = pair.law.T_inverse(q[..., pair.q])
+            T[..., pair.v, pair.v_there] = pair.coordinate_map.T_inverse(q[..., pair.q])
         return T
 
     def v_to(self, q, v):
@@ -151,7 +151,7 @@ class Engine:
         leading = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
         out = np.zeros((*leading, self.nv_there), np.result_type(q, v))
         for pair in self.pairs:
-            part = pair.law.shift(q[..., pair.q], v[..., pair.v])
+            part = pair.coordinate_map.shift(q[..., pair.q], v[..., pair.v])
             if part is not None:
                 out[..., pair.v_there] = part
         return out
@@ -260,7 +260,7 @@ class Engine:
             if self.bodies[i] >= 0:
                 out[..., self.bodies[i], :] = rows[..., i, :]
             elif np.any(f_ext[..., i, :]):
-                self.body_to(i)  # says that there is none
+                self.body_to(i)  # raises that there is none
         return out
 
     def f_ext_from(self, q, wrenches):
@@ -311,7 +311,7 @@ class Engine:
         Examples
         --------
         >>> import kinetree as kt, numpy as np
-        >>> class Other:  # the part of a MuJoCo model that is looked at
+        >>> class Other:  # the part of a MuJoCo model that is used
         ...     njnt, nbody, nq, nv = 1, 2, 1, 1
         ...     jnt_type, jnt_qposadr, jnt_dofadr = [3], [0], [0]
         ...     body_ipos = np.zeros((2, 3))
@@ -327,7 +327,7 @@ class Engine:
         """All of some arrays here, by name, from those there; ``q`` there is converted first."""
         return self._all(arrays, "from")
 
-    def _all(self, arrays, way: str) -> dict[str, np.ndarray]:
+    def _all(self, arrays, direction: str) -> dict[str, np.ndarray]:
         needs = {"q": (), "v": ("q",), "a": ("q", "v"), "tau": ("q",), "M": ("q",), "J": ("q",), "f_ext": ("q",)}
         found, here = {}, {}
         for name, needed in needs.items():
@@ -336,8 +336,8 @@ class Engine:
             for entry in needed:
                 if entry not in arrays:
                     raise ArgumentError(f"{self.name}: {name} depends on {entry}; give {entry}= as well", argument=name)
-            found[name] = getattr(self, f"{name}_{way}")(*(here[entry] for entry in needed), arrays[name])
-            here[name] = arrays[name] if way == "to" else found[name]
+            found[name] = getattr(self, f"{name}_{direction}")(*(here[entry] for entry in needed), arrays[name])
+            here[name] = arrays[name] if direction == "to" else found[name]
         for name in arrays:
             if name not in needs:
                 raise unknown_name("array", name, needs, f"conversions to {self.name}")
@@ -362,8 +362,8 @@ class Engine:
         try:
             np.broadcast_shapes(*leading)
         except ValueError:
-            told = ", ".join(f"{what} {axes}" for what, axes in zip(given, leading, strict=True))
-            raise ShapeError(f"{self.name}: leading axes do not fit together: {told}") from None
+            axes_given = ", ".join(f"{what} {axes}" for what, axes in zip(given, leading, strict=True))
+            raise ShapeError(f"{self.name}: leading axes do not fit together: {axes_given}") from None
         return found
 
 

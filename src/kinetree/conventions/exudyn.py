@@ -52,11 +52,11 @@ class Exudyn(Engine):
             if isinstance(joint, Free) and model.parent[i] == 0:
                 at = pose_of_transform(model.X_T[i])
                 values = reference.get(name, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
-                law = EulerParameters(*at, array(what, values, "an array of real numbers", shape=(7,)))
+                mapping = EulerParameters(*at, array(what, values, "an array of real numbers", shape=(7,)))
             elif isinstance(joint, (Revolute, Prismatic, Helical)):
-                law = Displaced(number(what, reference.get(name, 0.0)))
+                mapping = Displaced(number(what, reference.get(name, 0.0)))
             else:
                 refuse_kind(self, model, i, name, "coordinates of an ODE2 node")
-            pairs.append((i, law, place, place))
+            pairs.append((i, mapping, place, place))
             bodies[i] = count = count + 1
         super().__init__(model, self._slots(model, pairs), bodies)

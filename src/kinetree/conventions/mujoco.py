@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_model, a_truth_value, checked, of_kind
-from kinetree.conventions.coordinate_maps import Law, MixedFree, same
+from kinetree.conventions.coordinate_maps import CoordinateMap, MixedFree, same
 from kinetree.conventions.engine import Engine
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Free, FreeSplit, Helical, Prismatic, Revolute, Spherical
@@ -16,13 +16,13 @@ _SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}
 _SPLIT = FreeSplit("translation")
 
 
-def _law(joint, kind: str, X_T) -> Law | None:
+def _coordinate_map(joint, kind: str, X_T) -> CoordinateMap | None:
     if kind == "free":
         if isinstance(joint, Free):
             return MixedFree(*pose_of_transform(X_T))
         here = pose_of_transform(X_T)
         at_origin = np.array_equal(here[0], np.eye(3)) and not here[1].any()
-        return Law(range(7), (3, 4, 5, 0, 1, 2)) if joint == _SPLIT and at_origin else None
+        return CoordinateMap(range(7), (3, 4, 5, 0, 1, 2)) if joint == _SPLIT and at_origin else None
     if kind == "ball":
         return same(4, 3) if isinstance(joint, Spherical) else None
     mine = (Prismatic,) if kind == "slide" else (Revolute, Helical)
@@ -49,8 +49,8 @@ class MuJoCo(Engine):
 
     Notes
     -----
-    The q of a free joint is the body's pose in the world there, here its pose in the frame that the joint stands on.
-    A hinge or slide that does not stand at 0 in the model's reference pose (``ref`` in MJCF) counts from there in both.
+    The q of a free joint is the body's pose in the world there, here its pose in the frame of the joint.
+    A hinge or slide that is not at 0 in the model's reference pose (``ref`` in MJCF) counts from there in both.
     External wrenches are those of ``xfrc_applied``: (force; moment) in world axes about the body's center of mass.
     `mj_rne` leaves out the armature, which kinetree's `rnea` and both mass matrices hold.
     """
@@ -75,11 +75,11 @@ class MuJoCo(Engine):
             found = list(paired(self, model, names, free, joints))
         pairs = []
         for i, j in found:
-            law = None
+            mapping = None
             if kinds[j] != "free" or model.parent[i] == 0:
-                law = _law(model.joints[i], kinds[j], model.X_T[i])
-            law = law or refuse_kind(self, model, i, other.joint(j).name, f"the type {kinds[j]!r}")
-            pairs.append((i, law, int(other.jnt_qposadr[j]), int(other.jnt_dofadr[j])))
+                mapping = _coordinate_map(model.joints[i], kinds[j], model.X_T[i])
+            mapping = mapping or refuse_kind(self, model, i, other.joint(j).name, f"the type {kinds[j]!r}")
+            pairs.append((i, mapping, int(other.jnt_qposadr[j]), int(other.jnt_dofadr[j])))
         numbers = {other.body(b).name: b for b in range(other.nbody)}
         bodies = [0, *(numbers.get(name, -1) for name in model.body_names[1:])]
         if by_order:

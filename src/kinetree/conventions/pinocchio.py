@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.arguments import a_model, checked, of_kind
-from kinetree.conventions.coordinate_maps import Circle, Law, PlanarCircle, same
+from kinetree.conventions.coordinate_maps import Circle, CoordinateMap, PlanarCircle, same
 from kinetree.conventions.engine import SWAP, Engine
 from kinetree.conventions.pairing import names_by_name, paired, refuse_kind
 from kinetree.joints import Composite, Free, Planar, Spherical, Universal
@@ -13,12 +13,12 @@ from kinetree.joints import Composite, Free, Planar, Spherical, Universal
 _POSE = (0, 1, 2, 4, 5, 6, 3)  # (p, x, y, z, w) out of (p, w, x, y, z)
 
 
-def _law(joint, nq: int, nv: int, kind: str) -> Law | None:
-    """The law for a joint here and one of these sizes there; None if there is none."""
+def _coordinate_map(joint, nq: int, nv: int, kind: str) -> CoordinateMap | None:
+    """The coordinate map for a joint here and one of these sizes there; None if there is none."""
     if isinstance(joint, Free) and (nq, nv) == (7, 6):
-        return Law(_POSE, SWAP)
+        return CoordinateMap(_POSE, SWAP)
     if isinstance(joint, Spherical) and (nq, nv) == (4, 3):
-        return Law((1, 2, 3, 0), range(3))
+        return CoordinateMap((1, 2, 3, 0), range(3))
     if isinstance(joint, Planar) and (nq, nv) == (4, 3):
         return PlanarCircle()
     if joint.nq == joint.nv == 1 and (nq, nv) == (2, 1):
@@ -71,9 +71,10 @@ class Pinocchio(Engine):
         def place(i: int, j: int):
             nq, nv = int(other.nqs[j]), int(other.nvs[j])
             kind = f"nq={nq}, nv={nv}"
-            law = _law(model.joints[i], nq, nv, kind) or refuse_kind(self, model, i, other.names[j], kind)
+            mapping = _coordinate_map(model.joints[i], nq, nv, kind)
+            mapping = mapping or refuse_kind(self, model, i, other.names[j], kind)
             bodies[i] = j
-            return law, int(other.idx_qs[j]), int(other.idx_vs[j])
+            return mapping, int(other.idx_qs[j]), int(other.idx_vs[j])
 
         for i, j in paired(self, model, names, free, joints):
             pairs.append((i, *place(i, j)))

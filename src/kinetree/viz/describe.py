@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 SHOWN = 8  # names of one kind in a line
-DEEPEST = 32  # levels of the tree: beyond, indentation leaves no room for what it says
+DEEPEST = 32  # levels of the tree: beyond, indentation leaves no room for text
 _IGNORED = re.compile(r"(?:\S*/)?([^/\[\s]+)(?:\[[^\]]*\])? ignored: (.*)", re.DOTALL)
 
 
@@ -151,12 +151,12 @@ def _equipment(model) -> list[str]:
 def _of_actuators(actuators) -> str:
     """How many of the actuators are muscles, and how many motors, which exert nothing without a control."""
     muscles, motors = (sum(getattr(a, kind) for a in actuators) for kind in ("is_muscle", "is_motor"))
-    told = [f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in ((muscles, "muscle"), (motors, "motor")) if n]
-    return f", of which {' and '.join(told)}" if told else ""
+    parts = [f"{n} {kind}{'s' if n > 1 else ''}" for n, kind in ((muscles, "muscle"), (motors, "motor")) if n]
+    return f", of which {' and '.join(parts)}" if parts else ""
 
 
 def _grouped(report) -> list[tuple[str, str]]:
-    """The report with equal lines about many elements told once: what changes physics first."""
+    """The report with equal lines about many elements merged: changes of physics first."""
     places: dict[tuple[str, str], list[str]] = {}
     for entry in report:
         ignored = _IGNORED.fullmatch(entry.message)

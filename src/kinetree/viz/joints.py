@@ -52,7 +52,7 @@ def plot_joint(joint: Joint | str, *, path=None, show: bool = False, axes=None):
 
     The pale frame is the predecessor's; the frame in red, green and blue (x, y, z) is the successor's in the middle of
     the coordinates' range. From there each coordinate moves alone, in a color of its own: solid the path of the origin,
-    thin that of the tip that goes farthest, thin triads are frames on the way, and the dashed line is the axis that the
+    thin that of the tip that goes farthest, thin triads are intermediate frames, the dashed line is the axis that the
     successor turns about, or along which it slides.
 
     Parameters

@@ -242,7 +242,7 @@ def position_limits(trajectory, entry: int) -> tuple[float, float]:
 
 
 def _axis_label(quantity: str, panel: Panel) -> str:
-    if panel.unit == "1":  # "base.quaternion w" and its like: the legend says w, the axis says quaternion
+    if panel.unit == "1":  # "base.quaternion w" and its like: the legend has w, the axis has quaternion
         what = panel.labels[0].rsplit(".", 1)[-1].rsplit(" ", 1)[0]
         return f"orientation\n({what})" if what == "quaternion" else what
     if panel.part is not None:

@@ -1,4 +1,4 @@
-"""Pictures of runs beyond their curves over time: phase portraits, ways of frames, power, the ledger, two runs."""
+"""Plots of runs beside curves over time: phase portraits, paths of frames, power, the energy balance, two runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kinetree.viz.style import (
 )
 
 VIEWS = ("3d", "xy", "xz", "yz")
-FLAT = 1e-6  # of the largest extent: a way that is thinner lies in a plane
+FLAT = 1e-6  # of the largest extent: a thinner path is planar
 FLOOR = 1e-17  # where logarithmic axes of differences end
 BESIDE = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5), "handlelength": 1.4}
 
@@ -83,7 +83,7 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
 
 @checked(run=a_run, frames=some_names, views=some_names, **OUTPUT)
 def plot_path(run, frames, views=None, path=None, show: bool = False):
-    """Draw the ways of frames, such as tools: in space, and on the planes of the world.
+    """Draw the paths of frames, such as tools: in space, and on the planes of the world.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
     frames : str or sequence of str
         Frames or bodies.
     views : str or sequence of str, optional
-        Any of "3d", "xy", "xz", "yz"; default all, or the plane in which all ways lie.
+        Any of "3d", "xy", "xz", "yz"; default all, or the plane of all paths.
     path : path-like, optional
         Write the figure there.
     show : bool
@@ -105,8 +105,8 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
     frames = (frames,) if isinstance(frames, str) else tuple(frames)
     if not frames:
         raise KinetreeError("plot_path: no frames; give at least one.")
-    ways = [run.frame(name).position for name in frames]
-    views = _views(ways) if views is None else (views,) if isinstance(views, str) else tuple(views)
+    paths = [run.frame(name).position for name in frames]
+    views = _views(paths) if views is None else (views,) if isinstance(views, str) else tuple(views)
     if not views:
         raise KinetreeError("plot_path: no views; give at least one.")
     for view in views:
@@ -118,9 +118,9 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
         figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
         for n, view in enumerate(views):
             if view == "3d":
-                _draw_space(figure.add_subplot(down, across, n + 1, projection="3d"), frames, ways)
+                _draw_space(figure.add_subplot(down, across, n + 1, projection="3d"), frames, paths)
             else:
-                _draw_plane(figure.add_subplot(down, across, n + 1), frames, ways, view)
+                _draw_plane(figure.add_subplot(down, across, n + 1), frames, paths, view)
         if len(frames) > 1:
             figure.axes[0].legend(loc="best")
         else:
@@ -135,7 +135,7 @@ def plot_power(run, joints=None, path=None, show: bool = False):
     Parameters
     ----------
     run : Trajectory
-        Without its model or a ledger only the second part is there.
+        Without its model or an energy balance only the second part is there.
     joints : sequence of str, optional
         Default: all.
     path : path-like, optional
@@ -171,12 +171,12 @@ def plot_power(run, joints=None, path=None, show: bool = False):
 
 @checked(run=a_run, **OUTPUT)
 def plot_ledger(run, path=None, show: bool = False):
-    """Draw the ledger: energy by kind, the work of every source, and what none of them explains.
+    """Draw the energy balance: energy by kind, the work of every source, and the remainder.
 
     Parameters
     ----------
     run : Trajectory
-        With its model, or loaded from a file that holds the ledger.
+        With its model, or loaded from a file with its energy balance.
     path : path-like, optional
         Write the figure there.
     show : bool
@@ -282,32 +282,32 @@ def _fading(axes, x, y, color: str) -> None:
     axes.autoscale_view()
 
 
-def _views(ways) -> tuple[str, ...]:
-    """All views, or the one plane in which the ways lie."""
-    extent = np.ptp(np.concatenate(ways), axis=0)
+def _views(paths) -> tuple[str, ...]:
+    """All views, or the one plane of the paths."""
+    extent = np.ptp(np.concatenate(paths), axis=0)
     flat = extent <= FLAT * np.max(extent)
     if flat.sum() != 1:
         return VIEWS
     return ("".join(axis for axis, is_flat in zip("xyz", flat, strict=True) if not is_flat),)
 
 
-def _draw_plane(axes, frames, ways, view: str) -> None:
+def _draw_plane(axes, frames, paths, view: str) -> None:
     j, k = ("xyz".index(axis) for axis in view)
-    for color, name, way in zip(_cycle(len(ways)), frames, ways, strict=True):
-        axes.plot(way[:, j], way[:, k], color=color, label=name)
-        axes.plot(way[0, j], way[0, k], "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
-        axes.plot(way[-1, j], way[-1, k], "o", color=color, markersize=4.5, label="_end")
+    for color, name, points in zip(_cycle(len(paths)), frames, paths, strict=True):
+        axes.plot(points[:, j], points[:, k], color=color, label=name)
+        axes.plot(points[0, j], points[0, k], "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
+        axes.plot(points[-1, j], points[-1, k], "o", color=color, markersize=4.5, label="_end")
     axes.set_aspect("equal", adjustable="datalim")
     axes.set_xlabel(f"${view[0]}$ [m]")
     axes.set_ylabel(f"${view[1]}$ [m]")
 
 
-def _draw_space(axes, frames, ways) -> None:
-    for color, name, way in zip(_cycle(len(ways)), frames, ways, strict=True):
-        axes.plot(*way.T, color=color, label=name)
-        axes.plot(*way[:1].T, "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
-        axes.plot(*way[-1:].T, "o", color=color, markersize=4.5, label="_end")
-    everything = np.concatenate(ways)
+def _draw_space(axes, frames, paths) -> None:
+    for color, name, points in zip(_cycle(len(paths)), frames, paths, strict=True):
+        axes.plot(*points.T, color=color, label=name)
+        axes.plot(*points[:1].T, "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
+        axes.plot(*points[-1:].T, "o", color=color, markersize=4.5, label="_end")
+    everything = np.concatenate(paths)
     middle = 0.5 * (everything.max(axis=0) + everything.min(axis=0))
     half = 0.55 * max(float(np.max(np.ptp(everything, axis=0))), 1e-6)
     axes.set(**{f"{axis}lim": (x - half, x + half) for axis, x in zip("xyz", middle, strict=True)})

@@ -15,7 +15,7 @@ from kinetree.files import replacing
 # Okabe and Ito's colors, which color-blind readers can tell apart, without the yellow that vanishes on white.
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 INK, GRID = "#333333", "#E6E6E6"
-NEAR = 0.1  # of the way between two limits: a curve that comes so close gets to see its limit
+NEAR = 0.1  # of the range between two limits: the limit is drawn where a curve comes so close
 
 
 def style() -> dict:
@@ -62,7 +62,7 @@ def some_limits(what: str, value: object) -> None:
 
 @contextlib.contextmanager
 def drawing(size: tuple[float, float], path=None, show: bool = False):
-    """A figure to draw into, in the style; then it is written and shown if that is asked for.
+    """A figure to draw into, in the style; then it is written and shown on request.
 
     Parameters
     ----------
