@@ -186,7 +186,7 @@ def test_another_reference_point_changes_nothing(projection, rng):
     X = samples.transform(rng)
     X = Transform(GeneralRotation(X.collapse().E.matrix), X.collapse().r)
     inertia, V, F = samples.inertia(rng), samples.motion(rng), samples.force(rng)
-    other = projection.moved(X)
+    other = projection.transformed(X)
     w = projection.coordinates(V)
     atol = 1e3 * tolerance(other)
     np.testing.assert_allclose(other.coordinates(X @ V), w, atol=atol)
@@ -237,7 +237,7 @@ def test_right_angles_leave_exact_zeros():
     """Zeros of D^-1 are structure for the compiler: 12 of 36 entries are left, also if turned by right angles."""
     box = Projection.hexahedral(0.3, 0.2, 0.5)
     quarter = GeneralRotation(Matrix3(((6e-17, 1.0, 0.0), (-1.0, 6e-17, 0.0), (0.0, 0.0, 1.0))))
-    for projection in (box, box.moved(Transform(quarter, Vector3.zero()))):
+    for projection in (box, box.transformed(Transform(quarter, Vector3.zero()))):
         assert np.count_nonzero(projection.D) == np.count_nonzero(projection.D_inverse) == 12
 
 

@@ -30,7 +30,7 @@ class Composite(Joint):
 
     Notes
     -----
-    Where the axes of two parts align, S loses rank, as with Euler angles; the composite cannot know where. It has an
+    Where the axes of two parts align, S loses rank, as with Euler angles; the composite does not check. It has an
     implicit form, as a loop joint, only with six freedoms or if a single part has any.
 
     *Source* Sueda, section 2.4.9, eqs. 2.48-2.52. *Differs* Eq. 2.52 prints ``Ad S_1' - S_2'`` in one column; S-dot has
@@ -93,7 +93,7 @@ class Composite(Joint):
 
     @property
     def regroupable(self) -> tuple[str, ...]:
-        """What none of the joints feels: it is the same seen from every frame in between."""
+        """The moments that are regroupable at all joints: they are the same seen from every frame in between."""
         first, *others = self.joints
         return tuple(name for name in first.regroupable if all(name in joint.regroupable for joint in others))
 
@@ -215,15 +215,15 @@ class Composite(Joint):
         if self.nv == MOST_FREEDOMS:
             return [], ()
         moving = [n for n, joint in enumerate(self.joints) if joint.nv] or [0]
-        if len(moving) == 1:  # the others are where they are: what lies before and behind is known
+        if len(moving) == 1:  # the others are constant, on both sides of it
             n = moving[0]
             before, behind = (Composite._product(joints) for joints in (self.joints[:n], self.joints[n + 1 :]))
             delta, T = self.joints[n].implicit(behind.inverse() @ X @ before.inverse())
             return delta, tuple(behind @ force for force in T)
         raise UnsupportedError(
-            f"{self!r} has no implicit form, so it cannot close a loop: where its joints stand cannot be read off "
-            "their product in general. Put it into the tree and close the loop with another joint, or close it with "
-            "one of its joints and give the others bodies.",
+            f"{self!r} has no implicit form, so it cannot close a loop: the positions of its joints do not follow "
+            "from their product in general. Put it into the tree and close the loop with another joint, or close it "
+            "with one of its joints and give the others bodies.",
             joint=self,
         )
 

@@ -1,6 +1,6 @@
-"""What a joint must supply: the only face of a joint that the model and the algorithms see.
+"""The contract of joints: all that the model and the algorithms use of a joint.
 
-A joint connects a predecessor frame to a successor frame. It knows kinematics and nothing of trees, bodies or forces.
+A joint connects a predecessor frame to a successor frame. It defines kinematics, without trees, bodies or forces.
 A joint of your own is a subclass that gives ``nq``, ``nv``, ``transform`` and ``motion_subspace``; everything else
 has a default that follows from these (and compiles like the built-in joints).
 """
@@ -28,7 +28,7 @@ from kinetree.spatial import (
 class Joint:
     """A joint between a predecessor and a successor frame.
 
-    All methods work on scalars of any kind; ``q`` and ``v`` hold the nq and nv scalars of this joint alone.
+    All methods work on scalars of any kind; ``q`` and ``v`` are the nq and nv scalars of this joint alone.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Joint:
 
         Notes
         -----
-        The default evaluates ``motion_subspace`` on numbers that carry their rates
+        The default evaluates ``motion_subspace`` on dual numbers
         (:class:`~kinetree.joints.dual.Dual`), so it is exact for scalars of any kind.
         """
         if self.constant_subspace:
@@ -144,7 +144,7 @@ class Joint:
     # Time ----------------------------------------------------------------------------------------------------------
 
     def at(self, t) -> Joint:
-        """The joint at a time t [s], any scalar: what algorithms see; the joint itself unless it depends on time."""
+        """The joint at a time t [s], any scalar, for algorithms; the joint itself unless it depends on time."""
         return self
 
     def sigma(self, q: Sequence) -> Motion:
@@ -152,7 +152,7 @@ class Joint:
         return self.velocity(q, [0.0] * self.nv) if self.rheonomic else Motion.zero()
 
     def subspace_along(self, q: Sequence, v: Sequence) -> tuple[Motion, ...]:
-        """Apparent derivative of each column of S along v while time stands still; else as ``subspace_rate``."""
+        """Apparent derivative of each column of S along v at constant time; else as ``subspace_rate``."""
         rates = self.subspace_rate(q, v)
         if not self.rheonomic:
             return rates
@@ -167,17 +167,17 @@ class Joint:
 
     def q_dot(self, q: Sequence, v: Sequence) -> list:
         """dq/dt when the velocity is v; default v (Featherstone, eq. 3.7)."""
-        self._needs_own("q_dot", "q_dot = v")
+        self._needs_definition("q_dot", "q_dot = v")
         return list(v)
 
     def integrate(self, q: Sequence, dv: Sequence) -> list:
         """The position reached from q with the constant velocity dv in unit time; default q + dv."""
-        self._needs_own("integrate", "q + dv")
+        self._needs_definition("integrate", "q + dv")
         return [x + dx for x, dx in zip(q, dv, strict=True)]
 
     def difference(self, q0: Sequence, q1: Sequence) -> list:
         """The dv with integrate(q0, dv) = q1; default q1 - q0."""
-        self._needs_own("difference", "q1 - q0")
+        self._needs_definition("difference", "q1 - q0")
         return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
 
     def tangent_rate(self, xi: Sequence, v: Sequence) -> list:
@@ -190,7 +190,7 @@ class Joint:
         Munthe-Kaas' methods on Lie groups.
         """
         if type(self).integrate is Joint.integrate:
-            self._needs_own("tangent_rate", "v")
+            self._needs_definition("tangent_rate", "v")
             return list(v)
         q0 = self.neutral()
         q = self.integrate(q0, xi)
@@ -199,7 +199,7 @@ class Joint:
 
     def neutral(self) -> list[float]:
         """The position at which the frames coincide, as far as possible; default zeros."""
-        self._needs_own("neutral", "zeros")
+        self._needs_definition("neutral", "zeros")
         return [0.0] * self.nq
 
     def random(self, rng) -> list[float]:
@@ -328,7 +328,7 @@ class Joint:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._parameters().items())})"
 
-    def _needs_own(self, method: str, default: str) -> None:
+    def _needs_definition(self, method: str, default: str) -> None:
         if self.nq != self.nv:
             raise JointError(
                 f"{self!r} has nq={self.nq} and nv={self.nv}, so the default {method} ({default}) is wrong for it; "

@@ -27,7 +27,7 @@ def control_frame(frame, what: str) -> ControlFrame:
     ----------
     frame : Transform, (xyz, quaternion), (xyz, rpy), (R, p) or (4, 4) array
         The transform to the frame; its position [m] and unit quaternion (w, x, y, z); position and roll-pitch-yaw
-        angles [rad]; rotation matrix and position; the homogeneous matrix that holds these.
+        angles [rad]; rotation matrix and position; the homogeneous matrix of both.
     what : str
         Opens the message of an error.
 

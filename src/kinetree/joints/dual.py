@@ -1,8 +1,8 @@
 """Numbers with a rate: the derivative of anything that is written over scalars.
 
-A joint says what its motion subspace S(q) is. Its apparent derivative along a motion is what the bias c_J needs, and
-nobody should have to work that out by hand: evaluate S on numbers that carry their rates of change, and read off the
-rates. The components may be scalars of any kind, so the derivative of a traced subspace is traced, too.
+A joint defines its motion subspace S(q). The bias c_J needs its apparent derivative along a motion, which nobody should
+have to work out by hand: S of dual numbers is S and its rate. The components may be scalars of any kind, so the
+derivative of a traced subspace is traced, too.
 """
 
 from __future__ import annotations

@@ -91,8 +91,8 @@ class SphericalEuler(_SuccessiveRotations):
     Notes
     -----
     Singular where the first and third axis align: middle angle +-90 deg for three different letters, 0 and 180 deg
-    otherwise. There S has rank 2 and forward dynamics has no answer; :class:`~kinetree.joints.spherical.Spherical` has
-    no such place.
+    otherwise. There S has rank 2 and forward dynamics has no solution;
+    :class:`~kinetree.joints.spherical.Spherical` has no singularity.
 
     *Source* Featherstone, section 4.5, eqs. 4.7-4.9 for ``"zyx"``: E = rx(q3) ry(q2) rz(q1).
 

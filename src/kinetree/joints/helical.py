@@ -27,8 +27,8 @@ class Helical(Joint):
     Notes
     -----
     *Source* Featherstone, table 4.1: E = rz(q), r = (0, 0, h q), S = (0, 0, 1, 0, 0, h),
-    T = (e1, e2, e4, e5, (0, 0, -h, 0, 0, 1)). The implicit form is ours: the displacement tells the turn of the thread,
-    so the error along the axis is measured between the angle and displacement / pitch.
+    T = (e1, e2, e4, e5, (0, 0, -h, 0, 0, 1)). The implicit form is ours: the displacement determines the turn of the
+    thread, so the error along the axis is measured between the angle and displacement / pitch.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Helical(Joint):
         a, b = transverse(self.axis)
         u, m = X.E @ n, X.E @ n.cross(X.r)
         travel = n.dot(X.r)
-        if h != 0.0:  # h sin(displacement / h - angle): the displacement knows the number of turns, E does not
+        if h != 0.0:  # h sin(displacement / h - angle): the displacement determines the number of turns, E does not
             travel = h * mismatch(X, a, b, travel / h)
         delta = [b.dot(u), -a.dot(u), b.dot(m), -a.dot(m), travel]
         T = (Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b), Force(n * -h, n))

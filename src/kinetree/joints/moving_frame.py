@@ -1,4 +1,4 @@
-"""A frame that moves as it is told: a joint without freedoms whose transform is a given function of time."""
+"""A frame in prescribed motion: a joint without freedoms whose transform is a given function of time."""
 
 from __future__ import annotations
 

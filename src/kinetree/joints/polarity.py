@@ -25,7 +25,7 @@ def reversed_joint(joint: Joint) -> Joint:
     Returns
     -------
     Joint
-        Joints along an axis get the opposite axis, what was reversed is itself again, others become ``Reversed``.
+        Joints along an axis get the opposite axis, reversed ones become their originals, others become ``Reversed``.
 
     Notes
     -----

@@ -41,7 +41,7 @@ class Prescribed(Rheonomic):
 
     Notes
     -----
-    What drives the coordinates is as strong as need be. The power that it gives is `prescribed_power`. A function of
+    The coordinates follow their functions whatever force that takes; its power is `prescribed_power`. A function of
     time is a number, a `Polynomial`, a `Sinusoid`, a `FourierSeries`, a `TimeSpline` or any callable over scalars; the
     numbers in it are baked into compiled code.
 
@@ -201,7 +201,7 @@ class Prescribed(Rheonomic):
 
 
 class PrescribedAt(AtTime):
-    """A prescribed joint at a time: the whole joint at what the functions give, some of its columns of S.
+    """A prescribed joint at a time: the whole joint at the values of the functions, with some of its columns of S.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class RackAndPinion(Joint):
         x, y, z, zero = Vector3.unit(0), Vector3.unit(1), Vector3.unit(2), Vector3.zero()
         u = X.E @ z
         travel = X.r.x
-        if self.radius != 0.0:  # the travel knows the number of turns, E does not
+        if self.radius != 0.0:  # the travel determines the number of turns, E does not
             travel = self.radius * mismatch(X, x, y, travel / self.radius)
         delta = [u.y, -u.x, X.r.y, X.r.z, travel]
         T = (Force(x, zero), Force(y, zero), Force(zero, X.E @ y), Force(zero, u), Force(z * -self.radius, X.E @ x))

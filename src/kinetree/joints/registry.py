@@ -79,7 +79,7 @@ def examples(rng, *, time_dependent: bool = False) -> Iterator[tuple[str, Joint]
     rng : numpy.random.Generator
         For odd axes.
     time_dependent : bool
-        Whether joints that need to be told the time occur, too.
+        Whether joints that depend on time occur, too.
 
     Yields
     ------
@@ -97,7 +97,7 @@ def examples(rng, *, time_dependent: bool = False) -> Iterator[tuple[str, Joint]
 
 
 def _on_moving_frames(rng) -> Iterator[Joint]:
-    """Joints with freedoms that stand on moving frames, or carry one."""
+    """Joints with freedoms on moving frames, or below one."""
     frames = list(MovingFrame.examples(rng))
     for joint, frame in zip((Revolute((1, 2, 2)), Spherical(), RackAndPinion(0.4), Free()), frames, strict=True):
         yield Composite((frame, joint))

@@ -10,7 +10,7 @@ from kinetree.joints.same_coordinates import SameCoordinates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reversed(SameCoordinates, Joint):
-    """The same mechanism, seen from the other side: its variables and rates stay what they are.
+    """The same mechanism, seen from the other side: its variables and rates are the same.
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ class Reversed(SameCoordinates, Joint):
 
     Notes
     -----
-    *Source* Featherstone, table 4.2. *Differs* T becomes -p_X_s* T, with the star (the basis holds forces).
+    *Source* Featherstone, table 4.2. *Differs* T becomes -p_X_s* T, with the star (the basis consists of forces).
 
     *Identities* X' X = 1, T'^T S' = 0, v_J' = -X' v_J.
 

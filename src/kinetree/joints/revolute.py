@@ -46,7 +46,7 @@ class Revolute(Joint):
 
     @property
     def regroupable(self) -> tuple[str, ...]:
-        """What lies on the axis, and what the axis carries along: masses on it, first and second moments along it."""
+        """Masses on the axis, first and second moments along it."""
         return ("m", *moments_about(self.axis, "h", "P"))
 
     def transform(self, q):

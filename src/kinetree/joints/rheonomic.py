@@ -1,7 +1,7 @@
 """Rheonomic joints: those that move by themselves as time goes by (Featherstone, sections 3.4 and 3.5).
 
-A rheonomic joint is no joint that an algorithm could use: it has to be told the time. ``at(t)`` gives an ordinary joint
-whose velocity is ``v_J = S v + sigma`` and whose bias ``c_J`` holds the apparent rate of sigma, too.
+Algorithms use the ordinary joint of an instant, ``at(t)``, whose velocity is ``v_J = S v + sigma`` and whose bias
+``c_J`` includes the apparent rate of sigma.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Rheonomic(Joint):
 
     def _timeless(self) -> JointError:
         return JointError(
-            f"{self!r} depends on time, so where it is cannot be said without one; joint.at(t) is the joint at a time "
+            f"{self!r} depends on time, so its position needs one; joint.at(t) is the joint at a time "
             "t [s], model.at(t) the tree.",
             joint=self,
         )
@@ -173,7 +173,7 @@ class AtTime(SameCoordinates, Joint):
 
 
 def twist_of(X: Transform) -> Motion:
-    """The velocity of the successor, in its coordinates, from a transform whose entries carry their rates."""
+    """The velocity of the successor, in its coordinates, from a transform whose entries are dual numbers."""
     rows = X.E.matrix.rows
     E = Matrix3(tuple(tuple(map(value_of, row)) for row in rows))
     W = Matrix3(tuple(tuple(map(rate_of, row)) for row in rows)) @ E.T  # dE/dt E^T = -[w]x

@@ -1,10 +1,10 @@
-"""What a joint that wraps another takes over unchanged: the coordinates."""
+"""Joints that wrap another joint and have its coordinates."""
 
 from __future__ import annotations
 
 
 class SameCoordinates:
-    """A joint whose coordinates are those of the joint that it wraps, ``self.joint``; stands before ``Joint``."""
+    """A joint whose coordinates are those of the joint that it wraps, ``self.joint``; a base before ``Joint``."""
 
     __slots__ = ()
 

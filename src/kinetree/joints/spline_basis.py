@@ -1,8 +1,8 @@
-"""Uniform cubic B-splines over any scalar: the segment that holds a parameter, and the basis functions there.
+"""Uniform cubic B-splines over any scalar: the segment of a parameter, and the basis functions there.
 
-Knots lie at 0, 1, 2, ...; on segment k, which holds q in [k, k + 1), the curve depends on the control values k to k + 3
-and on u = q - k alone. Which segment it is, is not known while code is traced: what belongs to the segments is chosen
-by comparisons of q with the knots.
+Knots lie at 0, 1, 2, ...; on segment k, for q in [k, k + 1), the curve depends on the control values k to k + 3
+and on u = q - k alone. The segment is unknown while code is traced: quantities of segments are selected by
+comparisons of q with the knots.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FULL = 2.0 * math.pi
 
 
 class Segments:
-    """Finds what belongs to the segment of a parameter.
+    """Selects quantities of the segment of a parameter.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ class SplineCurve(Joint):
     ------
     JointError
         If there are fewer than 4 frames, one is no pose, two neighbors are half a turn apart, or four neighbors are the
-        same, so that the joint would stand still there.
+        same, so that S would vanish there.
 
     Notes
     -----
@@ -234,7 +234,7 @@ def _segments(frames: tuple[ControlFrame, ...], periodic: bool) -> tuple[tuple[R
         three = [d[(k + j) % n] for j in range(3)]
         if not any(x for screw in three for x in screw):
             raise JointError(
-                f"{KIND} joint: frames {k} to {(k + 3) % n} are the same, so the body would stand still between them "
+                f"{KIND} joint: frames {k} to {(k + 3) % n} are the same, so the body would not move between them "
                 "whatever the parameter's rate; leave out repeated frames.",
                 frames=tuple((k + j) % n for j in range(4)),
             )

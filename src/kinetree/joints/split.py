@@ -23,14 +23,14 @@ class PlanarSplit(Joint):
     Parameters
     ----------
     first : {"translation", "rotation"}
-        What comes first, seen from the predecessor. "translation": (x, y) and its rate are in predecessor coordinates,
+        The part next to the predecessor. "translation": (x, y) and its rate are in predecessor coordinates,
         as two slides and a hinge in a row. "rotation": they are in successor coordinates, as a hinge and two slides.
 
     Notes
     -----
     *Source* Sueda, section 2.4.10, eqs. 2.53-2.56 (the 2D free joint, in the order x, y, angle) is the first.
-    *Differs* Eq. 2.56 prints -Q^xy in the second column, where -Q^yx is meant. The second is what the rate matrix
-    printed in example 4.5 of Featherstone belongs to: S = ((0, 0, 1, -y, x, 0), e4, e5) (see :class:`Planar`).
+    *Differs* Eq. 2.56 prints -Q^xy in the second column, where -Q^yx is meant. The rate matrix printed in
+    example 4.5 of Featherstone belongs to the second: S = ((0, 0, 1, -y, x, 0), e4, e5) (see :class:`Planar`).
 
     See Also
     --------
@@ -97,7 +97,7 @@ class FreeSplit(Joint):
     Parameters
     ----------
     first : {"translation", "rotation"}
-        What comes first, seen from the predecessor. "translation": the position and its rate are in predecessor
+        The part next to the predecessor. "translation": the position and its rate are in predecessor
         coordinates, so a thrown body keeps its velocity while it spins. "rotation": they are in successor coordinates.
 
     Notes

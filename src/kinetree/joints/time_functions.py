@@ -1,7 +1,7 @@
-"""Functions of time: data that say how something moves, over scalars of any kind.
+"""Functions of time for prescribed motion, as data, over scalars of any kind.
 
-What a joint does as a function of time is given by one of these, or by any callable over scalars, written with the
-functions of `kinetree.spatial.scalar`. Rates are never given: they follow by differentiation (`derivatives`).
+The motion of a joint as a function of time is one of these, or any callable over scalars, written with the functions of
+`kinetree.spatial.scalar`. Rates are never given: they follow by differentiation (`derivatives`).
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class TimeSpline:
 
 @once(most=256)
 def _pieces(times: tuple, values: tuple, ends: str) -> tuple[list, tuple[list, ...]]:
-    """Where the pieces begin, those beyond the ends included, and the four coefficients of each."""
+    """Where the pieces begin, those outside the ends included, and the four coefficients of each."""
     t, y = np.array(times), np.array(values)
     h, slope = np.diff(t), np.diff(y) / np.diff(t)
     n = len(h)
@@ -247,7 +247,7 @@ def derivatives(f: Callable | float, t) -> tuple:
 
     Notes
     -----
-    Source: numbers that carry their rates (`kinetree.joints.dual`), one within the other.
+    Source: dual numbers (`kinetree.joints.dual`), nested.
 
     Examples
     --------
@@ -262,7 +262,7 @@ def derivatives(f: Callable | float, t) -> tuple:
 
 
 def time_function(f, what: str) -> Callable | float:
-    """A function of time from what the user gives: a number, one of this module's, or any callable over scalars.
+    """A function of time from a user's argument: a number, one of this module's, or any callable over scalars.
 
     Raises
     ------

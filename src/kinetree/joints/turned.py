@@ -1,4 +1,4 @@
-"""A revolute joint whose frames coincide at another angle than zero: what re-framed models are made of."""
+"""A revolute joint whose frames coincide at another angle than zero, for re-framed models."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def log_coefficient(t):
 
 
 def _refuse_full_turns(angle, cosine):
-    """Numbers, also those that carry rates, at a full turn: D is infinite there. Traced code cannot raise."""
+    """Numbers, also dual ones, at a full turn: D is infinite there. Traced code cannot raise."""
     while hasattr(angle, "value"):
         angle, cosine = angle.value, cosine.value
     if isinstance(cosine, (float, np.ndarray, np.generic)) and np.any(cosine == 1.0):

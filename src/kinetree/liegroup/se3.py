@@ -4,8 +4,8 @@ A constant twist u draws a screw. ``exp_se3(u)`` is the transform from the frame
 after one unit of time: ``X = exp(-u x)`` on motions; as a pose, ``[[R, p], [0, 1]]`` is the matrix
 exponential of ``[[w x, v], [0, 0]]`` with ``R = E^T`` and ``p = r``.
 
-While u changes at the rate u', the moved frame has the velocity ``right_jacobian_apply(u, u')`` in its own coordinates
-(the T of Holzinger et al. and of Bruls and Cardona) and ``left_jacobian_apply(u, u')`` in those of the start.
+While u changes at the rate u', the displaced frame has the velocity ``right_jacobian_apply(u, u')`` in its own
+coordinates (the T of Holzinger et al. and of Bruls and Cardona) and ``left_jacobian_apply(u, u')`` in initial ones.
 ``_solve`` is the inverse, ``_rate`` a derivative along a change of u. Twists are (angular, linear), as everywhere here;
 those papers have (linear, angular).
 
@@ -30,7 +30,7 @@ from kinetree.spatial.vectors import Matrix3, Vector3
 
 
 def exp_se3(u: Motion) -> Transform:
-    """The transform to a frame that has moved with the constant twist u for one unit of time.
+    """The transform to a frame after one unit of time with the constant twist u.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def exp_se3_rate(u: Motion, rate: Motion) -> tuple[Matrix3, Vector3]:
     Returns
     -------
     Matrix3, Vector3
-        ``-w x E`` and ``E^T v``, where (w, v) is the velocity ``right_jacobian_apply(u, rate)`` of the moved frame.
+        ``-w x E`` and ``E^T v``, where (w, v) is the velocity ``right_jacobian_apply(u, rate)`` of the displaced frame.
 
     Examples
     --------
@@ -89,12 +89,12 @@ def exp_se3_rate(u: Motion, rate: Motion) -> tuple[Matrix3, Vector3]:
 
 
 def left_jacobian_apply(u: Motion, x: Motion) -> Motion:
-    """Rate x of the twist u to the velocity of the moved frame in the coordinates of the frame where it started."""
+    """Rate x of the twist u to the velocity of the displaced frame in the coordinates of the frame where it started."""
     return _exponential_map(u, 1.0, x)
 
 
 def right_jacobian_apply(u: Motion, x: Motion) -> Motion:
-    """Rate x of the twist u to the velocity of the moved frame in its own coordinates."""
+    """Rate x of the twist u to the velocity of the displaced frame in its own coordinates."""
     return _exponential_map(u, -1.0, x)
 
 
@@ -104,7 +104,7 @@ def left_jacobian_solve(u: Motion, x: Motion) -> Motion:
 
 
 def right_jacobian_solve(u: Motion, x: Motion) -> Motion:
-    """Velocity in the moved frame's coordinates to the rate of the twist: the inverse of `right_jacobian_apply`.
+    """Velocity in the displaced frame's coordinates to the rate of the twist: the inverse of `right_jacobian_apply`.
 
     Holzinger et al., eqs. 72 to 78; their eqs. 17 and 78 are misprinted.
     """
@@ -115,22 +115,22 @@ def right_jacobian_solve(u: Motion, x: Motion) -> Motion:
 
 
 def left_jacobian_apply_rate(u: Motion, rate: Motion, x: Motion) -> Motion:
-    """The derivative of ``left_jacobian_apply(u, x)`` while u changes at this rate and x is held."""
+    """The derivative of ``left_jacobian_apply(u, x)`` while u changes at this rate with x constant."""
     return _polynomial_rate(u, rate, x, *_tangent(u, 1.0))
 
 
 def right_jacobian_apply_rate(u: Motion, rate: Motion, x: Motion) -> Motion:
-    """The derivative of ``right_jacobian_apply(u, x)`` while u changes at this rate and x is held."""
+    """The derivative of ``right_jacobian_apply(u, x)`` while u changes at this rate with x constant."""
     return _polynomial_rate(u, rate, x, *_tangent(u, -1.0))
 
 
 def left_jacobian_solve_rate(u: Motion, rate: Motion, x: Motion) -> Motion:
-    """The derivative of ``left_jacobian_solve(u, x)`` while u changes at this rate and x is held."""
+    """The derivative of ``left_jacobian_solve(u, x)`` while u changes at this rate with x constant."""
     return _polynomial_rate(u, rate, x, *_inverse_tangent(u, -0.5))
 
 
 def right_jacobian_solve_rate(u: Motion, rate: Motion, x: Motion) -> Motion:
-    """The derivative of ``right_jacobian_solve(u, x)`` while u changes at this rate and x is held."""
+    """The derivative of ``right_jacobian_solve(u, x)`` while u changes at this rate with x constant."""
     return _polynomial_rate(u, rate, x, *_inverse_tangent(u, 0.5))
 
 

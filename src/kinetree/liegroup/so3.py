@@ -203,22 +203,22 @@ def left_jacobian_inverse_rate(v: Vector3, rate: Vector3) -> Matrix3:
 
 
 def right_jacobian_apply_gradient(v: Vector3, x: Vector3) -> Matrix3:
-    """d/dv of ``right_jacobian(v) @ x``, x held: ``gradient @ rate == right_jacobian_rate(v, rate) @ x``."""
+    """d/dv of ``right_jacobian(v) @ x``, x constant: ``gradient @ rate == right_jacobian_rate(v, rate) @ x``."""
     return _quadratic_gradient(v, x, *_tangent(v, -1.0))
 
 
 def left_jacobian_apply_gradient(v: Vector3, x: Vector3) -> Matrix3:
-    """d/dv of ``left_jacobian(v) @ x``, x held."""
+    """d/dv of ``left_jacobian(v) @ x``, x constant."""
     return _quadratic_gradient(v, x, *_tangent(v, 1.0))
 
 
 def right_jacobian_solve_gradient(v: Vector3, x: Vector3) -> Matrix3:
-    """d/dv of ``right_jacobian_inverse(v) @ x``, x held: the stiffness of the rotation vector's equation of motion."""
+    """d/dv of ``right_jacobian_inverse(v) @ x``, x constant: the stiffness of its equation of motion."""
     return _quadratic_gradient(v, x, *_inverse_tangent(v, 0.5))
 
 
 def left_jacobian_solve_gradient(v: Vector3, x: Vector3) -> Matrix3:
-    """d/dv of ``left_jacobian_inverse(v) @ x``, x held."""
+    """d/dv of ``left_jacobian_inverse(v) @ x``, x constant."""
     return _quadratic_gradient(v, x, *_inverse_tangent(v, -0.5))
 
 

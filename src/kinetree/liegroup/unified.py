@@ -143,7 +143,7 @@ class Projection:
             tuple(tuple((start + end) / 2.0) for start, end in pairs),
         )
 
-    def moved(self, X: Transform) -> Projection:
+    def transformed(self, X: Transform) -> Projection:
         """The same points and directions of the body, seen from another frame of it.
 
         Parameters
@@ -154,7 +154,7 @@ class Projection:
         Returns
         -------
         Projection
-            With the same six velocities: ``moved(X).coordinates(X @ V) == coordinates(V)``.
+            With the same six velocities: ``transformed(X).coordinates(X @ V) == coordinates(V)``.
         """
         X = X.collapse()
         return Projection(
@@ -264,7 +264,7 @@ class Projection:
         Parameters
         ----------
         n : Motion
-            Incremental motion vector [rad, m]: the pose is that of the start of the step, moved by ``exp_se3(n)``.
+            Incremental motion vector [rad, m]: the pose is that of the start of the step, displaced by ``exp_se3(n)``.
         w : sequence of six scalars
             Unified velocities [m/s].
         """
@@ -317,7 +317,7 @@ def _snapped_motions(columns) -> tuple[Motion, ...]:
 
 
 def _check_rank(rows: Sequence[Force], directions, points) -> None:
-    """Refuse six velocities that leave a motion of the body unnoticed."""
+    """Refuse six velocities that do not determine the motion of the body."""
     length = max(math.hypot(*y) for y in points) or 1.0
     D = np.array([[*row.angular / length, *row.linear] for row in rows])
     D /= np.linalg.norm(directions, axis=1)[:, None]

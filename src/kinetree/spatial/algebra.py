@@ -44,7 +44,7 @@ class Algebra:
     inertial : tuple of int
         Which of the ten numbers of a spatial inertia.
     sizes : mapping of int to int
-        What the sizes of spatial arrays are in this algebra: six-vectors, homogeneous matrices, points.
+        Sizes of spatial arrays in this algebra: six-vectors, homogeneous matrices, points.
     """
 
     Motion: type

@@ -98,7 +98,7 @@ def dyadic(left, right) -> np.ndarray:
     ----------
     left, right : sequence of Motion or Force
         The vectors a_i and b_i, as many of the one as of the other. The first are of the kind that the tensor maps to,
-        the second of the kind dual to what it maps from: forces on both sides make an inertia.
+        the second of the dual kind of its arguments: forces on both sides make an inertia.
 
     Returns
     -------

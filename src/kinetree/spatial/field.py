@@ -1,4 +1,4 @@
-"""The acceleration field of a rigid body: what a step of inverse dynamics carries from body to body."""
+"""The acceleration field of a rigid body: propagated from body to body by inverse dynamics."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ _inertia_m, _inertia_h, _inertia_I, _inertia_second_moments = writers(Inertia)
 
 
 def _moment(U, d, P):
-    """vee(U P) of a general U and a symmetric P (15m + 12a); d holds the differences of U's diagonal."""
+    """vee(U P) of a general U and a symmetric P (15m + 12a); d are the differences of U's diagonal."""
     (_, U12, U13), (U21, _, U23), (U31, U32, _) = U.rows
     return Vector3(
         U31 * P.xy - U21 * P.xz + U32 * P.yy - U23 * P.zz + d.x * P.yz,

@@ -26,7 +26,7 @@ def by_columns(function, left, operation: str, right, allowed: str, kind: type |
 
 
 class SpatialVector(Quantity):
-    """What motions and forces have in common: two three-dimensional parts, about the origin of one frame."""
+    """Base of motions and forces: two three-dimensional parts, about the origin of one frame."""
 
     __slots__ = ("angular", "linear")
 
@@ -121,7 +121,7 @@ class Motion(SpatialVector):
         Returns
         -------
         Motion or Force
-            The rate at which ``other`` changes when it is carried along with the velocity ``self``.
+            The rate at which ``other`` changes when it moves along with the velocity ``self``.
         """
         w, v = self.angular, self.linear
         if other.__class__ is Motion:

@@ -1,7 +1,7 @@
 """Coordinate rotations E, which take the coordinates of a vector in frame A to those in frame B.
 
 Three kinds, because most rotations in a mechanism are cheap: the identity, rotations about a coordinate axis, and all
-others. Each knows how to rotate vectors and matrices at the least cost (Featherstone, section A.5).
+others. Each rotates vectors and matrices at the least cost (Featherstone, section A.5).
 """
 
 from __future__ import annotations
@@ -383,7 +383,7 @@ def _product_of_rotations(F, G):
     """F G, the third column as the vector product of the other two (24m + 15a; section A.5).
 
     The third column of G is not looked at. In a chain F1 @ (F2 @ (... @ G)) only the last third column is therefore of
-    use, and what a compiled function keeps of n + 1 factors is the book's (18m + 12a) n + 6m + 3a.
+    use, and a compiled product of n + 1 factors takes the book's (18m + 12a) n + 6m + 3a.
     """
     (a, b, _), (d, e, _), (g, h, _) = G.rows
     (p, q), (r, s), (t, u) = ((x * a + y * d + z * g, x * b + y * e + z * h) for x, y, z in F.rows)

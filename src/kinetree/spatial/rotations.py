@@ -41,7 +41,7 @@ def euler(sequence: str, angles) -> Rotation:
     Parameters
     ----------
     sequence : str
-        Three of x, y, z, the first rotation first. Each rotation is about an axis of the frame as it stands then
+        Three of x, y, z, the first rotation first. Each rotation is about an axis of the frame as turned so far
         (intrinsic axes), like three revolute joints in a row. 'zyx' is yaw, pitch, roll; URDF's rpy (r, p, y) is
         ``euler('zyx', (y, p, r))``.
     angles : sequence of three scalars
@@ -170,7 +170,7 @@ def require_direction(q, length) -> None:
     """
     if isinstance(length, (float, np.ndarray, np.generic)) and np.any((length == 0.0) | (length == np.inf)):
         raise QuaternionError(
-            f"the quaternion {tuple(q)!r} has length {length!r}, so it stands for no rotation. Quaternions are "
+            f"the quaternion {tuple(q)!r} has length {length!r}, so it is no rotation. Quaternions are "
             "(w, x, y, z); (1, 0, 0, 0) is the identity.",
             norm=length,
         )

@@ -1,8 +1,8 @@
 """Elementary functions over any scalar: a float, a NumPy array (one entry per state), or a traced expression.
 
-A float goes to :mod:`math`; an object with a method of the function's name is asked for it (``x.sincos()``,
+A float goes to :mod:`math`; an object with a method of the function's name computes by it (``x.sincos()``,
 ``x.sqrt()``, ``condition.where(a, b)``, ``y.arctan2(x)``); everything else goes to NumPy. Where :mod:`math` would
-raise, the floating point answer (NaN or infinity) is returned instead, so that all kinds of scalars agree.
+raise, the floating point result (NaN or infinity) is returned instead, so that all kinds of scalars agree.
 
 Nothing here branches on a value for arrays and expressions: use :func:`where`, and make both of its arguments finite.
 """
@@ -105,12 +105,12 @@ def arctan2(y, x):
     if isinstance(y, (float, int)):
         if isinstance(x, (float, int)):
             return math.atan2(y, x)
-        y = x * 0.0 + y if hasattr(x, "arctan2") else y  # only x can be asked: make y one of its kind
+        y = x * 0.0 + y if hasattr(x, "arctan2") else y  # only x has the method: make y one of its kind
     return y.arctan2(x) if hasattr(y, "arctan2") else np.arctan2(y, x)
 
 
 def where(condition, a, b):
-    """``a`` where the condition holds, else ``b``; both are evaluated, so both must be finite."""
+    """``a`` where the condition is true, else ``b``; both are evaluated, so both must be finite."""
     if isinstance(condition, (bool, np.bool_)):
         return a if condition else b
     return condition.where(a, b) if hasattr(condition, "where") else np.where(condition, a, b)
@@ -123,7 +123,7 @@ def minimum(x, y):
     for first, second in ((x, y), (y, x)):
         if hasattr(first, "minimum"):
             return first.minimum(second)
-    return where(x < y, x, where(x >= y, y, x + y))  # neither holds for NaN, and x + y carries it on
+    return where(x < y, x, where(x >= y, y, x + y))  # neither is true for NaN, and x + y propagates it
 
 
 def maximum(x, y):

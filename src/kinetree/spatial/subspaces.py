@@ -12,7 +12,7 @@ import numpy as np
 
 from kinetree.errors import ModelError, ShapeError
 
-TOLERANCE = 1e-10  # of columns of unit length: what is smaller counts as dependent
+TOLERANCE = 1e-10  # of columns of unit length: smaller ones count as dependent
 
 
 def dimension(S, tolerance: float = TOLERANCE) -> int:
@@ -23,8 +23,8 @@ def dimension(S, tolerance: float = TOLERANCE) -> int:
     S : array_like, shape (n, m)
         Any number of columns, also none.
     tolerance : float
-        Columns below it, relative to the longest one, count as zero; the others are scaled to unit length, and what
-        is then below it depends on the rest.
+        Columns below it, relative to the longest one, count as zero; the others are scaled to unit length; those
+        whose remainder is then below it depend on the rest.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def complement(S, tolerance: float = TOLERANCE) -> np.ndarray:
     Notes
     -----
     Source: Featherstone, section 3.3 and table 3.1. The basis comes from Gaussian elimination, so it has ones and zeros
-    wherever it can: for the joints of table 4.1 it is the T that stands there.
+    wherever it can: for the joints of table 4.1 it is the T of that table.
 
     Identities: ``dim S + dim T = n``; the complement of T is S; ``X* T`` is the complement of ``X S``.
 
@@ -134,7 +134,7 @@ def decompose(v, *bases, tolerance: float = TOLERANCE) -> tuple[np.ndarray, ...]
     ShapeError
         If the numbers of columns do not add up to n.
     ModelError
-        If the subspaces have a direction in common, so that there is not one answer.
+        If the subspaces have a direction in common, so that the result is not unique.
 
     Notes
     -----

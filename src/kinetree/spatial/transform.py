@@ -29,7 +29,7 @@ class Transform(Quantity):
     -----
     ``X @ x`` takes anything from A to B by the law of its type, ``X.inverse_apply(x)`` takes it back; ``X1 @ X2`` is
     the transform that applies X2 first. If E is the identity or r is structurally zero, that part is skipped. An axial
-    rotation with r along the same axis is an axial screw and costs what table A.5 says.
+    rotation with r along the same axis is an axial screw and costs as much as in table A.5.
 
     As matrices, ``X = [[E, 0], [-E r x, E]]`` for motions, ``X^* = [[E, -E r x], [0, E]]`` for forces (eq. 2.24-27).
 

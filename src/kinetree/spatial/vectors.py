@@ -16,7 +16,7 @@ class Immutable:
     """Base of classes whose objects never change.
 
     Their constructors write through the descriptors of their slots (`writers`), since a class that refuses assignments
-    refuses those of its own constructor too; ``object.__setattr__`` takes longer.
+    also refuses those of its constructor; ``object.__setattr__`` takes longer.
     """
 
     __slots__ = ()
@@ -31,7 +31,7 @@ class Immutable:
         raise FrozenInstanceError(f"{type(self).__name__} is immutable, so {name} cannot be deleted")
 
     def __setstate__(self, state: tuple) -> None:
-        """What a copy or a pickle fills in."""
+        """Fill in the values of a copy or a pickle."""
         for name, value in state[1].items():
             object.__setattr__(self, name, value)
 
@@ -44,7 +44,7 @@ class Quantity(Immutable):
 
 
 def writers(kind: type) -> list:
-    """What writes the slots of a class of immutable objects, in their order; for its own methods."""
+    """The setters of the slots of a class of immutable objects, in their order; for its own methods."""
     return [vars(kind)[name].__set__ for name in vars(kind)["__slots__"]]
 
 
@@ -78,7 +78,7 @@ def _leveled(rows):
 
 
 class Vector3(Quantity):
-    """A vector of three scalars, in whatever coordinates the context says.
+    """A vector of three scalars, in the coordinates of its context.
 
     Parameters
     ----------
@@ -391,7 +391,7 @@ class Symmetric3(Quantity):
     def skew_product(self, r: Vector3) -> Matrix3:
         """``r x S``, a skew-symmetric times a symmetric matrix (15m + 9a; Featherstone section A.3)."""
         x, y, z = r.x, r.y, r.z
-        z_xy, x_yz, y_xz = z * self.xy, x * self.yz, y * self.xz  # each of these stands in two entries
+        z_xy, x_yz, y_xz = z * self.xy, x * self.yz, y * self.xz  # each of these is in two entries
         return Matrix3(
             (
                 (y_xz - z_xy, y * self.yz - z * self.yy, y * self.zz - z * self.yz),
