@@ -16,7 +16,7 @@ from kinetree.arguments import a_model, a_truth_value, checked, choice, some_nam
 from kinetree.compiler.array_calls import ArrayCalls
 from kinetree.compiler.fused import CHOICES, Packing, flattened, resolved
 from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
-from kinetree.compiler.static_choices import settled
+from kinetree.compiler.static_choices import canonical
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import UnsupportedError, unknown_name
@@ -79,7 +79,7 @@ class Function(ArrayCalls):
         self.model = model
         self.structure_model = model  # whose structure the code has; the numbers are the model's
         self.spec = spec
-        self.static = {n: settled(model, n, x) for n, x in static.items()}
+        self.static = {n: canonical(model, n, x) for n, x in static.items()}
         self.checks = checks
         self.threads = checked_threads(threads)
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
@@ -510,4 +510,4 @@ def check_static(spec: Spec, model, static: Mapping[str, object]) -> None:
             )
         if name in CHOICES:
             choice(name, value, CHOICES[name], spec.name)
-        settled(model, name, value)
+        canonical(model, name, value)

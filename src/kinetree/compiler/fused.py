@@ -18,7 +18,7 @@ from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.shared_results import COMPANIONS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model
-from kinetree.compiler.static_choices import settled
+from kinetree.compiler.static_choices import canonical
 from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.native.c_names import identifiers
@@ -124,7 +124,7 @@ def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tup
         for name, value in chosen.items():
             if name in CHOICES and value not in CHOICES[name]:
                 raise unknown_name(name, value, CHOICES[name], spec.name)
-        chosen = {name: settled(model, name, value) for name, value in chosen.items()}
+        chosen = {name: canonical(model, name, value) for name, value in chosen.items()}
         quantity = Quantity(text, spec.name, tuple(sorted(chosen.items())))
         before = found.setdefault((quantity.name, quantity.static), quantity)
         if before is not quantity:
@@ -161,7 +161,7 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
             break
         if "forward" in spec.static:
             own["forward"] = rest
-            settled(model, "forward", rest)
+            canonical(model, "forward", rest)
             break
         head, colon, last = rest.rpartition(":")
         choice = next((c for c in spec.static if c not in own and last in CHOICES.get(c, ())), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinetree.algorithms.joint_sets import forward_joints
 
 
-def settled(model, name: str, value: object) -> object:
+def canonical(model, name: str, value: object) -> object:
     """A static choice in the form that functions keep: hashable, and the same for all ways to say it.
 
     Parameters
@@ -23,7 +23,7 @@ def settled(model, name: str, value: object) -> object:
     Examples
     --------
     >>> import kinetree as kt
-    >>> settled(kt.models.double_pendulum(), "forward", ["elbow"]), settled(kt.models.pendulum(), "kind", "spatial")
+    >>> canonical(kt.models.double_pendulum(), "forward", ["elbow"]), canonical(kt.models.pendulum(), "kind", "spatial")
     ((2,), 'spatial')
     """
     if name == "frame":

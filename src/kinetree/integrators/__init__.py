@@ -1,7 +1,7 @@
 """Integrators on the manifold of the joint positions, one file per method.
 
 A fixed-step method is an object with ``step(t, h, q, v, tau, f_ext) -> (q, v)``; ``FIXED_STEP`` lists them by name, and
-its ``algorithm`` is the whole step under constant forces as one compiled function. The adaptive method hands the same
+its ``algorithm`` is the whole step under constant forces as one compiled function. The adaptive method passes the same
 dynamics to SciPy.
 """
 

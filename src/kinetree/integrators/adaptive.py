@@ -17,7 +17,7 @@ from kinetree.integrators.trials import TrialDynamics
 IMPLICIT_METHODS = ("Radau", "BDF", "LSODA")
 EXPLICIT_METHODS = {f"scipy:{name}": name for name in ("DOP853", "RK45", "RK23")}
 """SciPy's pairs by our names for them: those without a prefix are our own pairs, on the manifold."""
-MOST_FAILURES = 200  # trials without an answer and without progress, after which there is none ahead
+MOST_FAILURES = 200  # trials without a result and without progress, after which the run fails
 METHODS = (*EXPLICIT_METHODS, *IMPLICIT_METHODS, *SUNDIALS_METHODS)
 
 
@@ -38,7 +38,7 @@ class AdaptiveSolution:
     event_state : tuple of numpy.ndarray or None
         (q, v) at that time.
     steps, rejections : int or None
-        Steps accepted, and steps repeated with a smaller h; None where the solver does not tell.
+        Steps accepted, and steps repeated with a smaller h; None where the solver does not count.
     """
 
     q: np.ndarray
@@ -247,7 +247,7 @@ def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:
 
 
 def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -> list[Callable]:
-    """An event that never happens: solvers look for events at the end of every step, and tell of nothing else there."""
+    """An event that never happens: solvers look for events at the end of every step, and report nothing else there."""
     if keep is None:
         return []
     passed = 1  # samples; the first is the start

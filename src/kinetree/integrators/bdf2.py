@@ -29,7 +29,7 @@ class BDF2:
     mechanical systems on Lie groups". The steps xi and h v (t + h/2) differ by commutators of third order, as their
     difference from step to step is of fourth order, two steps lose nothing of order 2. Strongly stable for w < 2.4;
     A-stable and damping at infinity for constant steps.
-    It remembers the last step, so it has no step algorithm for rollouts.
+    It uses the last step, so it has no step algorithm for rollouts.
     """
 
     __slots__ = ("_memory", "_newton", "_rest", "get_state", "reset", "set_state")
@@ -60,6 +60,6 @@ class BDF2:
         q_next, v_regular = self._newton.end(q, xi, v_next)
         if np.array_equal(v_regular, v_next):
             self._memory.keep(end, q_next, v_regular, (v, xi, h, a))
-        else:  # another chart: the past is told in coordinates that are no more
+        else:  # another chart: the past is in the coordinates of the old one
             self._memory.clear()
         return q_next, v_regular

@@ -1,6 +1,6 @@
 """Coordinates of a step: how positions follow from xi, and how fast xi changes.
 
-Within a step from q the unknowns are (xi, v), which live in a vector space; a chart says what position xi stands for,
+Within a step from q the unknowns are (xi, v), which live in a vector space; a chart defines the position of xi,
 ``q (+) xi``, and what its rate is. The exact chart is the exponential of the joints' groups with the exact inverse of
 its tangent map. The classical methods of Munthe-Kaas truncate the series of that inverse, as far as their order
 allows; Terze's step moves a free body's position and orientation apart.

@@ -1,4 +1,4 @@
-"""Boxed linear complementarity problems: impulses between bounds that hold velocities, or give way at a bound."""
+"""Boxed linear complementarity problems: bounded impulses that keep velocities at zero, or slide at a bound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.errors import SimulationError
 
-LOWER, HELD, UPPER = -1, 0, 1
+LOWER, STICKING, UPPER = -1, 0, 1
 PATIENCE = 3  # exchanges of whole blocks without progress, before one variable at a time
 ROUNDING = 64.0 * np.finfo(float).eps
 
@@ -21,11 +21,12 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
     W : (n, n) array
         Symmetric and positive definite: velocity by impulse.
     u : (n,) array
-        Velocities without the impulses, beyond those that are to be held.
+        Velocities without the impulses, relative to those to be kept.
     lower, upper : (n,) arrays
         Bounds of the impulses, ``lower < upper``; infinite ones are allowed.
     guess : (n,) array of int, optional
-        -1 for at the lower bound, 0 for held, 1 for at the upper; as the answer of the step before. Default: all held.
+        -1 for at the lower bound, 0 for sticking, 1 for at the upper; as the result of the step before. Default: all
+        sticking.
 
     Returns
     -------
@@ -36,12 +37,12 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
     Notes
     -----
     Source: block principal pivoting, Judice and Pires, Computers & Operations Research 21 (1994), with Murty's rule of
-    one variable at a time where it does not get on: finite, and the answer is that of a linear solve, so what is held
-    is held to rounding, whatever the condition of W. The answer is the only one, as W is positive definite.
+    one variable at a time where it does not get on: finite, and the result is that of a linear solve, so sticking
+    velocities vanish to rounding, whatever the condition of W. The solution is unique, as W is positive definite.
 
     Examples
     --------
-    A load of 2 is held by an impulse up to 3, a load of 5 slides on:
+    A load of 2 sticks with an impulse up to 3, a load of 5 slides on:
 
     >>> import numpy as np
     >>> W, bounds = np.eye(2), np.array([3.0, 3.0])
@@ -57,22 +58,22 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
         x = -np.linalg.solve(W, u)
         if (x >= lower).all() and (x <= upper).all():
             return x, where
-    where[((where == LOWER) & np.isinf(lower)) | ((where == UPPER) & np.isinf(upper))] = HELD
+    where[((where == LOWER) & np.isinf(lower)) | ((where == UPPER) & np.isinf(upper))] = STICKING
     fewest, patience = n + 1, PATIENCE
     for _ in range(50 * (n + 2)):
         x = np.where(where == LOWER, lower, np.where(where == UPPER, upper, 0.0))
-        held = np.flatnonzero(where == HELD)
-        if len(held):
-            x[held] = -_solved(W[np.ix_(held, held)], u[held] + W[held] @ x)
+        sticking = np.flatnonzero(where == STICKING)
+        if len(sticking):
+            x[sticking] = -_solved(W[np.ix_(sticking, sticking)], u[sticking] + W[sticking] @ x)
         size = np.abs(u) + np.abs(W) @ np.abs(x)
         w = u + W @ x
-        # A held impulse on its bound, or a bound's velocity of zero, satisfy both laws: rounding must not choose.
+        # A sticking impulse on its bound, or a bound's velocity of zero, satisfy both laws: rounding must not choose.
         slack = ROUNDING * np.abs(x)
         wanted = where.copy()
-        wanted[(where == HELD) & (x < lower - slack)] = LOWER
-        wanted[(where == HELD) & (x > upper + slack)] = UPPER
-        wanted[(where == LOWER) & (w < -ROUNDING * size)] = HELD
-        wanted[(where == UPPER) & (w > ROUNDING * size)] = HELD
+        wanted[(where == STICKING) & (x < lower - slack)] = LOWER
+        wanted[(where == STICKING) & (x > upper + slack)] = UPPER
+        wanted[(where == LOWER) & (w < -ROUNDING * size)] = STICKING
+        wanted[(where == UPPER) & (w > ROUNDING * size)] = STICKING
         wrong = np.flatnonzero(wanted != where)
         if not len(wrong):
             return np.clip(x, lower, upper), where
@@ -92,7 +93,7 @@ def _single(W, u, lower, upper):
     x = -u / W
     if not W > 0.0 or x != x:
         raise SimulationError(f"the impulse of a joint was not found: velocity by impulse is {W}, the velocity {u}.")
-    where = LOWER if x < lower * (1.0 + ROUNDING) else UPPER if x > upper * (1.0 + ROUNDING) else HELD
+    where = LOWER if x < lower * (1.0 + ROUNDING) else UPPER if x > upper * (1.0 + ROUNDING) else STICKING
     return np.array([min(max(x, lower), upper)]), np.array([where])
 
 

@@ -60,7 +60,7 @@ class ConstrainedAlpha:
         A tree with loop joints. A body in absolute coordinates is one on a `Free` joint (the group SE(3)), or on
         ``Composite((Translational(), Spherical()))`` (R^3 x SO(3)); its joint to the world is then a loop joint.
     rho_inf : float
-        Spectral radius at infinite frequency, 0 to 1. With 1 the constraint forces need not settle.
+        Spectral radius at infinite frequency, 0 to 1. With 1 the constraint forces need not decay.
     tau, f_ext : array or callable, optional
         Joint forces (nv,) [N m or N] and wrenches on the bodies (nb, 6) in world coordinates [N m, N], or functions of
         time.
@@ -158,7 +158,7 @@ class ConstrainedAlpha:
         raise no_convergence(self._system, self.name, t, n + 1, w1 * change, r[:nv])
 
     def _saddle_point(self, A, G_force, G, r, phi):
-        """``A x - G_force^T y = r``, ``G x = phi``; the smallest multipliers where the loops say a thing twice."""
+        """``A x - G_force^T y = r``, ``G x = phi``; the smallest multipliers where the rows are redundant."""
         nv, nc = len(r), len(phi)
         matrix = np.zeros((nv + nc, nv + nc))
         matrix[:nv, :nv], matrix[:nv, nv:], matrix[nv:, :nv] = A, -G_force.T, G

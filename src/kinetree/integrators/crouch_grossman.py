@@ -12,7 +12,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.explicit import STEP_INPUTS, STEP_OUTPUTS, combined
-from kinetree.integrators.kernels import moved, settled
+from kinetree.integrators.kernels import axpy, finished
 from kinetree.integrators.tableaus import CG2, CG3, CG4, Tableau, weights
 from kinetree.once import once
 
@@ -34,9 +34,9 @@ def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         q_stage = _composed(model, q, row, w, dt)
-        w.append(moved(v, combined(row, a), dt))
+        w.append(axpy(v, combined(row, a), dt))
         a.append(forward_dynamics(at, q_stage, w[i], tau, f_ext))
-    return settled(model, _composed(model, q, tableau.b, w, dt), moved(v, combined(tableau.b, a), dt))
+    return finished(model, _composed(model, q, tableau.b, w, dt), axpy(v, combined(tableau.b, a), dt))
 
 
 def _composed(model, q, row, w, h):
@@ -67,7 +67,7 @@ def _end_spec(stages: int) -> Spec:
     """The end of a step."""
 
     def end(model, q, W, row, v_end, h):
-        return settled(model, _flown(model, q, row, W, h), v_end)
+        return finished(model, _flown(model, q, row, W, h), v_end)
 
     inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "v_end": ("nv",), "h": ()}
     return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
@@ -91,7 +91,7 @@ def _step_spec(tableau: Tableau) -> Spec:
 
 
 class CrouchGrossman:
-    """A method of Crouch and Grossman with fixed steps; its subclasses say which.
+    """A method of Crouch and Grossman with fixed steps; its subclasses have the tableaus.
 
     Parameters
     ----------

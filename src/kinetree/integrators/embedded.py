@@ -231,7 +231,7 @@ def solve_embedded(
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
     Q[0], V[0], row = q0, v0, 1
     changes = any(may_change_chart(system.model, i) for i in system.model.outward())
-    settled = system.function("reparameterize", checks=False) if changes else lambda q, v: (q, v)
+    reparameterized = system.function("reparameterize", checks=False) if changes else lambda q, v: (q, v)
     found = None
     while row < len(times) and solver.t < end:
         before = solver.t
@@ -250,7 +250,7 @@ def solve_embedded(
             last = inside - exact
             if last > row:
                 motion = motion or solver.interpolant()
-                Q[row:last], V[row:last] = settled(*motion(times[row:last]))
+                Q[row:last], V[row:last] = reparameterized(*motion(times[row:last]))
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:

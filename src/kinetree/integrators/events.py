@@ -13,7 +13,7 @@ from kinetree.errors import NonFiniteError, ShapeError, SimulationError
 from kinetree.integrators.user_code import copied, explain, lock
 
 JUST_AFTER = 1e-6
-"""Of the step: how long after an event of its own a function is looked at for the side on which it goes on."""
+"""Of the step: how long after its own event a function is evaluated for the side on which it continues."""
 
 TOO_SOON = 1e-3
 """Of the step: an event with an action that recurs within this time is about to recur infinitely often."""
@@ -161,7 +161,7 @@ class EventLocator:
     Notes
     -----
     Source: Featherstone (2008), section 11.5: interpolate the step back to the moment of the earliest event. A function
-    is looked at at the end of every step, in its middle unless it is far from zero, and where a parabola through these
+    is evaluated at the end of every step, in its middle unless it is far from zero, and where a parabola through these
     values comes close to zero, at its extremum: so two crossings within a step are seen as well. A function that
     touches zero without crossing it, up to rounding, is no event. The time is a root (Brent) on the interpolant, then
     on the method itself: the step is shortened until its end lies on the event.
@@ -249,7 +249,7 @@ class EventLocator:
         return Found(t, q, v, which)
 
     def act(self, found: Found, h: float) -> tuple[np.ndarray, np.ndarray, list[Occurrence], bool]:
-        """Carry out what is to be done at these events.
+        """Carry out the actions of these events.
 
         Parameters
         ----------
@@ -332,7 +332,7 @@ def _with_dips(g, times, values):
     if not t0 < vertex < t2:
         return times, values
     lowest = y0 + (vertex - t0) * (slope0 + curvature * (vertex - t1))
-    if lowest > 0.25 * (max(y0, y1, y2) - lowest):  # far from zero, as far as three values tell
+    if lowest > 0.25 * (max(y0, y1, y2) - lowest):  # far from zero, judging by three values
         return times, values
     from scipy.optimize import minimize_scalar
 
@@ -378,19 +378,19 @@ def _acted(event: Event, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.nda
         return q, v
     lock(q, v)
     try:
-        answer = event.action(t, q, v)
+        result = event.action(t, q, v)
     except Exception as error:
         explain(error, f"the action of event {event.name!r} at t = {t:.9g} s")
         raise
-    if answer is None:
+    if result is None:
         return q, v
     try:
-        q_after, v_after = (copied(x) for x in answer)
+        q_after, v_after = (copied(x) for x in result)
     except (TypeError, ValueError):
         q_after = v_after = np.empty(0)
     if q_after.shape != q.shape or v_after.shape != v.shape:
         raise ShapeError(
-            f"simulate: the action of event {event.name!r} returned {answer!r}, expected (q, v) of shapes {q.shape} "
+            f"simulate: the action of event {event.name!r} returned {result!r}, expected (q, v) of shapes {q.shape} "
             f"and {v.shape}, or None for the same state.",
             event=event.name,
             time=t,

@@ -1,7 +1,7 @@
 """Explicit Runge-Kutta methods on the manifold of the joint positions, one step for all tableaus.
 
 Within a step from q the unknowns are (xi, v) with the position ``q (+) xi``; they live in a vector space, where every
-Runge-Kutta method applies as it stands. A step under constant forces is one function (for rollouts); where forces vary
+Runge-Kutta method applies unchanged. A step under constant forces is one function (for rollouts); where forces vary
 within the step, as in `simulate`, it is made of stages, which are one and the same kernel for all methods of a chart.
 """
 
@@ -16,7 +16,7 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.charts import APART, EXACT, TRUNCATED, Chart
 from kinetree.integrators.dense import Interpolant
-from kinetree.integrators.kernels import RUNGE_KUTTA_STAGE, moved, settled
+from kinetree.integrators.kernels import RUNGE_KUTTA_STAGE, axpy, finished
 from kinetree.integrators.tableau_dop853 import DOP853
 from kinetree.integrators.tableaus import (
     BS32,
@@ -70,21 +70,21 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext
 
 def _stage(chart: Chart, model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
-    xi, w = [h * x for x in xi_dot], moved(v, a, h)
+    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
     q_stage = chart.move(model, q, xi)
     return chart.rate(model, q_stage, xi, w), forward_dynamics(model, q_stage, w, tau, f_ext)
 
 
 def _point(chart: Chart, model, q, v, xi_dot, a, h):
     """The stage point itself, and the rate of xi there: for forces that depend on it."""
-    xi, w = [h * x for x in xi_dot], moved(v, a, h)
+    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
     q_stage = chart.move(model, q, xi)
     return q_stage, w, chart.rate(model, q_stage, xi, w)
 
 
 def _end(chart: Chart, model, q, v, h, x, a):
     """The end of a step: q (+) h x, v + h a."""
-    return settled(model, chart.move(model, q, [h * x_k for x_k in x]), moved(v, a, h))
+    return finished(model, chart.move(model, q, [h * x_k for x_k in x]), axpy(v, a, h))
 
 
 # Machine code is found by the function's identity, so each is made once.
@@ -141,7 +141,7 @@ def end_spec(chart: Chart) -> Spec:
 
 
 class ExplicitRungeKutta:
-    """An explicit Runge-Kutta method with fixed steps; its subclasses say which tableau and which chart.
+    """An explicit Runge-Kutta method with fixed steps; its subclasses have the tableau and the chart.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def explicit_method(name: str, tableau: Tableau, chart: Chart = EXACT, doc: str 
     Parameters
     ----------
     name : str
-        The name under which `simulate` and `rollout` are to know it, if it is put into ``FIXED_STEP``.
+        Its name in `simulate` and `rollout`, if it is put into ``FIXED_STEP``.
     tableau : Tableau
     chart : Chart
         The coordinates of the step; by default the joints' exponentials with the exact inverse of their tangent map.

@@ -96,7 +96,7 @@ class GeneralizedAlpha:
     Source: Bruls, Cardona, Arnold (2012), "Lie group generalized-alpha time integration of constrained flexible
     multibody systems", eq. 39-43, on the groups of the joints; Chung, Hulbert (1993) for the coefficients. The first
     step, and the first after a jump of the state, takes a = dv/dt, which keeps order 2 of positions and velocities.
-    It carries accelerations along, so it has no step algorithm for rollouts.
+    It keeps accelerations from step to step, so it has no step algorithm for rollouts.
     """
 
     __slots__ = ("_dynamics", "_memory", "_newton", "coefficients", "get_state", "reset", "set_state")
@@ -124,6 +124,6 @@ class GeneralizedAlpha:
         q_next, v_regular = self._newton.end(q, x0 + x1 * v_dot_next, v_next)
         if np.array_equal(v_regular, v_next):
             self._memory.keep(end, q_next, v_regular, (c.accelerations(a, v_dot, v_dot_next), v_dot_next))
-        else:  # another chart: these accelerations are told in coordinates that are no more
+        else:  # another chart: these accelerations are in the coordinates of the old one
             self._memory.clear()
         return q_next, v_regular

@@ -17,7 +17,7 @@ PER_VELOCITY = tuple(what for what in JOINT_DATA if what not in POSITION_PARAMET
 
 
 def reduced_model(model, laws, q):
-    """The model whose given coordinates are functions of time or stand still, and the entries of q and v that remain.
+    """The model whose given coordinates are functions of time or constant, and the entries of q and v that remain.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def reduced_model(model, laws, q):
     laws : JointLaws
         Of which the locked and prescribed coordinates count.
     q : (nq,) array
-        Where locked joints stand [rad or m].
+        Positions of locked joints [rad or m].
 
     Returns
     -------
@@ -82,7 +82,7 @@ class GivenJoints:
         Of the whole model.
     laws : JointLaws
     q : (nq,) array
-        Where locked joints stand [rad or m].
+        Positions of locked joints [rad or m].
 
     Notes
     -----

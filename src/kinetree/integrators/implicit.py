@@ -25,18 +25,18 @@ from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
 from kinetree.algorithms.spec import Spec
-from kinetree.integrators.kernels import settled
+from kinetree.integrators.kernels import finished
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
-REST = 1e-3  # [rad/s or m/s] changes of velocity are judged against this speed where everything stands still
+REST = 1e-3  # [rad/s or m/s] changes of velocity are relative to this speed where all velocities vanish
 
 
 # Slopes of the forces ------------------------------------------------------------------------------------------------
 
 
 def passive_slopes(model, q, v, stuck=None):
-    """How passive joint forces answer motion: ``K = d force / dq`` along the manifold, ``D = - d force / dv``.
+    """Stiffness and damping of passive joint forces: ``K = d force / dq`` along the manifold, ``D = - d force / dv``.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def residual(model, q, v, a, tau, f_ext=None):
 
 
 def sticking(model, q, v, stuck) -> list:
-    """What friction asks more where velocities are taken to be below v_s: ``(d(0) - d(v)) v``.
+    """Additional friction where velocities are assumed to be below v_s: ``(d(0) - d(v)) v``.
 
     Beside `passive_slopes` with the same ``stuck`` it makes Newton's step the one to the velocity at which friction
     holds. An iteration with slopes alone would be thrown from one direction to the other and back.
@@ -214,7 +214,7 @@ class Linearization:
 
 
 def has_kinks(model) -> bool:
-    """Whether slopes of passive forces jump: dry friction at rest, stops where they begin."""
+    """Whether slopes of passive forces are discontinuous: dry friction at rest, stops where they begin."""
     return any(force.kinked for force in model.forces)
 
 
@@ -233,7 +233,7 @@ def corrected(model, matrix: Reduced, Q, w, a, tau, w1, stuck=None, f_ext=None):
 
 
 def relative_change(change, v):
-    """The largest change of a velocity over the largest velocity; against `REST` where everything stands still."""
+    """The largest change of a velocity over the largest velocity; against `REST` where all velocities vanish."""
     return largest(change) / (largest(v) + REST)
 
 
@@ -259,7 +259,7 @@ def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
 
 
 def _end(model, q, xi, v):
-    return settled(model, integrate(model, q, xi), v)
+    return finished(model, integrate(model, q, xi), v)
 
 
 def _slopes(model, q, v, a, f_ext=None):

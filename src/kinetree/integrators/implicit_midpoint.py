@@ -8,11 +8,11 @@ from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import algorithm
 from kinetree.integrators.implicit import Linearization, corrected, has_kinks, reversals, stage
-from kinetree.integrators.kernels import settled
+from kinetree.integrators.kernels import finished
 from kinetree.integrators.newton import Newton
 from kinetree.spatial.scalar import where
 
-KINKED = 8  # further corrections where slopes of passive forces jump
+KINKED = 8  # further corrections where slopes of passive forces are discontinuous
 UNSOLVED = 1e-3  # where the last correction is larger than this fraction of the speed, there is no solution
 
 
@@ -94,4 +94,4 @@ def implicit_midpoint_step(model, q, v, tau, dt, f_ext=None):
         a, change, _ = corrected(middle, matrix, Q, w, a, tau, half, stuck, f_ext)
     q_next = integrate(model, q, [dt * (v_k + half * a_k) for v_k, a_k in zip(v, a, strict=True)])
     v_next = [where(change < UNSOLVED, v_k + dt * a_k, float("inf")) for v_k, a_k in zip(v, a, strict=True)]
-    return settled(model, q_next, v_next)
+    return finished(model, q_next, v_next)

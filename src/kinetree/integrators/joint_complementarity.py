@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.integrators.complementarity import HELD, boxed_impulses
+from kinetree.integrators.complementarity import STICKING, boxed_impulses
 from kinetree.integrators.dense import hermite
 from kinetree.integrators.joint_steps import DRIFT, FREE, INERTIA, MIDDLE
 
 MOST_IMPACTS = 64  # within one step; later ones do not rebound
 TOGETHER = 1e-9  # of the step: impacts that are closer together are one
-SLIVER = 1e-12  # of the step: what is left of one after an impact at its end
+TIME_TOLERANCE = 1e-12  # of the step: what is left of one after an impact at its end
 
 
 class JointComplementarity:
@@ -31,13 +31,13 @@ class JointComplementarity:
         ``impacted(t, hit, q, before, after)``: independent velocities that met a stop at t, the position then, and the
         velocities before and after.
     stops : bool
-        Hard stops are asked for: the step is Moreau's, else semi-implicit Euler.
+        With hard stops: the step is Moreau's, else semi-implicit Euler.
 
     Notes
     -----
     For each independent velocity with dry friction tau_c, the impulse is between -h tau_c and h tau_c; it is at a bound
     where the joint moves, and holds it otherwise. A joint that rests at its lower stop takes any upper bound; a locked
-    or prescribed one has none. All are one boxed problem over the joints. Velocities that are held are set, not
+    or prescribed one has none. All are one boxed problem over the joints. Velocities of sticking joints are set, not
     computed, and positions of joints at rest are copied: nothing creeps.
 
     With stops, forces act at the middle of the step, ``q (+) h v / 2``, and positions move at the mean velocity, so the
@@ -73,7 +73,7 @@ class JointComplementarity:
         self._parts, self._start, self._end = [], None, None
 
     def get_state(self):
-        """What a snapshot has to hold: which joints were held, the first guess of the next step; the acceleration."""
+        """The state for snapshots: which joints stick, the first guess of the next step; the acceleration."""
         return self._guess.copy(), self._rate.copy()
 
     def set_state(self, state) -> None:
@@ -145,7 +145,7 @@ class JointComplementarity:
             q[where] = np.clip(q[where], laws.lower[laws.bounded], laws.upper[laws.bounded])
             if hit:
                 v = self._impact(now, h, q, v, a, hit, n + 1 < MOST_IMPACTS)
-            if left <= SLIVER * h:
+            if left <= TIME_TOLERANCE * h:
                 break
         return q, v
 
@@ -173,9 +173,9 @@ class JointComplementarity:
         self._guess = np.zeros(len(laws.master), dtype=int)
         self._guess[some] = where
         impulses[some] = x
-        held = some[where == HELD]
+        sticking = some[where == STICKING]
         v_next = v_free + columns @ x
-        v_next[laws.master[held]] = target[held]
+        v_next[laws.master[sticking]] = target[sticking]
         return self._coupled(v_next), impulses
 
     def _response(self, A, some):
@@ -210,17 +210,17 @@ class JointComplementarity:
         for part in self._parts:
             if isinstance(part, Impact):
                 entries += [(kind, work) for kind, work in part.works.items() if part.t <= t]
-            elif part.begin < t and part.way.any() and (part.impulses.any() or self.laws.moving):
-                way = part.way if t >= part.end else self._way(part, t)
-                y = way[self.laws.master] / part.h
+            elif part.begin < t and part.displacement.any() and (part.impulses.any() or self.laws.moving):
+                displacement = part.displacement if t >= part.end else self._displacement(part, t)
+                y = displacement[self.laws.master] / part.h
                 kinds = self._split(part.impulses, part.v_next, part.h)
                 entries += [(kind, impulse * y) for kind, impulse in kinds.items() if kind != "motions"]
         entries = [(kind, work) for kind, work in entries if work.any()]
         if entries:
             self._account(t, entries)
 
-    def _way(self, part, t) -> np.ndarray:
-        """The way of the velocities in the part of a flight that ends at t."""
+    def _displacement(self, part, t) -> np.ndarray:
+        """The displacement of the velocities in the part of a flight that ends at t."""
         if self._middle is not None:
             s = t - part.begin
             return s * (part.v + 0.5 * s * part.a)
@@ -288,8 +288,8 @@ class JointComplementarity:
         columns, W = self._response(self._inertia(q), some)
         impulse, where = boxed_impulses(W, y[some] - target[some], lower[some], upper[some])
         after = w + columns @ impulse
-        held = some[where == HELD]
-        after[laws.master[held]] = target[held]
+        sticking = some[where == STICKING]
+        after[laws.master[sticking]] = target[sticking]
         after = self._coupled(after)
         work = np.zeros(ny)
         work[some] = 0.5 * impulse * (y[some] + after[laws.master[some]])
@@ -311,7 +311,7 @@ class Flight:
         Position and velocity at its beginning.
     a : (nv,) array
         Acceleration that all forces together give.
-    way : (nv,) array
+    displacement : (nv,) array
         What the velocities add up to [rad or m].
     h : float
         Of the step for which the impulses were found [s].
@@ -326,7 +326,7 @@ class Flight:
     q: np.ndarray
     v: np.ndarray
     a: np.ndarray
-    way: np.ndarray
+    displacement: np.ndarray
     h: float
     impulses: np.ndarray
     v_next: np.ndarray

@@ -64,7 +64,7 @@ class JointLaws:
             object.__setattr__(self, name, value)
 
     def prescribed(self, t: float) -> list[tuple[int, tuple[float, float, float]]]:
-        """(independent velocity, (position, velocity, acceleration)) of what moves as told, at a time [s]."""
+        """(independent velocity, (position, velocity, acceleration)) of prescribed motions, at a time [s]."""
         return [(m, tuple(float(x) for x in derivatives(self.motion[m], float(t)))) for m in self.moving]
 
     def put(self, t: float, q: np.ndarray, v: np.ndarray) -> None:

@@ -14,7 +14,7 @@ from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces, passive_terms
 from kinetree.algorithms.spec import Spec
 from kinetree.forces.contract import present
-from kinetree.integrators.kernels import moved, settled
+from kinetree.integrators.kernels import axpy, finished
 
 
 def free_velocities(model, q, v, tau, dt, f_ext=None):
@@ -25,7 +25,7 @@ def free_velocities(model, q, v, tau, dt, f_ext=None):
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
     _, damping, stiffness = passive_terms(model, q, v)
     diagonal = [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
-    return moved(v, a, dt), _inertia(model, q, diagonal)
+    return axpy(v, a, dt), _inertia(model, q, diagonal)
 
 
 def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
@@ -56,7 +56,7 @@ def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
         added[k] = added[k] + y * (0.25 + 0.75 * x)
     diagonal = [armature + x for armature, x in zip(model.armature, added, strict=True)]
     a = coupled_accelerations(model, q_mid, w, force, f_ext, diagonal)
-    return moved(v, a, dt), _inertia(model, q_mid, added)
+    return axpy(v, a, dt), _inertia(model, q_mid, added)
 
 
 def inertia(model, q):
@@ -76,7 +76,7 @@ def _inertia(model, q, added=None):
 
 def drift(model, q, rate, v, dt):
     """Positions after a time at constant rates, and velocities v as they are then read."""
-    return settled(model, integrate(model, q, [dt * x for x in rate]), v)
+    return finished(model, integrate(model, q, [dt * x for x in rate]), v)
 
 
 _STATE = {"q": ("nq",), "v": ("nv",)}

@@ -32,8 +32,8 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
     simulate
     """
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
-    v_next = moved(v, a, dt)
-    return settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+    v_next = axpy(v, a, dt)
+    return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next)
 
 
 @algorithm(
@@ -67,18 +67,18 @@ def rk4_step(model, q, v, tau, dt, f_ext=None):
 
 def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
-    xi, w = [h * x for x in xi_dot], moved(v, a, h)
+    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
     return tangent_rate(model, xi, w), forward_dynamics(model, integrate(model, q, xi), w, tau, f_ext)
 
 
 def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return settled(model, integrate(model, q, [h * x_k for x_k in x]), moved(v, a, h))
+    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(v, a, h))
 
 
-def settled(model, q, v):
-    """The end of a step: joints in coordinates far from their singularities; coupled ones where their masters say.
+def finished(model, q, v):
+    """The end of a step: joints in coordinates far from their singularities; coupled ones computed from their masters.
 
     So rounding does not add up over steps, and a tumbling body does not come to the end of its chart.
     """
@@ -86,7 +86,7 @@ def settled(model, q, v):
     return apply_couplings(model, q, v) if model.couplings else (q, v)
 
 
-def moved(v, a, h):
+def axpy(v, a, h):
     """``v + h a``."""
     return [v_k + h * a_k for v_k, a_k in zip(v, a, strict=True)]
 

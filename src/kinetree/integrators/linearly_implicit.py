@@ -11,7 +11,7 @@ from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import Reduced, force_slopes, passive_slopes, residual
-from kinetree.integrators.kernels import settled
+from kinetree.integrators.kernels import finished
 
 FORCES = ("all", "joints")
 SLOPES = ("exact", "symmetric")
@@ -91,7 +91,7 @@ def _variant(forces, slopes):
         refuse_unsupported(model, "aba")
         a = linearly_implicit_acceleration(model, q, v, tau, dt, f_ext, forces, slopes)
         v_next = [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
-        return settled(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+        return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next)
 
     return step
 

@@ -1,4 +1,4 @@
-"""What a method with a memory remembers, and when it may not use it."""
+"""The memory of multistep methods, and when it is invalid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Memory:
         self._data = self._end = None
 
     def keep(self, t: float, q, v, data: tuple) -> None:
-        """Remember the data of a step that ended in this state at time t [s]."""
+        """Store the data of a step that ended in this state at time t [s]."""
         self._end, self._data = (t, q, v), data
 
     def at(self, t: float, h: float, q, v) -> tuple | None:

@@ -1,4 +1,4 @@
-"""Newton's iteration for the accelerations of an implicit step, and what it says when it fails."""
+"""Newton's iteration for the accelerations of an implicit step, and its error when it fails."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ class RungeKutta4:
     """Classical Runge-Kutta method of order 4, also for spherical and free joints.
 
     Within a step the position is q_n (+) xi: the unknowns (xi, v) live in a vector space, where the classical method
-    applies as it stands, and xi' = T(xi)^-1 v with the tangent map of the joints (the inverse right Jacobian of the
+    applies unchanged, and xi' = T(xi)^-1 v with the tangent map of the joints (the inverse right Jacobian of the
     exponential; the identity for hinges and slides). The step ends with q_{n+1} = q_n (+) xi.
 
     Parameters

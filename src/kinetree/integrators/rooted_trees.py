@@ -11,7 +11,7 @@ import numpy as np
 from kinetree.integrators.tableaus import Tableau
 from kinetree.once import once
 
-Tree = tuple  # a root is the sorted tuple of the trees that stand on it; () is the tree with one vertex
+Tree = tuple  # a root is the sorted tuple of its subtrees; () is the tree with one vertex
 
 
 @once
@@ -41,7 +41,7 @@ def size(tree: Tree) -> int:
 
 
 def density(tree: Tree) -> int:
-    """The product over all vertices of the sizes of what stands on them, themselves included."""
+    """The product over all vertices of the sizes of their subtrees."""
     return size(tree) * prod(map(density, tree))
 
 

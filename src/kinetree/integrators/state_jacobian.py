@@ -1,4 +1,4 @@
-"""The Jacobian of the state's rate, d(q', v') / d(q, v), in closed form: what SciPy's and SUNDIALS' solvers ask for.
+"""The Jacobian of the state's rate, d(q', v') / d(q, v), in closed form, for the solvers of SciPy and SUNDIALS.
 
 The dynamics give ``da = - M^-1 (dr/dq dq + dr/dv dv)`` with the slopes r of inverse dynamics, couplings eliminated. A
 displacement along the manifold is ``N^+ dq``, N the matrix of ``q_dot``; along the length of a quaternion nothing
@@ -86,9 +86,9 @@ class StateJacobian:
         for k, state in enumerate((q, v)):
             columns = np.empty((len(v), len(state)))
             for j in range(len(state)):
-                moved = np.array(state)
-                moved[j] += DISTURBANCE * max(1.0, abs(state[j]))
-                other = self._tau(t, *((moved, v) if k == 0 else (q, moved)))
-                columns[:, j] = (other - rest) / (moved[j] - state[j])
+                perturbed = np.array(state)
+                perturbed[j] += DISTURBANCE * max(1.0, abs(state[j]))
+                other = self._tau(t, *((perturbed, v) if k == 0 else (q, perturbed)))
+                columns[:, j] = (other - rest) / (perturbed[j] - state[j])
             blocks.append(columns)
         return blocks

@@ -102,7 +102,7 @@ class SundialsProblem:
         return found[1][keep], event, float(found[0][-1])
 
     def _guarded(self, action, result) -> int:
-        """Fill ``result`` with the values of ``action``, remembering an error: the solver cannot carry it."""
+        """Fill ``result`` with the values of ``action``, storing an error: the solver cannot pass it on."""
         self.evaluations += 1
         try:
             result[...] = action()

@@ -1,6 +1,6 @@
 """Accelerations at the trial states of a solver with adaptive steps, which may lie anywhere.
 
-A step that is too long may end in states that are not finite, or where forces are not. That says nothing about the
+A step that is too long may end in states that are not finite, or where forces are not. That is no property of the
 motion: such a step is rejected, and a shorter one follows. Only where the shortest steps fail, the motion does.
 """
 
@@ -25,7 +25,7 @@ def is_sane(q: np.ndarray, v: np.ndarray) -> bool:
 class TrialDynamics:
     """``acceleration(t, q, v)`` at trial states: NaN, which every solver rejects, where there is none.
 
-    Forces are not asked for at states that are not finite, so controllers never see NaN.
+    Forces are not evaluated at states that are not finite, so controllers never see NaN.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class TrialDynamics:
         method : str
             Its name.
         cause : str
-            What it says itself, a sentence.
+            Its own sentence.
         """
         t = self.t
         if self.failed is None:

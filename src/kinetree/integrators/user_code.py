@@ -38,7 +38,7 @@ def explain(error: Exception, where: str) -> None:
     Parameters
     ----------
     error : Exception
-        Errors of kinetree are left as they are: they say this themselves.
+        Errors of kinetree are left as they are: they already contain it.
     where : str
         "controller 'hold' at t = 0.1 s".
     """

@@ -36,7 +36,7 @@ from kinetree.integrators.implicit import (
     sticking,
 )
 from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
-from kinetree.integrators.kernels import settled
+from kinetree.integrators.kernels import finished
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial import Columns
@@ -106,7 +106,7 @@ def _refuse(model) -> None:
     what = "geared rotors" if model.rotors else "joints that depend on time" if model.time_dependent else None
     if what:
         raise UnsupportedError(
-            f"the variational integrator does not know {what}, which model {model.name!r} has; "
+            f"the variational integrator does not support {what}, which model {model.name!r} has; "
             "integrator='implicit_midpoint' is also of order 2 and symmetric in time.",
             model=model.name,
         )
@@ -118,7 +118,7 @@ def _refuse(model) -> None:
 def legendre(model, q, u, f_ext=None):
     """``dL/du`` and ``dL/dq`` along the manifold, the latter with the forces of external wrenches.
 
-    A displacement along the column S_k of joint k carries its subtree, whose velocities change by ``psi_k = v_p x S_k +
+    A displacement along the column S_k of joint k moves its subtree, whose velocities change by ``psi_k = v_p x S_k +
     (dS/dq_k) u`` relative to it: with the subtree's momentum H and weight F, ``dL/du_k = S_k . H`` and ``dL/dq_k =
     psi_k . H + S_k . F``.
     """
@@ -248,7 +248,7 @@ def _end(model, q, u, p, h):
     m, _ = legendre(model, middle.position, u)
     p_next = middle.forward([2.0 * m_k - p_k for m_k, p_k in zip(m, middle.from_start(p), strict=True)])
     q_next = integrate(model, q, [h * u_k for u_k in u])
-    return settled(model, q_next, Reduced(model, crba(model, q_next)).solve(p_next))
+    return finished(model, q_next, Reduced(model, crba(model, q_next)).solve(p_next))
 
 
 @algorithm(
