@@ -65,7 +65,7 @@ def built(**options):
         ({"damping": math.nan}, errors.NonFiniteError, r"joint 'ankle': damping is nan"),
         ({"damping": [1, 2]}, errors.ModelError, r"'ankle': damping has shape \(2,\), expected \(1,\) or one number"),
         ({"lower": 1.0, "upper": -1.0}, errors.ModelError, r"joint 'ankle': lower limit 1 is above the upper limit -1"),
-        ({"lower": math.nan}, errors.NonFiniteError, r"joint 'ankle': limits \[nan, inf\] hold NaN"),
+        ({"lower": math.nan}, errors.NonFiniteError, r"joint 'ankle': limits \[nan, inf\] have NaN"),
         ({"effort_limit": -5}, errors.ModelError, r"joint 'ankle': effort limit is -5.0"),
         ({"spring_reference": math.inf}, errors.NonFiniteError, r"joint 'ankle': spring reference is inf"),
         ({"joint": None, "damping": 1.0}, errors.ModelError, r"joint 'ankle' .* is fixed, so it has no damping"),

@@ -16,8 +16,8 @@ INFINITE = float("inf")
 EVERYWHERE = (-INFINITE, INFINITE)
 TRANSMISSIONS = ("joint", "joint_in_parent", "tendon", "site", "slider_crank", "body")
 
-# Laws that give nothing for nothing: a gain is multiplied by the input, an activation of zero stays there. What is in
-# neither of these, the law of a user or of a later MuJoCo, may exert anything.
+# Laws without force at zero input: a gain is multiplied by the input, an activation of zero stays there. Any other law,
+# of a user or of a later MuJoCo, may exert a force.
 _GAINS = ("fixed", "affine", "muscle", "user")
 _DYNAMICS = ("none", "integrator", "filter", "filterexact", "muscle")
 _CONTROLLERS = {"dcmotor": "DC motor", "pid": "PID controller", "so3": "orientation servo"}
@@ -96,7 +96,7 @@ class Actuator:
 
     @property
     def forces(self) -> tuple[str, ...]:
-        """What it exerts although control and activation are zero: "position servo", "affine bias", ...
+        """Its force at zero control and activation: "position servo", "affine bias", ...
 
         Empty for motors, and for all whose force is a multiple of their input.
 

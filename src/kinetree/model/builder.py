@@ -37,7 +37,7 @@ def as_transform(what: str, placement) -> Transform:
         Opens the message of an error.
     placement : None, Transform, (xyz, rpy), (R, p) or (4, 4) array
         Nothing; X_JP itself; position [m] and roll-pitch-yaw angles [rad], R = Rz(yaw) Ry(pitch) Rx(roll); rotation
-        matrix R_PJ and position p_PJ [m]; the homogeneous matrix that holds R_PJ and p_PJ.
+        matrix R_PJ and position p_PJ [m]; the homogeneous matrix of R_PJ and p_PJ.
 
     Raises
     ------
@@ -115,7 +115,7 @@ class ModelBuilder:
     Attributes
     ----------
     report : Report
-        What the caller wants to tell about the model; see ``note``.
+        The caller's messages about the model; see ``note``.
     source : str or None
         File that the model is read from.
     source_options : mapping or None
@@ -157,7 +157,7 @@ class ModelBuilder:
     @classmethod
     @checked(model=a_model)
     def of(cls, model: Model) -> ModelBuilder:
-        """A builder that holds a model, to change it.
+        """A builder of the same model, to change it.
 
         Parameters
         ----------
@@ -229,14 +229,14 @@ class ModelBuilder:
         limit_damping=None,
         geometry: Sequence[Geometry] = (),
     ) -> None:
-        """Add a body and the joint that carries it.
+        """Add a body and its joint.
 
         Parameters
         ----------
         name : str
             Names of bodies are different from each other and from those of frames.
         parent : str
-            Body that carries it; it may be added later.
+            The parent body; it may be added later.
         joint : Joint, optional
             Fixed by default. The body's frame is the joint's successor frame.
         joint_name : str, optional
@@ -246,23 +246,23 @@ class ModelBuilder:
             rotation matrix R_PJ and position p_PJ [m], or the homogeneous matrix of both, or the transform X_JP. By
             default the parent's own frame.
         mass : float
-            [kg]. Bodies without mass are allowed where something beyond them has inertia.
+            [kg]. Bodies without mass are allowed where a distal body has inertia.
         com : (3,) array
             Center of mass in the body [m].
         inertia : (3, 3) or (3,) array, optional
             Rotational inertia about the center of mass in body axes, or its diagonal [kg m^2]; zero by default (a
             point).
         armature, damping, dry_friction, stiffness : float or (nv,) array, optional
-            Of this joint: inertia of the drive [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry friction [N m
-            or N], spring [N m/rad or N/m]. Zero by default.
+            Of this joint: reflected inertia of the actuator [kg m^2 or kg], viscous friction [N m s/rad or N s/m], dry
+            friction [N m or N], spring [N m/rad or N/m]. Zero by default.
         spring_reference : float or (nq,) array, optional
             Position at which the spring is relaxed [rad or m].
         lower, upper : float or (nv,) array, optional
             Position limits [rad or m].
         velocity_limit, effort_limit : float or (nv,) array, optional
-            What the drive can do [rad/s or m/s; N m or N].
+            Limits of the actuator [rad/s or m/s; N m or N].
         limit_stiffness, limit_damping : float or (nv,) array, optional
-            Of the soft stops beyond the limits [N m/rad or N/m; N m s/rad or N s/m].
+            Of the soft stops at the limits [N m/rad or N/m; N m s/rad or N s/m].
         geometry : sequence of Geometry
 
         Raises
@@ -399,7 +399,7 @@ class ModelBuilder:
         axial_inertia : float
             About its axis [kg m^2].
         body : str, optional
-            The stator, already added: a body that carries the joint, is moved by it, or the world. By default the
+            The stator, already added: a body that supports the joint, is moved by it, or the world. By default the
             parent of the joint.
         axis, center : (3,) array
             Direction of the axis, of any length, and the rotor's center of mass, which is on the axis, in the
@@ -418,8 +418,8 @@ class ModelBuilder:
 
         Notes
         -----
-        *Source* Featherstone (2008), section 9.6. An armature ``ratio**2 * axial_inertia`` instead leaves out what the
-        rotor does to its stator. Do not give both.
+        *Source* Featherstone (2008), section 9.6. An armature ``ratio**2 * axial_inertia`` instead leaves out the
+        rotor's couple on its stator. Do not give both.
 
         Examples
         --------
@@ -452,7 +452,7 @@ class ModelBuilder:
         self._rotors.append((joint, body, rotor))
 
     def note(self, level: str, where: str, message: str) -> None:
-        """Add an entry to the report: level "info", "warning" or "dropped", the place, and what happened."""
+        """Add an entry to the report: level "info", "warning" or "dropped", the place, and the message."""
         self.report = self.report.with_entry(level, where, message)
 
     @checked(merge_fixed=a_truth_value)
@@ -474,7 +474,7 @@ class ModelBuilder:
         Raises
         ------
         ModelError
-            Or one of its kinds, naming what is wrong and where.
+            Or one of its kinds, naming the error and its place.
         """
         if not (self._bodies or self._frames or self._world_geometry):
             raise ModelError(
@@ -516,7 +516,7 @@ class _Assembly:
             if body.parent != WORLD and body.parent not in self.bodies:
                 raise _unknown_parent(builder, body)
         order = regular_order({body.name: body.parent for body in self.bodies.values()}, WORLD)
-        # Where every body went: the body of the model that holds it, and the transform from there.
+        # Of every body: the body of the model that includes it, and the transform from there.
         self.host: dict[str, tuple[str, Transform]] = {WORLD: (WORLD, Transform.identity())}
         self.welded: dict[str, str] = {}
         for name in order:
@@ -554,15 +554,15 @@ class _Assembly:
                 raise unknown_name("body", on, self.host, f"model {builder.name!r} (frame {name!r})")
             host, X = self.host[on]
             frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
-        carriers = [self.host[body.parent] for body in kept]
+        hosts = [self.host[body.parent] for body in kept]
         joint_names = [None, *(body.joint_name for body in kept)]
         return Model(
             name=builder.name,
             body_names=self.kept,
             joint_names=joint_names,
-            parent=[-1, *(self.number[host] for host, _ in carriers)],
+            parent=[-1, *(self.number[host] for host, _ in hosts)],
             joints=[None, *(body.joint for body in kept)],
-            X_T=[Transform.identity(), *(body.X @ X for body, (_, X) in zip(kept, carriers, strict=True))],
+            X_T=[Transform.identity(), *(body.X @ X for body, (_, X) in zip(kept, hosts, strict=True))],
             I=I,
             gravity=builder.gravity,
             frames=frames,

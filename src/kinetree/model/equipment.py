@@ -1,8 +1,8 @@
-"""What a model holds beside its tree: loop joints, equalities, tendons, actuators and keyframes, as data.
+"""Data of a model beside its tree: loop joints, equalities, tendons, actuators and keyframes.
 
-All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. What exerts
-forces that the dynamics do not compute yet is *unsupported*: `Equipment.unsupported` names it, and the complete
-dynamics refuse a model that holds some of it instead of leaving it out.
+All of it refers to frames, bodies, joints and tendons by name, so it survives any renumbering of the tree. Items
+whose forces the dynamics do not compute yet are *unsupported*: `Equipment.unsupported` names them, and the complete
+dynamics raise an error for a model that has some instead of leaving them out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exe
 
 @dataclass(frozen=True, slots=True)
 class Softness:
-    """How softly another engine holds a constraint; data that kinetree's exact constraints do not use.
+    """Softness of a constraint in another engine; data that kinetree's exact constraints do not use.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class LoopJoint:
     name : str
         Loop joints are named apart from tree joints.
     joint : Joint
-        What it allows; Fixed welds, Spherical connects two points.
+        Its freedoms: Fixed welds, Spherical connects two points.
     predecessor, successor : str
-        Frames of the model; the joint connects the bodies that carry them.
+        Frames of the model; the joint connects their bodies.
     X_P, X_S : Transform
         From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame.
     damping, dry_friction, stiffness, spring_reference : float
@@ -99,7 +99,7 @@ class Equality:
     ----------
     name : str
     of : {"joint", "tendon"}
-        What y and x are: positions of joints of one freedom [rad or m], or lengths of tendons [m].
+        The quantities y and x: positions of joints of one freedom [rad or m], or lengths of tendons [m].
     follower : str
         Name of y.
     master : str, optional
@@ -128,7 +128,7 @@ class Equality:
             raise ModelError(f"equality {self.name!r} is of {self.of!r}; known: joint, tendon")
         numbers = (*self.coefficients, self.follower_reference, self.master_reference)
         if not np.all(np.isfinite(numbers)):
-            raise ModelError(f"equality {self.name!r} holds {numbers}, expected finite numbers")
+            raise ModelError(f"equality {self.name!r} has {numbers}, expected finite numbers")
 
     def __str__(self) -> str:
         to = f" to {self.master!r}" if self.master else ""
@@ -182,7 +182,7 @@ class WrapShape:
     radius : float
         [m].
     side : str, optional
-        Frame whose origin says on which side the tendon passes; inside the shape, it wraps within.
+        Frame whose origin determines on which side the tendon passes; inside the shape, it wraps within.
     """
 
     kind: str
@@ -238,7 +238,7 @@ class Tendon:
 
     @property
     def forces(self) -> tuple[str, ...]:
-        """What acts along it without an actuator: "stiffness", "damping", "dry friction", "armature", "limit"."""
+        """Forces along it without an actuator: "stiffness", "damping", "dry friction", "armature", "limit"."""
         there = {
             "stiffness": self.stiffness,
             "damping": self.damping,
@@ -276,7 +276,7 @@ class Keyframe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equipment:
-    """All that a model holds beside its tree.
+    """All data of a model beside its tree.
 
     Parameters
     ----------
@@ -304,12 +304,12 @@ class Equipment:
 
     @property
     def unsupported(self) -> tuple[str, ...]:
-        """Names of what exerts forces that the dynamics do not compute yet."""
+        """Names of the items whose forces the dynamics do not compute yet."""
         active = [each for each in (*self.loops, *self.equalities) if each.active]
         return tuple(map(str, (*active, *(each for each in (*self.tendons, *self.actuators) if each.forces))))
 
     def without_forces(self, *kinds: str) -> Equipment:
-        """What remains without what is unsupported, of these kinds or all: mere lengths of tendons, motors, keyframes.
+        """The part without unsupported items, of these kinds or all: mere lengths of tendons, motors, keyframes.
 
         Parameters
         ----------
@@ -373,7 +373,7 @@ class Equipment:
         )
 
     def missing(self, frames: Iterable[str], joints: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Pieces that refer to what is not there, with the names they lack.
+        """Items that refer to absent ones, with the names they lack.
 
         Parameters
         ----------
@@ -383,7 +383,7 @@ class Equipment:
         Returns
         -------
         dict
-            From ``str(piece)`` to names; what needs a tendon that is itself in the list lacks that tendon.
+            From ``str(piece)`` to names; an item that needs a tendon of the list lacks that tendon.
         """
         frames, joints = set(frames), set(joints)
         lacking: dict[str, tuple[str, ...]] = {}
@@ -418,7 +418,7 @@ class Equipment:
         return lacking
 
     def restricted(self, frames: Iterable[str], joints: Iterable[str]) -> Equipment:
-        """What is left on a smaller model: whole pieces only, keyframes without the joints that went."""
+        """The part for a smaller model: whole items only, keyframes without the joints that went."""
         joints = set(joints)
         keys = tuple(
             Keyframe(k.name, *({j: x for j, x in values.items() if j in joints} for values in (k.q, k.v)))

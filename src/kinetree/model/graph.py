@@ -1,7 +1,7 @@
 """Bodies and joints as a connectivity graph, and its spanning trees.
 
-Nodes are bodies, arcs are joints, one node is the fixed base. Nothing here knows what a joint does: the graph holds
-names, and which body is the predecessor and which the successor of each joint. From a graph comes a
+Nodes are bodies, arcs are joints, one node is the fixed base. The kinds of the joints are not part of it: the graph
+consists of names, and of the predecessor and the successor of each joint. From a graph comes a
 `SpanningTree` (its other joints are the chords, one per independent loop), and from a tree a `Numbering`.
 """
 
@@ -336,8 +336,9 @@ class MechanismGraph:
                 if arc.joint in out and (arc.predecessor in reached) != (arc.successor in reached)
             ]  # fmt: skip
             raise TopologyError(
-                f"without the chords {', '.join(map(repr, sorted(out)))} nothing holds {_listed(lost)}: at least one "
-                f"of {_listed(across)} must be in the tree; {self.n_loops} of the {self.nj} joints are chords",
+                f"without the chords {', '.join(map(repr, sorted(out)))} no joint connects {_listed(lost)} to the "
+                f"base: at least one of {_listed(across)} must be in the tree; {self.n_loops} of the {self.nj} joints "
+                "are chords",
                 bodies=tuple(lost),
             )
         return out, kept

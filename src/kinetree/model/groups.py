@@ -31,7 +31,7 @@ class Groups:
         self.count = len(self._above)
 
     def top(self, name: str) -> str:
-        """The name that stands for its group."""
+        """The representative of its group."""
         while self._above[name] != name:
             self._above[name] = self._above[self._above[name]]
             name = self._above[name]

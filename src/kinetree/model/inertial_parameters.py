@@ -69,7 +69,7 @@ def with_inertial_parameters(model: Model, pi, *, accept_impossible: bool = Fals
     ShapeError, NonFiniteError, UnsupportedError
         A wrong vector, or a planar model.
     InertiaError
-        An inertia is none that a body can have, and ``accept_impossible`` is not said.
+        An inertia is none that a body can have, and ``accept_impossible`` is not given.
 
     Examples
     --------

@@ -62,7 +62,7 @@ def random_tree(
         Each body takes one of these. By default the examples of all registered joints and their reversals, all of which
         occur once n is large enough.
     floating : bool
-        The first body floats and carries all others.
+        The first body floats and supports all others.
     branching : float
         Chance that a body hangs on an arbitrary earlier body instead of the one before it.
     armature : bool
@@ -387,7 +387,7 @@ def box_cylinder(m1: float = 2.0, I1: float = 0.5, m2: float = 1.0, I2: float = 
     Notes
     -----
     Source: Featherstone, example 7.1 and figure 7.3: the articulated-body inertia of the box is
-    diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2). The cylinder's two freedoms are a slider along y that carries a
+    diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2). The cylinder's two freedoms are a slider along y that supports a
     massless body, and a hinge about x.
     """
     b = ModelBuilder("box_cylinder", gravity=NO_GRAVITY)

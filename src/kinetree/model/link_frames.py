@@ -1,9 +1,9 @@
 """The cheapest frames for the links between revolute joints: those of Denavit and Hartenberg where they pay.
 
 A body on a revolute joint may be described in any frame whose z lies on the joint's axis: the frame can be turned about
-z and moved along z. With x on the common normal to a child's axis, the transform to that child is an axial screw about
-x and one about z (Featherstone, section 10.3.1), and the turn about z becomes part of the joint's angle. Only one child
-of each body can have this; and turning a body fills the zeros of its inertia. So every choice is priced first.
+z and shifted along z. With x on the common normal to a child's axis, the transform to that child is an axial screw
+about x and one about z (Featherstone, section 10.3.1), and the turn about z becomes part of the joint's angle. Only one
+child of each body can have this; and turning a body fills the zeros of its inertia. So every choice is priced first.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NEGLIGIBLE = 1e-13
 """Entries of rotations below this are zero, those of other quantities relative to the largest one."""
 
 REACH = 2.0
-"""How far an origin may be moved along its axis, in lengths of the body, from its joint to its mass and to the joints
-that it carries, or of the link before if that is not much longer: further would cost digits, and robots may stand far
+"""How far an origin may be shifted along its axis, in lengths of the body, from its joint to its mass and to the joints
+that it supports, or of the proximal link if that is not much longer: further would cost digits, and robots may be far
 from the world's origin."""
 
 MANY = 64
 """Bodies from which origins stay where they are: the code of large models is shared between links of one form, and
-origins that could be moved here and not there would make two forms of one."""
+origins that could be shifted here and not there would make two forms of one."""
 
 # Prices in operations of inverse dynamics, where five vectors pass each link: turning one costs 4m + 2a, 8m + 5a or
 # 9m + 6a; a component of an offset takes part in 5m + 5a, as does one of the first moment; a product of inertia in
@@ -117,7 +117,7 @@ def _rz(angle: float) -> np.ndarray:
 
 
 def _kind(E: np.ndarray) -> str:
-    """What a rotation is after a permutation of the axes: nothing, a turn about one axis, about two, or any."""
+    """The kind of a rotation after a permutation of the axes: nothing, a turn about one axis, about two, or any."""
     zeros = np.count_nonzero(np.abs(E) < NEGLIGIBLE)
     return "none" if zeros == 6 else "axial" if zeros == 4 else "two" if zeros else "general"
 
@@ -170,7 +170,7 @@ def _count(x: np.ndarray, size: float) -> int:
 
 
 def _shifts(model, free, R, links) -> tuple[list[float], list[np.ndarray]]:
-    """How far each origin is moved along its axis, and the offsets of the links that result."""
+    """How far each origin is shifted along its axis, and the offsets of the links that result."""
     bare = [R[model.parent[i]] @ np.array(list(X.r)) for i, X in enumerate(model.X_T) if i]
     r, shift = [np.zeros(3), *bare], [0.0] * model.nb
     for i in model.outward():
@@ -187,7 +187,7 @@ def _shifts(model, free, R, links) -> tuple[list[float], list[np.ndarray]]:
             for child in children:
                 offset = r[child] - np.array([0.0, 0.0, move])
                 count = _count(offset, max(size, float(np.abs(offset).max())))
-                # A child may be moved along its own axis in turn.
+                # A child may be shifted along its own axis in turn.
                 total += COMPONENT * min(count, 2 if free[child] else 3)
             turn = Transform(rotation_from_matrix(R[i].tolist()), Vector3(*(R[i][2] * move).tolist()))
             return total + _inertia_price(turn @ model.I[i])

@@ -25,7 +25,7 @@ LOOP_DATA = (
     "lower",
     "upper",
 )
-DRIVE_DATA = ("velocity_limit", "effort_limit")  # what a drive can do: no physics of the mechanism
+ACTUATOR_LIMITS = ("velocity_limit", "effort_limit")  # no physics of the mechanism
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,9 +58,9 @@ class Link:
 
     @property
     def only_in_tree(self) -> tuple[str, ...]:
-        """What of its data a loop joint cannot hold."""
-        held = (*LOOP_DATA, *DRIVE_DATA) if self.joint.nv == 1 else DRIVE_DATA
-        return tuple(what for what in self.data if what not in held)
+        """Its data that a loop joint cannot have."""
+        possible = (*LOOP_DATA, *ACTUATOR_LIMITS) if self.joint.nv == 1 else ACTUATOR_LIMITS
+        return tuple(what for what in self.data if what not in possible)
 
     def as_loop(self) -> LoopJoint:
         """The record of a chord, between the frames with the names of the bodies.
@@ -68,11 +68,11 @@ class Link:
         Raises
         ------
         ModelError
-            If the joint has data that a loop joint cannot hold.
+            If the joint has data that a loop joint cannot have.
         """
         if self.only_in_tree:
             raise ModelError(
-                f"joint {self.name!r} closes a loop, and a loop joint holds no {', '.join(self.only_in_tree)}"
+                f"joint {self.name!r} closes a loop, and a loop joint has no {', '.join(self.only_in_tree)}"
                 f"{'' if self.joint.nv == 1 else f' for {self.joint.nv} freedoms'}; keep it in the tree "
                 f"(keep=[{self.name!r}]), or take them away",
                 joint=self.name,
@@ -121,12 +121,12 @@ def hang(tree: SpanningTree, links: Mapping[str, Link]) -> list[Hung]:
     Notes
     -----
     A body's coordinates are those of its joint's frame on it. From its own predecessor p to successor s a joint leads
-    by ``X_S^-1 X_J X_P``; met from behind, s carries p, and the joint is ``X_J^-1``.
+    by ``X_S^-1 X_J X_P``; traversed in reverse, s supports p, and the joint is ``X_J^-1``.
     """
     new = {tree.graph.base: Transform.identity()}
     placed = []
     for body in tree.numbering().bodies[1:]:
-        name, parent = tree.carrier[body]
+        name, parent = tree.parent_of[body]
         link = links[name]
         turned = tree.is_reversed(name)
         here, there = (link.X_S, link.X_P) if turned else (link.X_P, link.X_S)
@@ -151,7 +151,7 @@ class MechanismBuilder:
     Attributes
     ----------
     equipment : Equipment
-        What the model shall hold besides; loop joints come of themselves.
+        Further data of the model; loop joints are added.
 
     See Also
     --------
@@ -335,8 +335,8 @@ class MechanismBuilder:
         chords : iterable of str
             Joints that must close loops.
         keep : iterable of str
-            Joints that must be in the tree. Without being asked, joints stay there if couplings or equipment refer to
-            them, or if they have data that loop joints do not hold (armature, soft stops), as far as loops allow.
+            Joints that must be in the tree. By default, joints stay there if couplings or equipment refer to
+            them, or if they have data that loop joints do not have (armature, soft stops), as far as loops allow.
         order : {"breadth_first", "depth_first", "given"}
             See `MechanismGraph.spanning_tree`.
         tree : SpanningTree, optional
@@ -348,13 +348,13 @@ class MechanismBuilder:
         -------
         Model
             Joints that the tree meets from behind are reversed, with the same positions, velocities and forces. Body
-            coordinates are those of the joint that carries the body; the frame with the body's name is the given one.
+            coordinates are those of the body's joint; the frame with the body's name is the given one.
 
         Raises
         ------
         TopologyError
         ModelError
-            Or one of its kinds, naming what is wrong and where.
+            Or one of its kinds, naming the error and its place.
         """
         tree = self._tree(self.graph, chords, keep, order) if tree is None else _of_names(tree, self._links)
         builder = ModelBuilder(
@@ -383,7 +383,7 @@ class MechanismBuilder:
             builder.add_constraint(constraint)
         builder.equipment = self.equipment + Equipment(loops=tuple(self._links[name].as_loop() for name in tree.chords))
         for name in tree.chords:
-            for what in DRIVE_DATA:
+            for what in ACTUATOR_LIMITS:
                 if what in self._links[name].data:
                     builder.note("info", f"joint {name!r}", f"closes a loop, where {what} is not held")
         return builder.build(merge_fixed=merge_fixed)
@@ -394,14 +394,14 @@ class MechanismBuilder:
         named = {joint for constraint in self._constraints for joint in constraint.joints}
         for names in self.equipment.missing(frames, ()).values():
             named.update(names)
-        wanted = [name for name, link in self._links.items() if name in named or link.only_in_tree]
-        return graph.spanning_tree(chords=chords, keep=acyclic(graph, chords, keep, wanted), order=order)
+        preferred = [name for name, link in self._links.items() if name in named or link.only_in_tree]
+        return graph.spanning_tree(chords=chords, keep=acyclic(graph, chords, keep, preferred), order=order)
 
 
-def acyclic(graph: MechanismGraph, chords: Sequence[str], keep: Sequence[str], wanted: Iterable[str]) -> list[str]:
-    """The joints to keep, and as many of the wanted ones as close no loop with those before and are no chords."""
+def acyclic(graph: MechanismGraph, chords: Sequence[str], keep: Sequence[str], preferred: Iterable[str]) -> list[str]:
+    """The joints to keep, and as many of the preferred ones as close no loop with those before and are no chords."""
     kept = list(keep)
-    for name in wanted:
+    for name in preferred:
         if name not in chords and name not in kept:
             try:
                 graph.spanning_tree(chords=chords, keep=[*kept, name])

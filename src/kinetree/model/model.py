@@ -42,7 +42,7 @@ _CHANGEABLE = (
 
 
 class Model(Tree):
-    """A mechanism: bodies with inertia, connected by joints into a tree that stands on the world.
+    """A mechanism: bodies with inertia, connected by joints into a tree whose root is the world.
 
     Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is
     for those. A model is immutable, hashed by identity, and safe to share between threads.
@@ -61,15 +61,15 @@ class Model(Tree):
     X_T : sequence of Transform
         From parent coordinates to those of the joint's predecessor frame.
     I : sequence of Inertia
-        About the body's origin; ``I[0]`` belongs to what is fixed to the world, which no algorithm uses.
+        About the body's origin; ``I[0]`` is that of bodies fixed to the world, which no algorithm uses.
     gravity : (3,) array
         In world coordinates [m/s^2].
     armature : float, (nv,) array or mapping, optional
-        Inertia of the drive per velocity coordinate, or by joint name [kg m^2 or kg]; zero by default.
+        Reflected inertia of the actuator per velocity coordinate, or by joint name [kg m^2 or kg]; zero by default.
     lower, upper : float, (nv,) array or mapping, optional
         Position limits [rad or m], for joints with as many positions as velocities; infinite by default.
     velocity_limit, effort_limit : float, (nv,) array or mapping, optional
-        What the drives can do [rad/s or m/s; N m or N]; data that the dynamics do not use.
+        Limits of the actuators [rad/s or m/s; N m or N]; data that the dynamics do not use.
     frames : sequence of Frame
         Frames besides those of the bodies.
     constraints : sequence of Constraint
@@ -88,9 +88,9 @@ class Model(Tree):
     source_options : mapping, optional
         Options that it was read with, by `kinetree.load`.
     welded : mapping of str to str
-        Fixed joints that were merged away, and the frames that remain of what they carried.
+        Fixed joints that were merged away, and the frames that remain of their bodies.
     accept_impossible_inertia : bool
-        Do not refuse inertias that no body can have.
+        Accept inertias that no body can have.
     **parameters : float, (nv,) array or mapping, optional
         Of the forces of joints, per velocity coordinate or by joint name, zero by default: ``damping, dry_friction,
         stiffness, limit_stiffness, limit_damping`` [SI]; ``spring_reference``, per position, neutral by default [rad or
@@ -104,9 +104,9 @@ class Model(Tree):
         Number of position and of velocity coordinates.
     time_dependent : bool
         Whether joints depend on time: then algorithms take the time as their last input, ``kt.aba(model, q, v, tau,
-        t)``, and ``model.at(t)`` is what they see.
+        t)``, and work on ``model.at(t)``.
     unsupported : tuple of str
-        What the model holds and the complete dynamics do not compute yet, so that they refuse: loop joints,
+        Features of the model that the complete dynamics do not compute yet, so that they raise: loop joints,
         equalities, tendons with forces, and actuators that exert a force without a control.
     functions : dict
         Compiled functions of this model; filled on use.
@@ -116,9 +116,9 @@ class Model(Tree):
     From a joint's name to its entries: ``q[model.q_index("knee")]``, ``tau[model.v_index("knee")]`` (slices, also for
     joints of several coordinates); from an entry to its name: ``position_labels``, ``velocity_labels``.
 
-    Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of what the element's size allows)
-    become exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that compiled code leaves
-    them out.
+    Source: Featherstone, table 4.3. Numbers that are residues of rounding (1e-13 of the greatest value for the
+    element's size) become exact zeros, and entries of rotations within 1e-13 of 0 and +-1 become exact, so that
+    compiled code leaves them out.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class Model(Tree):
 
     @property
     def actuators(self) -> tuple[Actuator, ...]:
-        """Drives, as data: the dynamics take joint forces."""
+        """Actuators, as data: the dynamics take joint forces."""
         return self.equipment.actuators
 
     @property
@@ -303,9 +303,9 @@ class Model(Tree):
         Returns
         -------
         q : (nq,) array
-            [rad or m]; neutral where the keyframe says nothing.
+            [rad or m]; neutral where the keyframe has none.
         v : (nv,) array
-            [rad/s or m/s]; zero where it says nothing.
+            [rad/s or m/s]; zero where it has none.
 
         Raises
         ------
@@ -325,7 +325,7 @@ class Model(Tree):
 
     @property
     def total_mass(self) -> float:
-        """Mass of all moving bodies [kg]; what is fixed to the world does not count."""
+        """Mass of all moving bodies [kg], without those fixed to the world."""
         return float(sum(body.m for body in self.I[1:]))
 
     def neutral(self) -> np.ndarray:
@@ -454,12 +454,12 @@ class Model(Tree):
         return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)
 
     def without_unsupported(self, *kinds: str) -> Model:
-        """A copy without what the complete dynamics refuse.
+        """A copy without the features that the complete dynamics do not compute.
 
         Parameters
         ----------
         *kinds : {"loops", "equalities", "tendons", "actuators"}
-            What to leave out; default: all of it. Tendons stay as mere lengths, and motors, which exert nothing without
+            Features to leave out; default: all. Tendons stay as mere lengths, and motors, which exert nothing without
             a control, stay as data.
 
         Raises
@@ -499,7 +499,7 @@ class Model(Tree):
         return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
 
     def _twin(self) -> ScalarModel:
-        return ScalarModel.view(self)  # what is compiled for a model is not for one at a time
+        return ScalarModel.view(self)  # code compiled for a model is not for one at a time
 
     # For the compiler -----------------------------------------------------------------------------------------------
 
@@ -550,8 +550,9 @@ class Model(Tree):
         Returns
         -------
         tuple
-            Hashable; two models with equal structure share their compiled functions. It holds the tree, the joints, the
-            rotations, the couplings, the frames, and of every number whether it is 0, infinite or free ("x").
+            Hashable; two models with equal structure share their compiled functions. It consists of the tree, the
+            joints, the rotations, the couplings, the frames, and of every number whether it is 0, infinite or free
+            ("x").
         """
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())

@@ -18,8 +18,8 @@ class Numbering:
     bodies : tuple of str
         Body i is ``bodies[i]``; the base is first.
     joints : tuple of str
-        Joint i is ``joints[i]``; ``joints[0]`` is None, joints 1 to N_B carry the bodies of these numbers, the others
-        are chords.
+        Joint i is ``joints[i]``; ``joints[0]`` is None, joints 1 to N_B are those of the bodies of these numbers, the
+        others are chords.
     p, s : tuple of int
         Predecessor and successor of joint i; -1 at index 0.
 
@@ -93,15 +93,15 @@ class Numbering:
         return support_of(self.parent, i)
 
     def children(self, i: int) -> tuple[int, ...]:
-        """mu(i): the bodies that body i carries."""
+        """mu(i): the children of body i."""
         return self._children[i]
 
     def subtree(self, i: int) -> tuple[int, ...]:
-        """nu(i): body i and all bodies beyond it."""
+        """nu(i): body i and all distal bodies."""
         return subtree_of(self._children, i)
 
     def common_ancestor(self, i: int, j: int) -> int:
-        """The outermost body that carries both i and j, or is one of them."""
+        """The outermost body that supports both i and j, or is one of them."""
         return common_ancestor(self.parent, i, j)
 
     def expanded_parent(self, freedoms: Sequence[int]) -> tuple[int, ...]:

@@ -122,12 +122,12 @@ def _only(x):
 
 
 def snapped(x: float, scale: float) -> float:
-    """Exact zero for what is only a residue at this scale."""
+    """Exact zero for a residue of rounding at this scale."""
     return 0.0 if abs(x) <= SNAP * scale else float(x)
 
 
 def snapped_inertia(I: Inertia) -> Inertia:
-    """The inertia with exact zeros for entries below 1e-13 of what the body's mass and size allow."""
+    """The inertia with exact zeros for entries below 1e-13 of the greatest ones for the body's mass and size."""
     moments = max(map(abs, I.I))
     first = math.sqrt(max(I.m, 0.0) * moments)  # |h|^2 <= m tr(I) / 2
     return Inertia(
@@ -136,5 +136,5 @@ def snapped_inertia(I: Inertia) -> Inertia:
 
 
 def radius_of_gyration(I: Inertia) -> float:
-    """A length that says how large a body is [m]; 0 for a body without mass."""
+    """A length, the size of a body [m]; 0 for a body without mass."""
     return math.sqrt(max(map(abs, I.I)) / I.m) if I.m > 0.0 else 0.0

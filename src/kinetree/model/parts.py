@@ -1,4 +1,4 @@
-"""The small records that a model is made of: frames, shapes, and the report of what loading changed."""
+"""The small records of a model: frames, shapes, and the report of changes made by loading."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
 # The ten numbers of an inertia: mass, first moment, rotational inertia about the body's origin.
 INERTIA_NAMES = ("mass", "h.x", "h.y", "h.z", "I.xx", "I.xy", "I.yy", "I.xz", "I.yz", "I.zz")
 
-# What the lengths of a shape are.
+# The meaning of a shape's lengths.
 SHAPES = {
     "box": ("x", "y", "z"),
     "sphere": ("radius",),
@@ -36,7 +36,7 @@ def read_only(array: np.ndarray) -> np.ndarray:
 
 
 def frozen(value):
-    """Lists, arrays and tuples as tuples, mappings as read-only copies, and what is in them likewise."""
+    """Lists, arrays and tuples as tuples, mappings as read-only copies, and their contents likewise."""
     if type(value) in (list, tuple):
         return tuple(map(frozen, value))
     if isinstance(value, np.ndarray):
@@ -56,7 +56,7 @@ def freeze(record, *names: str) -> None:
 
 
 def numeric(what: str, value) -> np.ndarray:
-    """A new array of floats, or an error that names what holds something else."""
+    """A new array of floats, or an error that names the argument."""
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError):
@@ -64,7 +64,7 @@ def numeric(what: str, value) -> np.ndarray:
 
 
 def one_number(what: str, value) -> float:
-    """A float, or an error that names what holds something else."""
+    """A float, or an error that names the argument."""
     x = numeric(what, value)
     if x.ndim:
         raise ModelError(f"{what} is {value!r}, expected one number", value=value)
@@ -89,7 +89,7 @@ def check_rotation(what: str, R) -> np.ndarray:
 
 
 def check_position(what: str, p) -> np.ndarray:
-    """Refuse what is not three finite numbers."""
+    """Raise ModelError unless it is three finite numbers."""
     p = numeric(f"{what}: position", p)
     if p.shape != (3,):
         raise ModelError(f"{what}: position has shape {p.shape}, expected (3,) [m]", position=p)
@@ -240,7 +240,7 @@ class ReportEntry:
     Parameters
     ----------
     level : str
-        "info", "warning" or "dropped" (physics of the file that the model does not hold, left out on request).
+        "info", "warning" or "dropped" (physics of the file that the model lacks, left out on request).
     where : str
         File and line, or the element.
     message : str
@@ -256,7 +256,7 @@ class ReportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was ignored, assumed or changed while a model was built; immutable, printable.
+    """Messages about everything ignored, assumed or changed while a model was built; immutable, printable.
 
     Examples
     --------

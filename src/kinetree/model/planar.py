@@ -57,9 +57,9 @@ class PlanarModel(Model):
     Notes
     -----
     Source: Featherstone (2008), section 2.16. Offsets along the normal, the inertia out of the plane and gravity
-    across it have no part in the motion and are left out: the joints' constraint forces carry them.
+    across it have no part in the motion and are left out: the joints' constraint forces balance them.
 
-    Compiled code gains nothing: what is zero in the plane is never computed there, with the spatial model neither.
+    Compiled code gains nothing: zeros of the plane are never computed there, with the spatial model neither.
 
     Examples
     --------
@@ -135,7 +135,7 @@ class PlanarModel(Model):
         return PlanarModel(self.spatial.replace(**{what: self._in_space(what, x) for what, x in changes.items()}))
 
     def _in_space(self, what: str, value):
-        """Planar gravity, placements and inertias in space: they keep what the plane does not see."""
+        """Planar gravity, placements and inertias in space: they keep the parts across the plane."""
         axes = [rotation_from_matrix(E.tolist()) for E in self._axes[: self.nb]]
         if what == "gravity" and isinstance(value, Vector2):
             return list(_raised(axes[0], value, self.spatial.gravity))
@@ -185,7 +185,7 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
         """The joint at a time."""
         return PlanarJoint(self.joint.at(t), self.before, self.after)
 
-    # What is planar
+    # Planar parts
 
     def transform(self, q: Sequence) -> PlanarTransform:
         """X_J in the plane."""
@@ -204,7 +204,7 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
         return self._motion(self.joint.bias(q, v))
 
     def sigma(self, q: Sequence) -> PlanarMotion:
-        """What time drives, in the plane."""
+        """The rheonomic part of the velocity, in the plane."""
         return self._motion(self.joint.sigma(q))
 
     def subspace_rate(self, q: Sequence, v: Sequence) -> tuple[PlanarMotion, ...]:
@@ -221,7 +221,7 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
     def _motions(self, motions) -> tuple[PlanarMotion, ...]:
         return tuple(map(self._motion, motions))
 
-    # What stays
+    # Unchanged
 
 
 def _of_the_joint(name: str) -> property:

@@ -13,7 +13,7 @@ _STATES = 3  # positions at which a joint's motion is looked at
 
 
 def refuse_planar(model, what: str) -> None:
-    """Raise UnsupportedError, which names what was called, if the model is a planar one."""
+    """Raise UnsupportedError, which names the call, if the model is a planar one."""
     if model.algebra.dimension != 6:
         raise UnsupportedError(
             f"{what} needs a spatial model and {model.name!r} is planar; take model.spatial, and make the result "
@@ -53,7 +53,7 @@ def plane_of(model) -> Plane:
     Notes
     -----
     The first joint that turns gives the normal; if none does, the first two that slide along different lines. If all
-    slide along one line, the plane also holds gravity. Of the two normals it is the one that makes the plane's axes
+    slide along one line, the plane also contains gravity. Of the two normals it is the one that makes the plane's axes
     (y, z), (x, z) or (x, y) of the world, if the plane is one of these.
     """
     rng = np.random.default_rng(0)
@@ -96,9 +96,9 @@ def _clean(direction: np.ndarray) -> np.ndarray:
 
 
 def _motions(model, rng):
-    """At a random position: rotations from world coordinates to every body and predecessor frame, and what moves.
+    """At a random position: rotations from world coordinates to every body and predecessor frame, and motions.
 
-    The motions are ``(joint, angular, linear)`` in world axes, of every freedom and of what time drives.
+    The motions are ``(joint, angular, linear)`` in world axes, of every freedom and of rheonomic joints.
     """
     turns, found = [(np.eye(3), np.eye(3))] + [None] * (model.nb - 1), []
     for i in model.outward():
@@ -132,7 +132,7 @@ def _normal(model, state):
     if not lines:
         return np.array([0.0, 0.0, 1.0]), "no joint moves across"
     across = np.cross(lines[0][1], np.array(list(model.gravity), dtype=float))
-    if np.linalg.norm(across) < _SAME:  # along the line of gravity, or there is none: any plane that holds the line
+    if np.linalg.norm(across) < _SAME:  # along the line of gravity, or there is none: any plane that contains the line
         across = axes_across(lines[0][1] / np.linalg.norm(lines[0][1]))[1]
     return _oriented(across), f"joint {model.joint_names[lines[0][0]]!r} slides across"
 

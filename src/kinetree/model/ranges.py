@@ -31,7 +31,7 @@ def position_ranges(model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drawn(x: float, low: float, high: float, rng: np.random.Generator) -> float:
-    """Uniform between two limits; x itself, moved inside, if there are fewer."""
+    """Uniform between two limits; x itself, clipped to them, if there are fewer."""
     if math.isfinite(low) and math.isfinite(high):
         return float(rng.uniform(low, max(low, high)))
     return min(max(x, low), high)

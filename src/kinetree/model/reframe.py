@@ -24,7 +24,7 @@ def reframed(model):
     A joint's ``canonical()`` gives R_i and J_i' with ``X_J = R_i^-1 X_J' R_i``. With body frames turned by R_i (and
     R_0 = 1) the link transform ``X_J X_T`` becomes ``X_J' (R_i X_T R_p^-1)``: the bracket is the new X_T. Where links
     between revolute joints are turned by general angles, the frames are chosen so that links are cheap, too
-    (`link_frames`): then bodies may also be moved along their joint's axis.
+    (`link_frames`): then origins may also be shifted along their joint's axis.
     """
     forms = [(IdentityRotation(), None), *(joint.canonical() for joint in model.joints[1:])]
     links = cheapest_links(model, forms) or _canonical_links(model, forms)

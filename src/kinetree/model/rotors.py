@@ -1,4 +1,4 @@
-"""Rotors of geared drives, as data of a model: no bodies of their own, yet with all of their dynamics."""
+"""Geared rotors, as data of a model: no bodies of their own, yet with all of their dynamics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinetree.model.parts import numeric
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.scalar import SNAP
 
-SYMMETRIC = 1e-9  # how far, relative, a rotor may reach beyond what a flat disk allows, or beyond its stator
+SYMMETRIC = 1e-9  # relative tolerance of the inertias of a flat disk, and of its stator
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +30,7 @@ class GearedRotor:
     joint : int
         Number of the joint of one freedom that turns with it (of the body it moves).
     body : int
-        Number of the stator's body: one that carries the joint, that is moved by it, or the world.
+        Number of the stator's body: one that supports the joint, that is moved by it, or the world.
     ratio : float
         Angle of the rotor in the stator per angle (or length [rad/m]) of the joint; may be negative.
     axis : Vector3
@@ -64,7 +64,7 @@ class GearedRotor:
 
     @property
     def locked_inertia(self) -> Inertia:
-        """Its inertia about the stator's body origin: what the stator carries, whether the rotor turns or not."""
+        """Its inertia about the stator's body origin, whether it turns or not."""
         a, J, T = self.axis, self.axial_inertia, self.transverse_inertia
         d = J - T  # T 1 + (J - T) a a^T
         about = Symmetric3(T + d * a.x * a.x, d * a.x * a.y, T + d * a.y * a.y, d * a.x * a.z, d * a.y * a.z,
@@ -99,7 +99,7 @@ def checked_rotors(model, rotors: Sequence[GearedRotor], possible: bool) -> tupl
         With its structure and inertias.
     rotors : sequence of GearedRotor
     possible : bool
-        Refuse rotors that their stators' inertias cannot contain.
+        Raise an error for rotors that their stators' inertias cannot contain.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def _check_place(model, rotor: GearedRotor, what: str) -> None:
 
 
 def check_rotor_numbers(rotor: GearedRotor, what: str) -> None:
-    """Refuse a rotor that cannot be, whatever it is mounted in."""
+    """Raise an error for an impossible rotor, whatever its stator."""
     J, T = rotor.axial_inertia, rotor.transverse_inertia
     numbers = {"ratio": rotor.ratio, "axial_inertia": J, "transverse_inertia": T, "mass": rotor.mass,
                **{f"center.{axis}": x for axis, x in zip("xyz", rotor.center, strict=True)}}  # fmt: skip
@@ -161,7 +161,7 @@ def check_rotor_numbers(rotor: GearedRotor, what: str) -> None:
 
 
 def _check_contained(model, body: int, rotors: Sequence[GearedRotor]) -> None:
-    """What remains of the body without its rotors must have mass and moments that are not negative."""
+    """The body without its rotors must have mass and moments that are not negative."""
     whole, mass = model.I[body], sum(rotor.mass for rotor in rotors)
     names = ", ".join(repr(rotor.name) for rotor in rotors)
     left, moments = whole, 0.0
@@ -171,14 +171,14 @@ def _check_contained(model, body: int, rotors: Sequence[GearedRotor]) -> None:
         moments += inside.I.trace
     origin = np.array(list(whole.com)) if whole.m > 0.0 else np.zeros(3)
     h, m = np.array(list(left.h)), left.m
-    # Moved to the body's center of mass, near which both are, so that large offsets do not hide what is missing.
+    # About the body's center of mass, near which both are, so that large offsets do not hide a deficit.
     about = np.array(left.I.matrix.rows) + (m * (origin @ origin) - 2.0 * (origin @ h)) * np.eye(3)
     about += np.outer(origin, h) + np.outer(h, origin) - m * np.outer(origin, origin)
     lowest = float(np.linalg.eigvalsh(about)[0])
     if m < -SYMMETRIC * mass or lowest < -SYMMETRIC * (moments + abs(float(whole.I.trace))):
         raise InertiaError(
-            f"body {model.body_names[body]!r} ({whole.m:g} kg) cannot contain its rotors {names} ({mass:g} kg): what "
-            f"remains has {m:g} kg and a moment of {lowest:.3g} kg m^2. model.I includes the rotors; "
+            f"body {model.body_names[body]!r} ({whole.m:g} kg) cannot contain its rotors {names} ({mass:g} kg): the "
+            f"rest has {m:g} kg and a moment of {lowest:.3g} kg m^2. model.I includes the rotors; "
             "ModelBuilder.add_rotor adds them",
             body=model.body_names[body],
         )

@@ -1,4 +1,4 @@
-"""A model whose numbers are any scalars: what an algorithm sees while it is traced, or run on a batch of models."""
+"""A model whose numbers are any scalars, for algorithms that are traced or run on a batch of models."""
 
 from __future__ import annotations
 

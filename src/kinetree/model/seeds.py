@@ -13,7 +13,7 @@ def generator(function: str, seed) -> np.random.Generator:
     Parameters
     ----------
     function : str
-        Who asks, for the message.
+        The caller, for the message.
     seed : int or whatever numpy.random.default_rng takes
 
     Raises

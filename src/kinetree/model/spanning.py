@@ -1,4 +1,4 @@
-"""A spanning tree of a mechanism: who carries whom, and the loops that its chords close."""
+"""A spanning tree of a mechanism: its parents, and the loops that its chords close."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Loop:
 
 
 class SpanningTree:
-    """The joints of a graph that carry its bodies; the others are chords.
+    """The joints of a graph that form a spanning tree; the others are chords.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ class SpanningTree:
     ----------
     joints, chords : tuple of str
         In the order of the graph.
-    carrier : dict
-        From each moving body to ``(joint, body that carries it)``.
+    parent_of : dict
+        From each moving body to ``(joint, parent body)``.
 
     Raises
     ------
@@ -76,16 +76,16 @@ class SpanningTree:
         self.graph = graph
         self.joints = tuple(arc.joint for arc in graph.joints if arc.joint in inside)
         self.chords = tuple(arc.joint for arc in graph.joints if arc.joint not in inside)
-        self.carrier: dict[str, tuple[str, str]] = {}
+        self.parent_of: dict[str, tuple[str, str]] = {}
         open_bodies = [graph.base]
         while open_bodies:
             here = open_bodies.pop()
             for arc in graph.joints_of(here):
                 body = graph.neighbor(arc, here)
-                if arc.joint in inside and body != graph.base and body not in self.carrier:
-                    self.carrier[body] = (arc.joint, here)
+                if arc.joint in inside and body != graph.base and body not in self.parent_of:
+                    self.parent_of[body] = (arc.joint, here)
                     open_bodies.append(body)
-        lost = [body for body in graph.bodies[1:] if body not in self.carrier]
+        lost = [body for body in graph.bodies[1:] if body not in self.parent_of]
         if lost or len(self.joints) != graph.nb - 1:
             found = f"they do not reach {', '.join(map(repr, lost[:6]))}" if lost else "they close a loop"
             raise TopologyError(
@@ -105,7 +105,7 @@ class SpanningTree:
     def is_reversed(self, joint: str) -> bool:
         """Whether the tree meets a joint from its successor's side; False for chords, which have no direction in it."""
         arc = self.graph.joint(joint)
-        return self.carrier.get(arc.predecessor) == (joint, arc.successor)
+        return self.parent_of.get(arc.predecessor) == (joint, arc.successor)
 
     def support(self, body: str) -> tuple[str, ...]:
         """The joints on the path from the base to a body.
@@ -114,11 +114,11 @@ class SpanningTree:
         ------
         UnknownNameError
         """
-        if body != self.graph.base and body not in self.carrier:
+        if body != self.graph.base and body not in self.parent_of:
             raise unknown_name("body", body, self.graph.bodies, "the tree")
         path = []
         while body != self.graph.base:
-            joint, body = self.carrier[body]
+            joint, body = self.parent_of[body]
             path.append(joint)
         return tuple(reversed(path))
 
@@ -131,13 +131,13 @@ class SpanningTree:
         """The largest depth of a body."""
         depth = {self.graph.base: 0}
         for body in self._outward:
-            depth[body] = depth[self.carrier[body][1]] + 1
+            depth[body] = depth[self.parent_of[body][1]] + 1
         return max(depth.values())
 
     @cached_property
     def _outward(self) -> list[str]:
         """The moving bodies in the order of the graph where that is regular, else depth first."""
-        return regular_order({body: self.carrier[body][1] for body in self.graph.bodies[1:]}, self.graph.base)
+        return regular_order({body: self.parent_of[body][1] for body in self.graph.bodies[1:]}, self.graph.base)
 
     # Loops ---------------------------------------------------------------------------------------------------------
 
@@ -211,17 +211,17 @@ class SpanningTree:
         Source: Featherstone (2008), section 4.1.2. The last N_L numbers belong to the chords in any order, which
         changes nothing else; with these permutations there are N_L! times as many.
         """
-        carried: dict[str, list[str]] = {}
+        children: dict[str, list[str]] = {}
         for body in self._outward:
-            carried.setdefault(self.carrier[body][1], []).append(body)
-        open_orders = [((), tuple(carried.get(self.graph.base, ())))]
+            children.setdefault(self.parent_of[body][1], []).append(body)
+        open_orders = [((), tuple(children.get(self.graph.base, ())))]
         while open_orders:
             order, free = open_orders.pop()
             if not free:
                 yield self._numbered(order)
             for k in reversed(range(len(free))):
                 body = free[k]
-                open_orders.append(((*order, body), (*free[:k], *free[k + 1 :], *carried.get(body, ()))))
+                open_orders.append(((*order, body), (*free[:k], *free[k + 1 :], *children.get(body, ()))))
 
     def count_numberings(self) -> int:
         """How many regular numberings of its bodies the tree has, without making them.
@@ -232,14 +232,14 @@ class SpanningTree:
         """
         size = dict.fromkeys(self.graph.bodies, 1)
         for body in reversed(self._outward):
-            size[self.carrier[body][1]] += size[body]
+            size[self.parent_of[body][1]] += size[body]
         hooks = math.prod(size[body] for body in self._outward)
         return math.factorial(len(self._outward)) // hooks
 
     def _numbered(self, order: Iterable[str]) -> Numbering:
         graph = self.graph
         bodies = (graph.base, *order)
-        joints = (*(self.carrier[body][0] for body in bodies[1:]), *self.chords)
+        joints = (*(self.parent_of[body][0] for body in bodies[1:]), *self.chords)
         number = {body: i for i, body in enumerate(bodies)}
         arcs = [graph.joint(joint) for joint in joints]
         return Numbering(

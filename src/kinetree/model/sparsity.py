@@ -1,4 +1,4 @@
-"""Branch-induced sparsity: which entries of the mass matrix are zero whatever the state, and what that saves.
+"""Branch-induced sparsity: the zeros of the mass matrix in every state, and the operations that they save.
 
 The book's expanded parent array lambda' has one entry for each velocity coordinate; here it counts from 0, and -1 is
 the world, as `Tree.dof_parent` gives it. kappa(k), the support of coordinate k, is k itself and its ancestors.
@@ -86,7 +86,7 @@ class Branching(NamedTuple):
     n : int
         Number of nodes of the tree, the root not counted.
     D0 : int
-        Nodes that do not hang on the root, ``n - |mu(0)|``: composite inertias that are handed to a parent.
+        Nodes that are no children of the root, ``n - |mu(0)|``: composite inertias that are propagated to a parent.
     D1 : int
         Sum of ``|kappa(k)| - 1``: entries below the diagonal of M, and of L.
     D2 : int

@@ -13,7 +13,7 @@ from kinetree.errors import TopologyError
 
 
 def check_regular(parent: Sequence[int]) -> None:
-    """Refuse a parent array that is not that of a regularly numbered tree.
+    """Raise an error for a parent array that is not that of a regularly numbered tree.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def expanded_parent(parent: Sequence[int], freedoms: Sequence[int]) -> tuple[tup
 
     Notes
     -----
-    Source: Featherstone, table 6.4. *Differs*: a joint without freedoms hands on its parent's last freedom, so that
+    Source: Featherstone, table 6.4. *Differs*: a joint without freedoms takes its parent's last freedom, so that
     bodies welded to others are allowed.
 
     Examples

@@ -1,4 +1,4 @@
-"""What a Model and a ScalarModel share: the structure, without the numbers."""
+"""Base of Model and ScalarModel: the structure, without the numbers."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Tree:
     )  # fmt: skip
     __slots__ = STRUCTURE
 
-    # time_dependent: whether algorithms need the time, which `at` tells the joints.
+    # time_dependent: whether algorithms need the time, to which `at` binds the joints.
     # algebra: the constructors that algorithms start from, spatial or planar.
 
-    rotors = ()  # of geared drives; models that have some set their own
+    rotors = ()  # geared rotors; models that have some set their own
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a {type(self).__name__} is immutable; replace({name}=...) gives a changed copy")
@@ -158,11 +158,11 @@ class Tree:
         return self.support(i)[-2::-1]
 
     def subtree(self, i: int) -> tuple[int, ...]:
-        """Body i and all bodies that it carries, nu(i), ascending."""
+        """Body i and all bodies that it supports, nu(i), ascending."""
         return subtree_of(self._children, self._numbered("subtree: i", i))
 
     def common_ancestor(self, i: int, j: int) -> int:
-        """The outermost body that carries both i and j, or is one of them."""
+        """The outermost body that supports both i and j, or is one of them."""
         found = self._numbered("common_ancestor: i", i), self._numbered("common_ancestor: j", j)
         return common_ancestor(self.parent, *found)
 
@@ -184,7 +184,7 @@ class Tree:
 
         Notes
         -----
-        Source: Featherstone (2008), section 6.4: entry (i, j) is zero unless one of the two joints carries the other.
+        Source: Featherstone (2008), section 6.4: entry (i, j) is zero unless one of the two joints supports the other.
 
         Examples
         --------
@@ -215,8 +215,8 @@ class Tree:
 
         Notes
         -----
-        A base floats if it alone stands on the world, on a joint whose velocity is the twist of the base in its own
-        coordinates (S is the identity at every q), such as a free joint.
+        A base floats if it is the only child of the world, by a joint whose velocity is the twist of the base in its
+        own coordinates (S is the identity at every q), such as a free joint.
         """
         n = len(self.algebra.wrench)
         if self.children(0) != (1,) or self.v_slice[1].stop != n:
@@ -298,7 +298,7 @@ class Tree:
 
     @property
     def welded(self) -> Mapping[str, str]:
-        """Fixed joints that were merged away, and the frames that remain of what they carried; read-only."""
+        """Fixed joints that were merged away, and the frames that remain of their bodies; read-only."""
         return self._welded
 
     # Names ---------------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ class Tree:
                 return self._joint_numbers[name]
             if name in self._welded:
                 raise UnknownNameError(
-                    f"joint {name!r} of model {self.name!r} is fixed: what it carried became frame "
+                    f"joint {name!r} of model {self.name!r} is fixed: its body became frame "
                     f"{self._welded[name]!r}. kt.load(..., merge_fixed=False) and build(merge_fixed=False) keep fixed "
                     "joints.",
                     kind="joint",
@@ -371,7 +371,7 @@ class Tree:
         UnknownNameError
         """
         if isinstance(name, Frame):
-            if not any(frame is name for frame in self.frames):  # compiled code knows a frame by its name
+            if not any(frame is name for frame in self.frames):  # compiled code identifies a frame by its name
                 raise UnknownNameError(
                     f"frame {name.name!r} on body {name.body} is not one of model {self.name!r}, whatever its name; "
                     "fix it to a body with ModelBuilder.add_frame",
@@ -429,7 +429,7 @@ class Tree:
         return self._limited[_coordinate("has_limit", k, self.nv)]
 
     def has_stop(self, k: int) -> bool:
-        """Whether an element gives the force beyond the limits of velocity coordinate k."""
+        """Whether an element gives the force outside the limits of velocity coordinate k."""
         _coordinate("has_stop", k, self.nv)
         i = next(i for i in range(1, self.nb) if k < self.v_slice[i].stop)
         m = k - self.v_slice[i].start

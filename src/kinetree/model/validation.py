@@ -22,7 +22,7 @@ SINGULAR = 1e-13  # of the largest value that this inertia about the joint could
 
 
 def check_names(kind: str, names: Iterable[str], model: str) -> None:
-    """Names of one kind must be different strings that a file can hold: something, visible, and not endless."""
+    """Names of one kind must be different strings for files: not empty, visible, and not endless."""
     seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not name:
@@ -109,7 +109,7 @@ def check_inertia(what: str, mass: float, I_com: np.ndarray, rounding: float = 0
     I_com : (3, 3) array
         Rotational inertia about the center of mass [kg m^2].
     rounding : float
-        What the entries may have lost on the way [kg m^2].
+        Rounding error of the entries [kg m^2].
 
     Raises
     ------
@@ -119,7 +119,7 @@ def check_inertia(what: str, mass: float, I_com: np.ndarray, rounding: float = 0
     Notes
     -----
     The second moments about the center of mass form a positive semidefinite matrix, so that I1, I2, I3 >= 0 and none
-    exceeds the sum of the other two; thin rods and points, where equality holds, are allowed.
+    exceeds the sum of the other two; thin rods and points, with equality, are allowed.
     """
     check_mass(what, mass)
     if mass == 0.0:
@@ -184,7 +184,7 @@ def check_limits(labels: Sequence[str], lower: np.ndarray, upper: np.ndarray) ->
     """lower <= upper; infinite means no limit."""
     for label, low, high in zip(labels, lower.tolist(), upper.tolist(), strict=True):
         if math.isnan(low) or math.isnan(high):
-            raise NonFiniteError(f"joint {label!r}: limits [{low}, {high}] hold NaN; inf means no limit", joint=label)
+            raise NonFiniteError(f"joint {label!r}: limits [{low}, {high}] have NaN; inf means no limit", joint=label)
         if low > high or low == math.inf or high == -math.inf:
             raise ModelError(
                 f"joint {label!r}: lower limit {low:g} is above the upper limit {high:g}; were they exchanged?",
@@ -195,7 +195,7 @@ def check_limits(labels: Sequence[str], lower: np.ndarray, upper: np.ndarray) ->
 
 
 def check_moving_inertia(model) -> None:
-    """Every joint must have some inertia to move: its subtree's, all joints beyond it locked, or its armature.
+    """Every joint must have some inertia to move: its subtree's, all distal joints locked, or its armature.
 
     Parameters
     ----------
@@ -226,12 +226,12 @@ def check_moving_inertia(model) -> None:
         if weakest is None:
             continue
         bodies = [model.body_names[j] for j in model.subtree(i)]
-        carried = ", ".join(map(repr, bodies[:4])) + (f" and {len(bodies) - 4} more" if len(bodies) > 4 else "")
+        moved = ", ".join(map(repr, bodies[:4])) + (f" and {len(bodies) - 4} more" if len(bodies) > 4 else "")
         label = model.velocity_labels[model.v_slice[i].start + weakest]
         raise ModelError(
-            f"massless moving leaf: joint {label!r} ({model.joints[i]!r}) moves {carried} with mass "
-            f"{composite[i].m:g} kg, which has no inertia about it, so no force could hold it; give the body mass and "
-            "inertia, give the joint an armature, or make the joint fixed",
+            f"massless moving leaf: joint {label!r} ({model.joints[i]!r}) moves {moved} with mass "
+            f"{composite[i].m:g} kg, which has no inertia about it, so its acceleration is undefined; give the body "
+            "mass and inertia, give the joint an armature, or make the joint fixed",
             joint=model.joint_names[i],
             bodies=bodies,
         )
@@ -256,8 +256,8 @@ def _inertia_about_joint(model, i: int, S: Sequence, I: Inertia) -> tuple[np.nda
     armature = np.array(model.armature[k : k + len(S)], dtype=float)
     for rotor in model.rotors:  # those in a body that the joint moves turn less or more than by the ratio
         if rotor.joint == i:
-            carried = float(rotor.axis.dot(S[0].angular)) if rotor.body == i else 0.0
-            armature += rotor.axial_inertia * rotor.ratio * (rotor.ratio + 2.0 * carried)
+            spin = float(rotor.axis.dot(S[0].angular)) if rotor.body == i else 0.0
+            armature += rotor.axial_inertia * rotor.ratio * (rotor.ratio + 2.0 * spin)
     return D + np.diag(armature), bound + armature
 
 

@@ -12,13 +12,13 @@ from kinetree.errors import ModelError, UnsupportedError
 from kinetree.model import Keyframe, Model
 from kinetree.model.equipment import LoopJoint
 from kinetree.model.graph import MechanismGraph, named_loops
-from kinetree.model.mechanism import DRIVE_DATA, LOOP_DATA, Link, acyclic, hang, is_identity
+from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, hang, is_identity
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
 from kinetree.surgery.model_editor import Draft
 from kinetree.surgery.states import StateMap
 
-LIMITS = ("lower", "upper", *DRIVE_DATA)  # infinite where there are none
+LIMITS = ("lower", "upper", *ACTUATOR_LIMITS)  # infinite where there are none
 
 
 @checked(
@@ -166,7 +166,7 @@ def _record(draft: Draft, link: Link, model: Model, unsupported: str) -> LoopJoi
         if unsupported == "raise":
             link.as_loop()
         draft.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not held")
-    if given := [what for what in DRIVE_DATA if what in link.data]:
+    if given := [what for what in ACTUATOR_LIMITS if what in link.data]:
         draft.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not held")
     data = {what: value for what, value in link.data.items() if what not in lost}
     # The frames with the bodies' names stay where they are, wherever in the body that is.
