@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.cli import app
 from kinetree.errors import FileFormatError, UnknownNameError
+from kinetree.io.xml import source
 
 MESH = {
     "urdf": '<robot name="r"><link name="a"><visual><geometry><mesh filename="package://p/m.stl"/></geometry></visual>'
@@ -124,3 +125,19 @@ def test_a_value_that_an_option_does_not_have_is_refused(form, option, value):
         pytest.importorskip("mujoco")
     with pytest.raises(UnknownNameError, match=rf"no choice named '{value}' in load_{form}\(\.\.\., {option}=\.\.\.\)"):
         kt.load(MESH[form], **{option: value})
+
+
+@pytest.mark.parametrize("form", ["urdf", "sdf"])
+def test_a_file_is_read_once(form, tmp_path, monkeypatch):
+    """The bytes that tell the format are those that its reader parses."""
+    path = tmp_path / f"robot.{form}"
+    link = '<link name="base"/>'
+    path.write_text(
+        f'<robot name="r">{link}</robot>'
+        if form == "urdf"
+        else f'<sdf version="1.7"><model name="r">{link}</model></sdf>'
+    )
+    read, opened = source.read_ordinary, []
+    monkeypatch.setattr(source, "read_ordinary", lambda file, most: opened.append(str(file)) or read(file, most))
+    model = kt.load(path)
+    assert opened == [str(path)] and model.name == "r"

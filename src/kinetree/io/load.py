@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -15,7 +16,7 @@ from kinetree.arguments import a_path, checked
 from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
 from kinetree.io.urdf.read import load_urdf
 from kinetree.io.xml.reader import Document
-from kinetree.io.xml.source import decode, read_bytes
+from kinetree.io.xml.source import FileContent, decode, read_bytes
 
 if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
@@ -93,9 +94,13 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     suffix = path.suffix.lower()
     if suffix in _ARCHIVES:
         return _read("mujoco", path, options)
-    root = _root_of_file(path) or _BY_SUFFIX.get(suffix)
+    root = None
+    with suppress(FileFormatError):  # a file that cannot be read is left to the reader, whose errors say more
+        path = FileContent(path, read_bytes(path, _unreadable))
+        root = _root_of(decode(path.content, _unreadable))
+    root = root or _BY_SUFFIX.get(suffix)
     if root is None and suffix == ".xml":
-        Document(path, FileFormatError)  # what keeps it from being read concerns no format
+        Document(path, FileFormatError)  # its errors concern no format
     return _read(root, path, options)
 
 
@@ -119,7 +124,7 @@ def _repeatable(options: dict) -> dict:
     return {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
 
 
-def _read(root: str | None, source: str | Path, options: dict):
+def _read(root: str | None, source: str | PathLike, options: dict):
     """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
     form, module, name = _READERS.get(root or "robot", _READERS["robot"])
     try:
@@ -148,14 +153,6 @@ def _root_of(text: str) -> str | None:
         start = skipped.end()
     root = _ROOT.match(text, start)
     return root[1] if root else None
-
-
-def _root_of_file(path: Path) -> str | None:
-    """The same for a file. What cannot be read is left to the reader, whose errors say more."""
-    try:
-        return _root_of(decode(read_bytes(path, _unreadable), _unreadable))
-    except FileFormatError:
-        return None
 
 
 def _unreadable(line: int | None, message: str, code: str, repair: str) -> Exception:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 
@@ -110,7 +109,7 @@ def load_mjcf(
     check_options("load_mjcf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)
     check_base_joint("load_mjcf", base_joint, floating_base, bool(floating_base))
     require_mujoco()
-    sources = Sources(source if isinstance(source, str) else Path(source))
+    sources = Sources(source)
     notes = Notes(sources, drop=unsupported == "drop")
     compiled = compile_sources(source, notes, package_dirs=as_folders(package_dirs), inertia=inertia, massless=massless)
     options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)

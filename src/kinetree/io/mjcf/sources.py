@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
@@ -52,7 +53,7 @@ class Sources:
 
     __slots__ = ("main", "documents", "includes", "parts", "attached", "lines", "printed", "_included_by", "_named")
 
-    def __init__(self, source: str | Path, *, collect: bool = False) -> None:
+    def __init__(self, source: str | PathLike, *, collect: bool = False) -> None:
         self.main = Document(source, MJCFError, collect=collect)
         self.documents = [self.main]
         self.includes: dict[str, Path] = {}

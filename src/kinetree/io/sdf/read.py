@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import SDFError
@@ -105,7 +104,7 @@ def load_sdf(
     """
     check_options("load_sdf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)
     check_base_joint("load_sdf", base_joint, floating_base, floating_base is not False)
-    document = Document(source if isinstance(source, str) else Path(source), SDFError)
+    document = Document(source, SDFError)
     notes = Notes(unsupported == "drop")
     reader = Reader(document, as_folders(package_dirs), notes, model)
     options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from os import PathLike
-from pathlib import Path
 
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import ModelError, URDFError
@@ -111,7 +110,7 @@ def load_urdf(
     if density is not None and inertia_from is None:
         raise ModelError("load_urdf: density fills shapes that inertia_from names; give inertia_from, or leave it out.")
     check_base_joint("load_urdf", base_joint, floating_base, bool(floating_base))
-    document = Document(source if isinstance(source, str) else Path(source), URDFError)
+    document = Document(source, URDFError)
     robot = urdf_plan.plan(
         read_robot(document),
         floating_base=floating_base,

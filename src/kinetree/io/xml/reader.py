@@ -15,12 +15,13 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Iterator
+from os import PathLike
 from pathlib import Path
 
 from kinetree.errors import FileFormatError, KinetreeError, UnsupportedError
 from kinetree.io.foreign import foreign_name, refusal
 from kinetree.io.xml.numbers import BadNumber, parse_number
-from kinetree.io.xml.source import check_length, decode, read_bytes
+from kinetree.io.xml.source import FileContent, check_length, decode, read_bytes
 
 _KEPT = object()  # stands for an attribute whose error a collecting document has kept
 LONGEST_NAME = 1000  # characters
@@ -52,8 +53,8 @@ class Document:
 
     Parameters
     ----------
-    source : str or Path
-        A file, or text that begins with ``<``.
+    source : str or path
+        A file, read already (`FileContent`) or not, or text that begins with ``<``.
     error : type
         Class of the errors about this file.
     collect : bool
@@ -78,7 +79,7 @@ class Document:
     __slots__ = ("file", "path", "root", "problems", "remarks", "latest", "_broken", "_error", "_hints", "_kept",
                  "_lines_before", "_nodes")  # fmt: skip
 
-    def __init__(self, source: str | Path, error: type[FileFormatError], *, collect: bool = False) -> None:
+    def __init__(self, source: str | PathLike, error: type[FileFormatError], *, collect: bool = False) -> None:
         self._error = error
         self._nodes: dict = {}
         self.latest: tuple[Exception, Node | None] | None = None
@@ -95,7 +96,8 @@ class Document:
             text = source
         else:
             self.path, self.file = Path(source), str(source)
-            text = decode(read_bytes(self.path, self._refuse), self._refuse)
+            content = source.content if isinstance(source, FileContent) else read_bytes(self.path, self._refuse)
+            text = decode(content, self._refuse)
         self.root = self.node(self._parse(self._content(text)))
 
     def _refuse(self, line: int | None, message: str, code: str, repair: str) -> Exception:

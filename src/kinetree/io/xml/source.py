@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 
 from kinetree.files import read_ordinary, why_not_ordinary
@@ -40,6 +42,19 @@ _KINDS = (
     (b"%PDF", "a PDF", ""),
 )
 _SAVE = 'save it as UTF-8, or name its encoding in the first line: <?xml version="1.0" encoding="iso-8859-1"?>'
+
+
+@dataclass(frozen=True, slots=True)
+class FileContent(PathLike):
+    """A file that was read already: a path for all who ask for its name, its bytes for `Document`."""
+
+    path: Path
+    content: bytes
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    __str__ = __fspath__
 
 
 def read_bytes(path: Path, refuse: Refuse) -> bytes:
