@@ -283,7 +283,7 @@ def test_source_needs_nothing_but_math_h():
 def test_text_is_the_same_in_every_process():
     """No trace of time, paths or hash seeds: a generated file changes only if the model does."""
     script = (
-        "import kinetree as kt, hashlib, sys; "
+        "import kinetree as kt, hashlib, sys;"
         "c = kt.export.to_c(kt.compile(kt.load('arm7'), 'inverse_dynamics'), parameters='input');"
         "print(hashlib.sha256((c.header + c.source + c.test).encode()).hexdigest())"
     )

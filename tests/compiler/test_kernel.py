@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kinetree.errors import NonFiniteError, ShapeError
-from kinetree.native import llvm_builtin
+from kinetree.native import builtin
 from kinetree.native.kernel import Kernel, _entry
 from kinetree.trace.program import Program
 from tests.compiler.random_programs import STATES, assert_agree, random_program, run_batch
@@ -136,7 +136,7 @@ def entry(request, case):
     kernel = Kernel(case[0], numbers=case[2], checks=False)
     if request.param == "python":
         return lambda *args: _entry(kernel, *args)
-    assert llvm_builtin.available() and type(kernel.entry).__name__ == "builtin_function_or_method"
+    assert builtin.available() and type(kernel.entry).__name__ == "builtin_function_or_method"
     return kernel.entry
 
 
@@ -228,16 +228,16 @@ def test_float32_entry():
 
 def test_offsets_are_verified_not_assumed(monkeypatch):
     """With another layout of array objects no builtin is made, and calls go through ctypes."""
-    monkeypatch.setattr(llvm_builtin, "FIELDS", {**llvm_builtin.FIELDS, "nd": 28})
-    llvm_builtin.available.cache_clear()
+    monkeypatch.setattr(builtin, "FIELDS", {**builtin.FIELDS, "nd": 28})
+    builtin.available.cache_clear()
     try:
-        assert not llvm_builtin.available()
+        assert not builtin.available()
         program = Program((("x", (1,)),), (("y", (1,)),), (("input", 0, 0), ("neg", 0)), ((1,),))
         kernel = Kernel(program)
         assert kernel.entry(np.array([2.0]))[0] == -2.0
         assert kernel.entry([2.0]) is NotImplemented
     finally:
-        llvm_builtin.available.cache_clear()
+        builtin.available.cache_clear()
 
 
 # Checks ---------------------------------------------------------------------------------------------------------------
@@ -503,8 +503,8 @@ def test_builtins_in_cycles_are_collected(case):
     entry.__self__.cycle = [entry]
     del entry
     gc.collect()
-    assert any(free is definition for free in llvm_builtin._definitions)
-    entries = [kernel.with_numbers(numbers).entry for _ in range(len(llvm_builtin._definitions))]
+    assert any(free is definition for free in builtin._definitions)
+    entries = [kernel.with_numbers(numbers).entry for _ in range(len(builtin._definitions))]
     assert any(entry.__self__.keep[0] is definition for entry in entries)
 
 

@@ -8,9 +8,9 @@ import pytest
 import kinetree as kt
 from kinetree.compiler.function import Function
 from kinetree.errors import NonFiniteError, ShapeError
-from kinetree.native import llvm_builtin
+from kinetree.native import builtin
 
-builtins = pytest.mark.skipif(not llvm_builtin.available(), reason="no builtins on this interpreter")
+builtins = pytest.mark.skipif(not builtin.available(), reason="no builtins on this interpreter")
 
 
 @pytest.fixture(scope="module")

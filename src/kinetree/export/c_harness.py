@@ -67,55 +67,18 @@ def harness(writer, count: int) -> str:
     tolerance = _tolerance(writer, states, results)
     sizes = [prod(shape) for _, shape in (*program.inputs, *program.outputs)]
 
-    def rows(table: str, size: int, values: list[np.ndarray]) -> str:
-        texts = [
-            ",\n     ".join(
-                ", ".join(dialect.literal(float(x)).strip("()") for x in y.reshape(-1)[k : k + 6])
-                for k in range(0, size, 6)
-            )
-            for y in values
-        ]
-        body = ",\n".join(f"    {{{text}}}" for text in texts)
-        return f"static const {real} {table}[{count}][{size}] = {{\n{body}\n}};\n"
-
     tables, checks, buffers = [], [], []
     inputs = list(zip(writer.inputs, sizes[: len(names)], strict=True))
     outputs = list(zip(writer.outputs, sizes[len(names) :], strict=True))
     used = [(k, array, size) for k, (array, size) in enumerate(inputs) if size]
     for k, array, size in used:
-        tables.append(rows(f"{array}_of", size, [state[k] for state in states]))
+        tables.append(_table(dialect, real, f"{array}_of", size, [state[k] for state in states]))
     for k, (array, size) in enumerate(outputs):
         if size:
-            tables.append(rows(f"{array}_golden", size, [result[k] for result in results]))
+            tables.append(_table(dialect, real, f"{array}_golden", size, [result[k] for result in results]))
             checks.append(f'        same &= compare("{array}", {array}, {array}_golden[n], {size});')
         buffers.append(f"    static {real} {array}[{max(size, 1)}];")
-    first = [f"{array}_of[n]" if size else "0" for array, size in inputs]
-    params = ["params"] if writer.as_input else []
-    call = f"{name}({', '.join([*first, *params, *writer.outputs])})"
-    if writer.as_input:
-        buffers.append(f"    static {real} params[{max(program.params, 1)}];")
-    bad = ""
-    if writer.function.checks and used:
-        k, array, size = used[0]
-        wrong = [*first]
-        wrong[k] = "bad"
-        bad = f"""\
-    for (int k = 0; k < {size}; ++k) bad[k] = {array}_of[0][k];
-    bad[0] = NAN;
-    if (!({name}({", ".join([*wrong, *params, *writer.outputs])}) & 1)) {{
-        printf("NaN in {array} was not reported\\n");
-        failures++;
-    }}
-"""
-        buffers.append(f"    static {real} bad[{size}];")
-    prepared = f"""\
-    if ({name}_prepare({name}_default_numbers(), params)) {{
-        printf("the default numbers were refused\\n");
-        failures++;
-    }}
-"""
-    spread = next((array for array, size in outputs if size), None)
-    sink = f"sink += (double){spread}[0];" if spread else ""
+    main = _main(writer, inputs, outputs, buffers, checks)
     title = c_layout.block(
         [
             *writer.title(f"test_{name}.c"),
@@ -140,26 +103,34 @@ def harness(writer, count: int) -> str:
 static int failures = 0;
 static double largest_error = 0.0;
 
-/* Whether all entries have the golden bits; counts a failure if the error is beyond the tolerance. */
-static int compare(const char *what, const {real} *found, const {real} *golden, int size)
-{{
-    int same = 1;
-    double error = 0.0, scale = 0.0;
-    for (int k = 0; k < size; ++k) {{
-        const double difference = fabs((double)found[k] - (double)golden[k]);
-        if (!(difference <= error)) error = difference; /* NaN too */
-        if (fabs((double)golden[k]) > scale) scale = fabs((double)golden[k]);
-        if (!(found[k] == golden[k])) same = 0;
-    }}
-    if (scale > 0.0) error /= scale;
-    if (!(error <= largest_error)) largest_error = error;
-    if (!(error <= TOLERANCE)) {{
-        printf("%s: error %g of the largest entry, allowed %g\\n", what, error, (double)TOLERANCE);
+{_compare_function(real)}
+
+{main}"""
+
+
+def _main(writer, inputs: list, outputs: list, buffers: list[str], checks: list[str]) -> str:
+    """C text of ``main``: NaN is reported, the golden values are met, the time of a call."""
+    name, real = writer.name, writer.real
+    first = [f"{array}_of[n]" if size else "0" for array, size in inputs]
+    params = ["params"] if writer.as_input else []
+    call = f"{name}({', '.join([*first, *params, *writer.outputs])})"
+    bad = ""
+    used = [(k, array, size) for k, (array, size) in enumerate(inputs) if size]
+    if writer.function.checks and used:
+        bad = _nan_test(name, first, [*params, *writer.outputs], *used[0])
+        buffers.append(f"    static {real} bad[{used[0][2]}];")
+    prepared = ""
+    if writer.as_input:
+        buffers.append(f"    static {real} params[{max(writer.program.params, 1)}];")
+        prepared = f"""\
+    if ({name}_prepare({name}_default_numbers(), params)) {{
+        printf("the default numbers were refused\\n");
         failures++;
     }}
-    return same;
-}}
-
+"""
+    spread = next((array for array, size in outputs if size), None)
+    sink = f"sink += (double){spread}[0];" if spread else ""
+    return f"""\
 int main(int argc, char **argv)
 {{
 {chr(10).join(buffers)}
@@ -167,7 +138,7 @@ int main(int argc, char **argv)
     int n = 0, same = 1;
     volatile double sink = 0.0;
     clock_t start;
-{prepared if writer.as_input else ""}{bad}\
+{prepared}{bad}\
     for (n = 0; n < STATES; ++n) {{
         const int status = {call};
         if (status) {{
@@ -190,6 +161,55 @@ int main(int argc, char **argv)
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }}
 """
+
+
+def _table(dialect: Dialect, real: str, table: str, size: int, values: list[np.ndarray]) -> str:
+    """C text of an array of rows."""
+    texts = [
+        ",\n     ".join(
+            ", ".join(dialect.literal(float(x)).strip("()") for x in y.reshape(-1)[k : k + 6])
+            for k in range(0, size, 6)
+        )
+        for y in values
+    ]
+    body = ",\n".join(f"    {{{text}}}" for text in texts)
+    return f"static const {real} {table}[{len(values)}][{size}] = {{\n{body}\n}};\n"
+
+
+def _nan_test(name: str, inputs: list[str], others: list[str], k: int, array: str, size: int) -> str:
+    """C text that calls the function with NaN in its input k, which it must report."""
+    wrong = [*inputs[:k], "bad", *inputs[k + 1 :]]
+    return f"""\
+    for (int k = 0; k < {size}; ++k) bad[k] = {array}_of[0][k];
+    bad[0] = NAN;
+    if (!({name}({", ".join([*wrong, *others])}) & 1)) {{
+        printf("NaN in {array} was not reported\\n");
+        failures++;
+    }}
+"""
+
+
+def _compare_function(real: str) -> str:
+    return f"""\
+/* Whether all entries have the golden bits; counts a failure if the error is beyond the tolerance. */
+static int compare(const char *what, const {real} *found, const {real} *golden, int size)
+{{
+    int same = 1;
+    double error = 0.0, scale = 0.0;
+    for (int k = 0; k < size; ++k) {{
+        const double difference = fabs((double)found[k] - (double)golden[k]);
+        if (!(difference <= error)) error = difference; /* NaN too */
+        if (fabs((double)golden[k]) > scale) scale = fabs((double)golden[k]);
+        if (!(found[k] == golden[k])) same = 0;
+    }}
+    if (scale > 0.0) error /= scale;
+    if (!(error <= largest_error)) largest_error = error;
+    if (!(error <= TOLERANCE)) {{
+        printf("%s: error %g of the largest entry, allowed %g\\n", what, error, (double)TOLERANCE);
+        failures++;
+    }}
+    return same;
+}}"""
 
 
 def _tolerance(writer, states, results) -> float:

@@ -248,6 +248,15 @@ class Table:
     results: tuple[tuple[np.ndarray, np.ndarray], ...]
 
 
+def _last_turns(code, turns, results) -> dict[int, int]:
+    """The turn that takes a value last; the one after all others for outputs."""
+    last: dict[int, int] = {}
+    for turn, (_, values) in enumerate(turns):
+        for value in values:
+            last.update(dict.fromkeys(_arguments(code[value]), turn))
+    return last | dict.fromkeys(results, len(turns))
+
+
 def tabulate(program: Program, params: np.ndarray | None) -> Table:
     """Arrange a program in turns of at most `WIDTH` operations of one kind.
 
@@ -263,11 +272,7 @@ def tabulate(program: Program, params: np.ndarray | None) -> Table:
     offsets = np.cumsum([0, *(prod(shape) for _, shape in program.inputs)])
 
     # Places: a value has one from the turn that makes it to the turn that takes it last, an output to the end.
-    last = {}
-    for t, (_, values) in enumerate(turns):
-        for value in values:
-            last.update(dict.fromkeys(_arguments(code[value]), t))
-    last.update(dict.fromkeys(results, len(turns)))
+    last = _last_turns(code, turns, results)
     place: dict[int, int] = {}
     inputs = [value for value, operation in enumerate(code) if operation[0] == "input" and value in last]
     for value in inputs:

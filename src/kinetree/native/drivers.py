@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from kinetree.native import cache, llvm_builtin, threads
+from kinetree.native import builtin, cache, threads
 from kinetree.native.engine import Code, Target, assemble
 from kinetree.native.llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
 from kinetree.native.llvm_vectorcall import front_ir
@@ -25,8 +25,8 @@ class _Drivers:
         import llvmlite
 
         target = Target.host()
-        text = driver_ir(target.triple, llvm_builtin.FIELDS, llvm_builtin.READABLE, llvm_builtin.WRITEABLE)
-        text += front_ir(llvm_builtin.FIELDS)
+        text = driver_ir(target.triple, builtin.FIELDS, builtin.READABLE, builtin.WRITEABLE)
+        text += front_ir(builtin.FIELDS)
         key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
         data = cache.load(key)
         try:
@@ -78,7 +78,7 @@ def make_rows(kernel, release: int, most: int):
         it the kernel's code.
     """
     inputs, outputs = kernel.program.inputs, kernel.program.outputs
-    values = dict(llvm_builtin.interpreter_pointers(kernel.dtype))
+    values = dict(builtin.interpreter_pointers(kernel.dtype))
     values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
     values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
@@ -87,7 +87,7 @@ def make_rows(kernel, release: int, most: int):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
     drivers = _drivers()
     owners = (kernel.dtype, kernel.params, kernel.forms, drivers.code)
-    return llvm_builtin.make_method(drivers.rows, table, owners, b"Evaluate a batch.")
+    return builtin.make_method(drivers.rows, table, owners, b"Evaluate a batch.")
 
 
 def connect(rows, form: str, address: int, heap_bytes: int) -> None:

@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from kinetree.errors import CompilationError, NonFiniteError, ShapeError
-from kinetree.native import drivers, llvm_builtin
+from kinetree.native import builtin, drivers
 from kinetree.native.arrays import is_number
 from kinetree.native.drivers import aligned
 from kinetree.native.engine import Target
@@ -192,7 +192,7 @@ class Kernel:
         if not form.builtin:
             return functools.partial(_entry, self._bare())
         heap = aligned(form.heap_bytes) if form.heap_bytes else None
-        return llvm_builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
+        return builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
 
     @property
     def rows(self):

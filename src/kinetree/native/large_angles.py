@@ -65,23 +65,7 @@ def large_angle_ir() -> str:
         "  %left = and i64 %place, 63",
         "  %right = sub i64 63, %left",
     ]
-    emit = lines.append
-    for k in range(4):
-        emit(f"  %at{k} = add i64 %first, {k}")
-        emit(f"  %word{k}_at = getelementptr inbounds i64, ptr @two_over_pi, i64 %at{k}")
-        emit(f"  %word{k} = load i64, ptr %word{k}_at")
-    for k in range(3):
-        emit(f"  %high{k} = shl i64 %word{k}, %left")
-        emit(f"  %half{k} = lshr i64 %word{k + 1}, 1")
-        emit(f"  %low{k} = lshr i64 %half{k}, %right")
-        emit(f"  %w{k} = or i64 %high{k}, %low{k}")
-    emit("  %wide = zext i64 %m to i128")
-    for k in range(3):
-        emit(f"  %wide{k} = zext i64 %w{k} to i128")
-        emit(f"  %product{k} = mul i128 %wide, %wide{k}")
-        emit(f"  %p{k} = trunc i128 %product{k} to i64")
-        emit(f"  %upper{k} = lshr i128 %product{k}, 64")
-        emit(f"  %u{k} = trunc i128 %upper{k} to i64")
+    lines += _large_angle_products()
     lines += [
         "  %l = add i64 %p1, %u2",
         "  %over = icmp ult i64 %l, %p1",
@@ -117,6 +101,29 @@ def large_angle_ir() -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _large_angle_products() -> list[str]:
+    """IR of the three words of 2/pi that an angle's mantissa meets, and of their products with it: p and u."""
+    lines: list[str] = []
+    emit = lines.append
+    for k in range(4):
+        emit(f"  %at{k} = add i64 %first, {k}")
+        emit(f"  %word{k}_at = getelementptr inbounds i64, ptr @two_over_pi, i64 %at{k}")
+        emit(f"  %word{k} = load i64, ptr %word{k}_at")
+    for k in range(3):
+        emit(f"  %high{k} = shl i64 %word{k}, %left")
+        emit(f"  %half{k} = lshr i64 %word{k + 1}, 1")
+        emit(f"  %low{k} = lshr i64 %half{k}, %right")
+        emit(f"  %w{k} = or i64 %high{k}, %low{k}")
+    emit("  %wide = zext i64 %m to i128")
+    for k in range(3):
+        emit(f"  %wide{k} = zext i64 %w{k} to i128")
+        emit(f"  %product{k} = mul i128 %wide, %wide{k}")
+        emit(f"  %p{k} = trunc i128 %product{k} to i64")
+        emit(f"  %upper{k} = lshr i128 %product{k}, 64")
+        emit(f"  %u{k} = trunc i128 %upper{k} to i64")
+    return lines
 
 
 def far_sincos_ir(element: str, fused: bool) -> str:

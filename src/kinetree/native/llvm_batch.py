@@ -26,6 +26,9 @@ from kinetree.native.llvm_state import load_pointers
 from kinetree.native.outline import Column, Outline, Shape
 from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
 
+SUM = 64
+"""Byte offset in the frame of the accumulator of the finiteness test."""
+
 
 class TileBlock(Block):
     """Code over one tile: everything lives in the frame."""
@@ -197,66 +200,15 @@ done:
 
 def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
     """IR of ``kinetree_batch``."""
-    lanes, item = module.vector, module.scalar.size
-    count, kind = lanes.count, lanes.type
-    setup = Block(module, lanes)
-    lines = setup.lines
-    lines.append("  store i32 0, ptr %frame")
-    sum_ = setup.pointer("%frame", 64)
-    lines.append(f"  store {kind} {lanes.number(0.0)}, ptr {sum_}")
-    for value in memory.preset:
-        operation = module.program.code[value]
-        text = setup.operand(value) if operation[0] == "param" else lanes.number(operation[1])
-        setup.store(text, ("%frame", memory.places[value]))
+    count, item = module.vector.count, module.scalar.size
     arrays = [k for k, size in enumerate(module.input_sizes) if size]
-    for k in arrays:
-        lines.append(f"  %tile{k} = getelementptr inbounds i8, ptr %frame, i64 {memory.inputs[k]}")
-        lines.append(f"  %shared{k} = icmp eq i64 %stride{k}, 0")
-        lines.append(f"  br i1 %shared{k}, label %spread{k}, label %own{k}")
-        lines.append(f"spread{k}:")
-        lines.append(f"  call fastcc void @spread(ptr %in{k}, i64 {module.input_sizes[k]}, ptr %tile{k}, ptr {sum_})")
-        lines.append(f"  br label %own{k}")
-        lines.append(f"own{k}:")
-    lines.append("  br label %begin")
-
-    loop = []
-    for k in arrays:
-        read = f"call fastcc void @read{module.input_sizes[k]}"
-        given = f"(ptr %from{k}, i64 %stride{k}, ptr %tile{k}, ptr {sum_}"
-        loop += (
-            f"  br i1 %shared{k}, label %ready{k}, label %read{k}",
-            f"read{k}:",
-            f"  %from{k} = getelementptr inbounds i8, ptr %in{k}, i64 %offset{k}",
-            *_either(module, f"read{k}", f"{read}{given})", f"{read}few{given}, i64 %n)"),
-            f"  br label %ready{k}",
-            f"ready{k}:",
-        )
-    offsets = [f"  %offset{k} = mul i64 %first, %stride{k}" for k in arrays]
-    for k, size in enumerate(module.output_sizes):
-        loop.append(f"  %row{k} = mul i64 %first, {size * item}")
-        loop.append(f"  %to{k} = getelementptr inbounds i8, ptr %out{k}, i64 %row{k}")
-    loop += calls
-    for k, size in enumerate(module.output_sizes):
-        if size and k not in memory.streams.outputs:
-            write, given = f"call fastcc void @write{k}", f"(ptr %frame, ptr %to{k}"
-            loop += _either(module, f"write{k}", f"{write}{given})", f"{write}few{given}, i64 %n)")
-    finish = Block(module, lanes)
-    finish.prefix = "%f"
-    if memory.streams.outputs:
-        lines[:0] = shift_lines(module, memory.streams.outputs)
-        finish.lines.append("  fence seq_cst")  # what went past the caches is there before another thread is told
-    if module.checks:
-        finish.lines.append(f"  %sum = load {kind}, ptr {sum_}")
-        finish.lines.append(f"  %bad = fcmp uno {kind} %sum, %sum")
-        finish.report(finish.any("%bad"), 0)
-    finish.lines.append("  %status = load i32, ptr %frame")
-
     pointers, _ = load_pointers(module)
     strides = []
     for k in range(len(module.input_sizes)):
         strides.append(f"  %stride{k}at = getelementptr inbounds i64, ptr %strides, i64 {k}")
         strides.append(f"  %stride{k}items = load i64, ptr %stride{k}at")
         strides.append(f"  %stride{k} = mul i64 %stride{k}items, {item}")
+    offsets = [f"  %offset{k} = mul i64 %first, %stride{k}" for k in arrays]
     newline = "\n"
     arguments = "ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap, i64 %whole"
     return f"""define i32 @kinetree_batch({arguments}) #0 {{
@@ -271,13 +223,13 @@ nothing:
 some:
   %few = icmp slt i64 %n, {count}
   %last = sub i64 %n, {count}
-{newline.join(lines)}
+{newline.join(_before_tiles(module, memory, arrays))}
 begin:
   br label %tile
 tile:
   %first = phi i64 [ 0, %begin ], [ %first_next, %written ]
 {newline.join(offsets)}
-{newline.join(loop)}
+{newline.join(_one_tile(module, memory, arrays, calls))}
   br label %written
 written:
   %regular = add i64 %first, {count}
@@ -286,9 +238,76 @@ written:
   %more = icmp slt i64 %first, %last
   br i1 %more, label %tile, label %done
 done:
-{newline.join(finish.lines)}
+{newline.join(_after_tiles(module, memory))}
   ret i32 %status
 }}"""
+
+
+def _before_tiles(module: Module, memory: TileMemory, arrays: list[int]) -> list[str]:
+    """Status, the sum of the finiteness test, constants among the results, inputs that all states share."""
+    lanes = module.vector
+    setup = Block(module, lanes)
+    lines = setup.lines
+    lines.append("  store i32 0, ptr %frame")
+    lines.append(f"  %sum_at = getelementptr inbounds i8, ptr %frame, i64 {SUM}")
+    lines.append(f"  store {lanes.type} {lanes.number(0.0)}, ptr %sum_at")
+    for value in memory.preset:
+        operation = module.program.code[value]
+        text = setup.operand(value) if operation[0] == "param" else lanes.number(operation[1])
+        setup.store(text, ("%frame", memory.places[value]))
+    for k in arrays:
+        lines += (
+            f"  %tile{k} = getelementptr inbounds i8, ptr %frame, i64 {memory.inputs[k]}",
+            f"  %shared{k} = icmp eq i64 %stride{k}, 0",
+            f"  br i1 %shared{k}, label %spread{k}, label %own{k}",
+            f"spread{k}:",
+            f"  call fastcc void @spread(ptr %in{k}, i64 {module.input_sizes[k]}, ptr %tile{k}, ptr %sum_at)",
+            f"  br label %own{k}",
+            f"own{k}:",
+        )
+    lines.append("  br label %begin")
+    shifts = shift_lines(module, memory.streams.outputs) if memory.streams.outputs else []
+    return [*shifts, *lines]
+
+
+def _one_tile(module: Module, memory: TileMemory, arrays: list[int], calls: list[str]) -> list[str]:
+    """Read the inputs, compute, write the results."""
+    lines = []
+    for k in arrays:
+        read = f"call fastcc void @read{module.input_sizes[k]}"
+        given = f"(ptr %from{k}, i64 %stride{k}, ptr %tile{k}, ptr %sum_at"
+        lines += (
+            f"  br i1 %shared{k}, label %ready{k}, label %read{k}",
+            f"read{k}:",
+            f"  %from{k} = getelementptr inbounds i8, ptr %in{k}, i64 %offset{k}",
+            *_either(module, f"read{k}", f"{read}{given})", f"{read}few{given}, i64 %n)"),
+            f"  br label %ready{k}",
+            f"ready{k}:",
+        )
+    for k, size in enumerate(module.output_sizes):
+        lines.append(f"  %row{k} = mul i64 %first, {size * module.scalar.size}")
+        lines.append(f"  %to{k} = getelementptr inbounds i8, ptr %out{k}, i64 %row{k}")
+    lines += calls
+    for k, size in enumerate(module.output_sizes):
+        if size and k not in memory.streams.outputs:
+            write, given = f"call fastcc void @write{k}", f"(ptr %frame, ptr %to{k}"
+            lines += _either(module, f"write{k}", f"{write}{given})", f"{write}few{given}, i64 %n)")
+    return lines
+
+
+def _after_tiles(module: Module, memory: TileMemory) -> list[str]:
+    """The status, with the result of the finiteness test."""
+    block = Block(module, module.vector)
+    block.prefix = "%f"
+    if memory.streams.outputs:
+        block.lines.append("  fence seq_cst")  # non-temporal stores are done before another thread goes on
+    if module.checks:
+        kind = module.vector.type
+        block.lines.append(f"  %sum = load {kind}, ptr %sum_at")
+        block.lines.append(f"  %bad = fcmp uno {kind} %sum, %sum")
+        block.report(block.any("%bad"), 0)
+    block.lines.append("  %status = load i32, ptr %frame")
+    return block.lines
 
 
 def _either(module: Module, name: str, full: str, few: str) -> list[str]:

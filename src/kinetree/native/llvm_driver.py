@@ -15,7 +15,8 @@ The text is ordinary code with loops, kept in stack memory: it runs once per cal
 
 from __future__ import annotations
 
-from kinetree.native.llvm_builtin import NUMBER, ROOM, number_ir
+from kinetree.native.builtin import NUMBER, ROOM
+from kinetree.native.llvm_number import NUMBER_IR
 
 MAX_ARRAYS = 32
 """Arrays of one kernel, inputs and outputs together, that the drivers take."""
@@ -140,8 +141,8 @@ def driver_ir(triple: str, fields: dict[str, int], readable: int, writeable: int
     return "\n\n".join(
         [
             f'target triple = "{triple}"',
-            number_ir(),
-            _rows(fields, readable, writeable),
+            NUMBER_IR,
+            _Rows(fields, readable, writeable).text(),
             _share(),
             _COPY,
             _rollout(),
@@ -151,160 +152,218 @@ def driver_ir(triple: str, fields: dict[str, int], readable: int, writeable: int
     )
 
 
-def _rows(fields: dict[str, int], readable: int, writeable: int) -> str:
-    c = _Code()
-    data, stride, ends, made = (c.room("i64", MAX_ARRAYS) for _ in range(4))
-    lead_at, shape_at, count_at, k_made = c.room("i64"), c.room("ptr"), c.room("i64"), c.room("i64")
-    dims = c.room("i64", 64)
-    table = c.load(c.at("%self", 16, "i8"), 0, "ptr")
-    inputs, outputs = c.field(table, ROWS, "inputs"), c.field(table, ROWS, "outputs")
-    item, refused = c.field(table, ROWS, "item"), c.pointer(table, ROWS, "not_implemented")
-    array_type, descr = c.pointer(table, ROWS, "array_type"), c.pointer(table, ROWS, "descr")
-    incref, decref = c.pointer(table, ROWS, "incref"), c.pointer(table, ROWS, "decref")
-    both = c.do(f"add i64 {inputs}, {outputs}")
-    given, fresh = c.do(f"icmp eq i64 %nargs, {both}"), c.do(f"icmp eq i64 %nargs, {inputs}")
-    c.require(c.do(f"or i1 {given}, {fresh}"))
-    c.store(0, lead_at)
-    shapes = c.at(table, len(ROWS))
-    rooms, numbers = c.room(f"[{ROOM} x i8]", MAX_ARRAYS), c.at(table, ROWS.index(NUMBER[0]))
-    with c.loop("%nargs") as k:  # nothing may be read from an object before its type is known
-        given_object, room = c.load("%args", k, "ptr"), c.at(rooms, k, f"[{ROOM} x i8]")
-        what = c.do(f"call ptr @kinetree_number(ptr {given_object}, ptr {room}, ptr {numbers}, i64 {item})")
-        kind = c.load(c.at(what, fields["type"], "i8"), 0, "ptr")
-        c.require(c.do(f"icmp eq ptr {kind}, {array_type}"))
-        own = c.load(c.at(what, fields["descr"], "i8"), 0, "ptr")
-        c.require(c.do(f"icmp eq ptr {own}, {descr}"))
-        is_input = c.do(f"icmp slt i64 {k}, {inputs}")
-        wanted = c.do(f"select i1 {is_input}, i32 {readable}, i32 {writeable}")
-        flags = c.load(c.at(what, fields["flags"], "i8"), 0, "i32")
-        c.require(c.do(f"icmp eq i32 {c.do(f'and i32 {flags}, {wanted}')}, {wanted}"))
-        declared = c.at(shapes, c.do(f"mul i64 {k}, {ROWS_ARRAY}"))
-        axes = c.load(declared)
-        found = c.load(c.at(what, fields["nd"], "i8"), 0, "i32")
-        lead = c.do(f"sub i64 {c.do(f'sext i32 {found} to i64')}, {axes}")
-        c.require(c.do(f"icmp sge i64 {lead}, 0"))
-        shape = c.load(c.at(what, fields["shape"], "i8"), 0, "ptr")
-        with c.loop(axes) as j:
-            found = c.load(shape, c.do(f"add i64 {lead}, {j}"))
-            expected = c.load(declared, c.do(f"add i64 {j}, 2"))
-            c.require(c.do(f"icmp eq i64 {found}, {expected}"))
-        start = c.load(c.at(what, fields["data"], "i8"))
-        c.store(start, data, k)
-        known = c.load(lead_at)
-        first = c.do(f"and i1 {c.do(f'icmp eq i64 {known}, 0')}, {is_input}")
-        label = c.name()[1:]
-        single = c.do(f"icmp eq i64 {lead}, 0")
-        shared = c.do(f"and i1 {single}, {is_input}")
-        c.say(f"br i1 {shared}, label %{label}shared, label %{label}batched", f"{label}shared:")
-        c.store(0, stride, k)
-        c.say(f"br label %{label}done", f"{label}batched:")
-        c.store(c.load(declared, 1), stride, k)
-        c.say(f"br i1 {first}, label %{label}first, label %{label}same", f"{label}first:")
-        c.store(lead, lead_at)
-        c.store(shape, shape_at, 0, "ptr")
-        c.require(c.do(f"icmp sle i64 {lead}, {64 - MAX_AXES}"))
-        c.say(f"br label %{label}done", f"{label}same:")
-        c.require(c.do(f"icmp eq i64 {lead}, {known}"))
-        c.require(c.do(f"icmp sgt i64 {lead}, 0"))
-        model_shape = c.load(shape_at, 0, "ptr")
-        with c.loop(lead) as j:
-            c.require(c.do(f"icmp eq i64 {c.load(shape, j)}, {c.load(model_shape, j)}"))
-        c.say(f"br label %{label}done", f"{label}done:")
-    lead = c.load(lead_at)
-    c.require(c.do(f"icmp sgt i64 {lead}, 0"))
-    c.store(1, count_at)
-    shape = c.load(shape_at, 0, "ptr")
-    with c.loop(lead) as j:
-        axis = c.load(shape, j)
-        c.store(axis, dims, j)
-        c.store(c.do(f"mul i64 {c.load(count_at)}, {axis}"), count_at)
-    n = c.load(count_at)
-    c.require(c.do(f"icmp sgt i64 {n}, 0"))
-    c.require(c.do(f"icmp sle i64 {n}, {c.field(table, ROWS, 'most')}"))
-    batch, scalar = c.pointer(table, ROWS, "batch"), c.pointer(table, ROWS, "scalar")
-    alone = c.do(f"and i1 {c.do(f'icmp eq i64 {n}, 1')}, {c.do(f'icmp ne ptr {scalar}, null')}")
-    c.require(c.do(f"or i1 {alone}, {c.do(f'icmp ne ptr {batch}, null')}"))
-    c.say(f"br i1 {given}, label %apart, label %make", "apart:")
-    with c.loop("%nargs") as k:
-        size = c.load(shapes, c.do(f"add i64 {c.do(f'mul i64 {k}, {ROWS_ARRAY}')}, 1"))
-        rows = c.do(f"select i1 {c.do(f'icmp eq i64 {c.load(stride, k)}, 0')}, i64 1, i64 {n}")
-        extent = c.do(f"mul i64 {c.do(f'mul i64 {size}, {rows}')}, {item}")
-        start = c.load(data, k)
-        end = c.do(f"add i64 {start}, {extent}")
-        c.store(end, ends, k)
-        before = c.do(f"select i1 {c.do(f'icmp slt i64 {k}, {inputs}')}, i64 0, i64 {k}")
-        with c.loop(before) as j:
-            clear = c.do(f"icmp ule i64 {end}, {c.load(data, j)}")
-            beyond = c.do(f"icmp ule i64 {c.load(ends, j)}, {start}")
-            c.require(c.do(f"or i1 {clear}, {beyond}"))
-    with c.loop(outputs) as j:
-        what = c.load("%args", c.do(f"add i64 {j}, {inputs}"), "ptr")
-        c.say(f"call void {incref}(ptr {what})")
-        c.store(what, made, j, "ptr")
-    c.say("br label %run", "make:")
-    new_array = c.pointer(table, ROWS, "new_array")
-    c.store(0, k_made)
-    with c.loop(outputs) as j:
-        place = c.do(f"add i64 {j}, {inputs}")
-        declared = c.at(shapes, c.do(f"mul i64 {place}, {ROWS_ARRAY}"))
-        axes = c.load(declared)
-        with c.loop(axes) as a:
-            c.store(c.load(declared, c.do(f"add i64 {a}, 2")), dims, c.do(f"add i64 {lead}, {a}"))
-        nd = c.do(f"trunc i64 {c.do(f'add i64 {lead}, {axes}')} to i32")
-        c.say(f"call void {incref}(ptr {descr})")  # the constructor takes a reference to it
-        what = c.do(
-            f"call ptr {new_array}(ptr {array_type}, ptr {descr}, i32 {nd}, ptr {dims}, ptr null, ptr null, "
-            "i32 0, ptr null)"
+class _Rows(_Code):
+    """``kinetree_rows``; what its parts share is kept in attributes: the table's numbers, and places on the stack."""
+
+    def __init__(self, fields: dict[str, int], readable: int, writeable: int) -> None:
+        super().__init__()
+        self.fields, self.readable, self.writeable = fields, readable, writeable
+        self.data, self.stride, self.ends, self.made = (self.room("i64", MAX_ARRAYS) for _ in range(4))
+        self.lead_at, self.shape_at, self.count_at = self.room("i64"), self.room("ptr"), self.room("i64")
+        self.made_count, self.dims = self.room("i64"), self.room("i64", 64)
+        self.table = self.load(self.at("%self", 16, "i8"), 0, "ptr")
+        self.inputs, self.outputs = self.number("inputs"), self.number("outputs")
+        self.item, self.refused = self.number("item"), self.address("not_implemented")
+        self.array_type, self.descr = self.address("array_type"), self.address("descr")
+        self.incref, self.decref = self.address("incref"), self.address("decref")
+        both = self.do(f"add i64 {self.inputs}, {self.outputs}")
+        self.given = self.do(f"icmp eq i64 %nargs, {both}")
+        fresh = self.do(f"icmp eq i64 %nargs, {self.inputs}")
+        self.require(self.do(f"or i1 {self.given}, {fresh}"))
+
+    def number(self, name: str) -> str:
+        return self.field(self.table, ROWS, name)
+
+    def address(self, name: str) -> str:
+        return self.pointer(self.table, ROWS, name)
+
+    def read(self, of: str, name: str, kind: str = "i64") -> str:
+        """A field of an array object."""
+        return self.load(self.at(of, self.fields[name], "i8"), 0, kind)
+
+    def text(self) -> str:
+        """The whole function."""
+        self.read_arrays()
+        self.count_states()
+        self.choose_form()
+        self.say(f"br i1 {self.given}, label %apart, label %make", "apart:")
+        self.check_apart()
+        with self.loop(self.outputs) as j:
+            what = self.load("%args", self.do(f"add i64 {j}, {self.inputs}"), "ptr")
+            self.say(f"call void {self.incref}(ptr {what})")
+            self.store(what, self.made, j, "ptr")
+        self.say("br label %run", "make:")
+        self.make_outputs()
+        self.say("br label %run", "run:")
+        self.run()
+        self.return_results()
+        return self.function("ptr @kinetree_rows(ptr %self, ptr %args, i64 %nargs)")
+
+    def read_arrays(self) -> None:
+        """Check every argument and keep where its data are; the first batched input gives the leading axes."""
+        self.store(0, self.lead_at)
+        self.shapes = self.at(self.table, len(ROWS))
+        rooms = self.room(f"[{ROOM} x i8]", MAX_ARRAYS)
+        numbers = self.at(self.table, ROWS.index(NUMBER[0]))
+        with self.loop("%nargs") as k:  # nothing may be read from an object before its type is known
+            given_object, room = self.load("%args", k, "ptr"), self.at(rooms, k, f"[{ROOM} x i8]")
+            number = f"call ptr @kinetree_number(ptr {given_object}, ptr {room}, ptr {numbers}, i64 {self.item})"
+            what = self.do(number)
+            kind = self.read(what, "type", "ptr")
+            self.require(self.do(f"icmp eq ptr {kind}, {self.array_type}"))
+            own = self.read(what, "descr", "ptr")
+            self.require(self.do(f"icmp eq ptr {own}, {self.descr}"))
+            is_input = self.do(f"icmp slt i64 {k}, {self.inputs}")
+            wanted = self.do(f"select i1 {is_input}, i32 {self.readable}, i32 {self.writeable}")
+            flags = self.read(what, "flags", "i32")
+            self.require(self.do(f"icmp eq i32 {self.do(f'and i32 {flags}, {wanted}')}, {wanted}"))
+            declared = self.at(self.shapes, self.do(f"mul i64 {k}, {ROWS_ARRAY}"))
+            axes = self.load(declared)
+            found = self.read(what, "nd", "i32")
+            lead = self.do(f"sub i64 {self.do(f'sext i32 {found} to i64')}, {axes}")
+            self.require(self.do(f"icmp sge i64 {lead}, 0"))
+            shape = self.read(what, "shape", "ptr")
+            with self.loop(axes) as j:
+                found = self.load(shape, self.do(f"add i64 {lead}, {j}"))
+                expected = self.load(declared, self.do(f"add i64 {j}, 2"))
+                self.require(self.do(f"icmp eq i64 {found}, {expected}"))
+            self.store(self.read(what, "data"), self.data, k)
+            self.compare_lead(k, lead, shape, declared, is_input)
+
+    def compare_lead(self, k: str, lead: str, shape: str, declared: str, is_input: str) -> None:
+        """Keep the row stride of an array: 0 for an input of all states, else its leading axes are the batch's."""
+        known = self.load(self.lead_at)
+        first = self.do(f"and i1 {self.do(f'icmp eq i64 {known}, 0')}, {is_input}")
+        label = self.name()[1:]
+        single = self.do(f"icmp eq i64 {lead}, 0")
+        shared = self.do(f"and i1 {single}, {is_input}")
+        self.say(f"br i1 {shared}, label %{label}shared, label %{label}batched", f"{label}shared:")
+        self.store(0, self.stride, k)
+        self.say(f"br label %{label}done", f"{label}batched:")
+        self.store(self.load(declared, 1), self.stride, k)
+        self.say(f"br i1 {first}, label %{label}first, label %{label}same", f"{label}first:")
+        self.store(lead, self.lead_at)
+        self.store(shape, self.shape_at, 0, "ptr")
+        self.require(self.do(f"icmp sle i64 {lead}, {64 - MAX_AXES}"))
+        self.say(f"br label %{label}done", f"{label}same:")
+        self.require(self.do(f"icmp eq i64 {lead}, {known}"))
+        self.require(self.do(f"icmp sgt i64 {lead}, 0"))
+        batch_shape = self.load(self.shape_at, 0, "ptr")
+        with self.loop(lead) as j:
+            self.require(self.do(f"icmp eq i64 {self.load(shape, j)}, {self.load(batch_shape, j)}"))
+        self.say(f"br label %{label}done", f"{label}done:")
+
+    def count_states(self) -> None:
+        self.lead = self.load(self.lead_at)
+        self.require(self.do(f"icmp sgt i64 {self.lead}, 0"))
+        self.store(1, self.count_at)
+        shape = self.load(self.shape_at, 0, "ptr")
+        with self.loop(self.lead) as j:
+            axis = self.load(shape, j)
+            self.store(axis, self.dims, j)
+            self.store(self.do(f"mul i64 {self.load(self.count_at)}, {axis}"), self.count_at)
+        self.n = self.load(self.count_at)
+        self.require(self.do(f"icmp sgt i64 {self.n}, 0"))
+        self.require(self.do(f"icmp sle i64 {self.n}, {self.number('most')}"))
+
+    def choose_form(self) -> None:
+        """One state goes to the scalar form where it is there."""
+        self.batch, self.scalar = self.address("batch"), self.address("scalar")
+        one, there = self.do(f"icmp eq i64 {self.n}, 1"), self.do(f"icmp ne ptr {self.scalar}, null")
+        self.alone = self.do(f"and i1 {one}, {there}")
+        self.require(self.do(f"or i1 {self.alone}, {self.do(f'icmp ne ptr {self.batch}, null')}"))
+
+    def check_apart(self) -> None:
+        """Refuse outputs that overlap another array."""
+        with self.loop("%nargs") as k:
+            size = self.load(self.shapes, self.do(f"add i64 {self.do(f'mul i64 {k}, {ROWS_ARRAY}')}, 1"))
+            shared = self.do(f"icmp eq i64 {self.load(self.stride, k)}, 0")
+            rows = self.do(f"select i1 {shared}, i64 1, i64 {self.n}")
+            extent = self.do(f"mul i64 {self.do(f'mul i64 {size}, {rows}')}, {self.item}")
+            start = self.load(self.data, k)
+            end = self.do(f"add i64 {start}, {extent}")
+            self.store(end, self.ends, k)
+            before = self.do(f"select i1 {self.do(f'icmp slt i64 {k}, {self.inputs}')}, i64 0, i64 {k}")
+            with self.loop(before) as j:
+                clear = self.do(f"icmp ule i64 {end}, {self.load(self.data, j)}")
+                beyond = self.do(f"icmp ule i64 {self.load(self.ends, j)}, {start}")
+                self.require(self.do(f"or i1 {clear}, {beyond}"))
+
+    def make_outputs(self) -> None:
+        new_array = self.address("new_array")
+        self.store(0, self.made_count)
+        with self.loop(self.outputs) as j:
+            place = self.do(f"add i64 {j}, {self.inputs}")
+            declared = self.at(self.shapes, self.do(f"mul i64 {place}, {ROWS_ARRAY}"))
+            axes = self.load(declared)
+            with self.loop(axes) as a:
+                size = self.load(declared, self.do(f"add i64 {a}, 2"))
+                self.store(size, self.dims, self.do(f"add i64 {self.lead}, {a}"))
+            nd = self.do(f"trunc i64 {self.do(f'add i64 {self.lead}, {axes}')} to i32")
+            self.say(f"call void {self.incref}(ptr {self.descr})")  # the constructor takes a reference to it
+            what = self.do(
+                f"call ptr {new_array}(ptr {self.array_type}, ptr {self.descr}, i32 {nd}, ptr {self.dims}, ptr null, "
+                "ptr null, i32 0, ptr null)"
+            )
+            self.require(self.do(f"icmp ne ptr {what}, null"), "failed")
+            self.store(what, self.made, j, "ptr")
+            self.store(self.do(f"add i64 {j}, 1"), self.made_count)
+            self.store(self.read(what, "data"), self.data, place)
+
+    def run(self) -> None:
+        """Call the kernel, without the GIL if there are many states, with memory for large frames."""
+        params, results = self.address("params"), self.at(self.data, self.inputs)
+        status_at, heap_at = self.room("i32"), self.room("ptr")
+        self.store("null", heap_at, 0, "ptr")
+        wanted = [self.number(name) for name in ("scalar_heap", "batch_heap")]
+        size = self.do(f"select i1 {self.alone}, i64 {wanted[0]}, i64 {wanted[1]}")
+        self.say(f"br i1 {self.do(f'icmp eq i64 {size}, 0')}, label %ready, label %allocate", "allocate:")
+        memory = self.do(f"call ptr {self.address('allocate')}(i64 {self.do(f'add i64 {size}, 63')})")
+        self.store(memory, heap_at, 0, "ptr")
+        self.require(self.do(f"icmp ne ptr {memory}, null"), "bad")
+        self.say("br label %ready", "ready:")
+        address = self.do(f"ptrtoint ptr {self.load(heap_at, 0, 'ptr')} to i64")
+        line = self.do(f"and i64 {self.do(f'add i64 {address}, 63')}, -64")
+        heap = self.do(f"inttoptr i64 {line} to ptr")
+        call = (
+            f"call i32 {self.batch}(ptr {self.data}, ptr {self.stride}, ptr {results}, i64 {self.n}, ptr {params}, "
+            f"ptr {heap}, i64 {self.n})"
         )
-        c.require(c.do(f"icmp ne ptr {what}, null"), "failed")
-        c.store(what, made, j, "ptr")
-        c.store(c.do(f"add i64 {j}, 1"), k_made)
-        c.store(c.load(c.at(what, fields["data"], "i8")), data, place)
-    c.say("br label %run", "run:")
-    params, results = c.pointer(table, ROWS, "params"), c.at(data, inputs)
-    status_at, heap_at = c.room("i32"), c.room("ptr")
-    c.store("null", heap_at, 0, "ptr")
-    wanted = [c.field(table, ROWS, name) for name in ("scalar_heap", "batch_heap")]
-    bytes_ = c.do(f"select i1 {alone}, i64 {wanted[0]}, i64 {wanted[1]}")
-    c.say(f"br i1 {c.do(f'icmp eq i64 {bytes_}, 0')}, label %ready, label %allocate", "allocate:")
-    memory = c.do(f"call ptr {c.pointer(table, ROWS, 'allocate')}(i64 {c.do(f'add i64 {bytes_}, 63')})")
-    c.store(memory, heap_at, 0, "ptr")
-    c.require(c.do(f"icmp ne ptr {memory}, null"), "bad")
-    c.say("br label %ready", "ready:")
-    address = c.do(f"ptrtoint ptr {c.load(heap_at, 0, 'ptr')} to i64")
-    line = c.do(f"and i64 {c.do(f'add i64 {address}, 63')}, -64")
-    heap = c.do(f"inttoptr i64 {line} to ptr")
-    call = f"call i32 {batch}(ptr {data}, ptr {stride}, ptr {results}, i64 {n}, ptr {params}, ptr {heap}, i64 {n})"
-    c.say(f"br i1 {alone}, label %one, label %many", "one:")
-    single = c.do(f"call i32 {scalar}(ptr {data}, ptr {results}, ptr {params}, ptr {heap})")
-    c.store(single, status_at, 0, "i32")
-    c.say("br label %finished", "many:")
-    many = c.do(f"icmp sge i64 {n}, {c.field(table, ROWS, 'release')}")
-    c.say(f"br i1 {many}, label %released, label %held", "released:")
-    state = c.do(f"call ptr {c.pointer(table, ROWS, 'save_thread')}()")
-    c.store(c.do(call), status_at, 0, "i32")
-    c.say(f"call void {c.pointer(table, ROWS, 'restore_thread')}(ptr {state})", "br label %finished", "held:")
-    c.store(c.do(call), status_at, 0, "i32")
-    c.say("br label %finished", "finished:")
-    c.say(f"call void {c.pointer(table, ROWS, 'free')}(ptr {c.load(heap_at, 0, 'ptr')})")
-    fine = c.do(f"icmp eq i32 {c.load(status_at, 0, 'i32')}, 0")
-    c.say(f"br i1 {fine}, label %good, label %bad", "bad:")
-    with c.loop(outputs) as j:
-        c.say(f"call void {decref}(ptr {c.load(made, j, 'ptr')})")
-    c.say("br label %refuse", "good:")
-    one, only = c.do(f"icmp eq i64 {outputs}, 1"), c.load(made, 0, "ptr")
-    c.say(f"br i1 {one}, label %alone, label %several", "alone:", f"ret ptr {only}", "several:")
-    tuple_ = c.do(f"call ptr {c.pointer(table, ROWS, 'tuple_new')}(i64 {outputs})")
-    c.store(c.do(f"add i64 {outputs}, 0"), k_made)
-    c.require(c.do(f"icmp ne ptr {tuple_}, null"), "failed")
-    tuple_set = c.pointer(table, ROWS, "tuple_set")
-    with c.loop(outputs) as j:
-        c.do(f"call i32 {tuple_set}(ptr {tuple_}, i64 {j}, ptr {c.load(made, j, 'ptr')})")
-    c.say(f"ret ptr {tuple_}", "failed:")
-    with c.loop(c.load(k_made)) as j:
-        c.say(f"call void {decref}(ptr {c.load(made, j, 'ptr')})")
-    c.say("ret ptr null", "refuse:", f"call void {incref}(ptr {refused})", f"ret ptr {refused}")
-    return c.function("ptr @kinetree_rows(ptr %self, ptr %args, i64 %nargs)")
+        self.say(f"br i1 {self.alone}, label %one, label %many", "one:")
+        single = self.do(f"call i32 {self.scalar}(ptr {self.data}, ptr {results}, ptr {params}, ptr {heap})")
+        self.store(single, status_at, 0, "i32")
+        self.say("br label %finished", "many:")
+        many = self.do(f"icmp sge i64 {self.n}, {self.number('release')}")
+        self.say(f"br i1 {many}, label %released, label %held", "released:")
+        state = self.do(f"call ptr {self.address('save_thread')}()")
+        self.store(self.do(call), status_at, 0, "i32")
+        self.say(f"call void {self.address('restore_thread')}(ptr {state})", "br label %finished", "held:")
+        self.store(self.do(call), status_at, 0, "i32")
+        self.say("br label %finished", "finished:")
+        self.say(f"call void {self.address('free')}(ptr {self.load(heap_at, 0, 'ptr')})")
+        fine = self.do(f"icmp eq i32 {self.load(status_at, 0, 'i32')}, 0")
+        self.say(f"br i1 {fine}, label %good, label %bad")
+
+    def return_results(self) -> None:
+        """The array, or a tuple of them; ``NotImplemented`` and the arrays given back where the status is not 0."""
+        self.say("bad:")
+        self.give_back(self.outputs)
+        self.say("br label %refuse", "good:")
+        one, only = self.do(f"icmp eq i64 {self.outputs}, 1"), self.load(self.made, 0, "ptr")
+        self.say(f"br i1 {one}, label %alone, label %several", "alone:", f"ret ptr {only}", "several:")
+        tuple_ = self.do(f"call ptr {self.address('tuple_new')}(i64 {self.outputs})")
+        self.store(self.do(f"add i64 {self.outputs}, 0"), self.made_count)
+        self.require(self.do(f"icmp ne ptr {tuple_}, null"), "failed")
+        tuple_set = self.address("tuple_set")
+        with self.loop(self.outputs) as j:
+            self.do(f"call i32 {tuple_set}(ptr {tuple_}, i64 {j}, ptr {self.load(self.made, j, 'ptr')})")
+        self.say(f"ret ptr {tuple_}", "failed:")
+        self.give_back(self.load(self.made_count))
+        self.say("ret ptr null", "refuse:", f"call void {self.incref}(ptr {self.refused})", f"ret ptr {self.refused}")
+
+    def give_back(self, count: str) -> None:
+        with self.loop(count) as j:
+            self.say(f"call void {self.decref}(ptr {self.load(self.made, j, 'ptr')})")
 
 
 def _share() -> str:

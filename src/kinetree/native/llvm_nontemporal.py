@@ -227,7 +227,13 @@ define internal fastcc void @edge{output}({arguments}, i64 %column, i32 %first, 
   ret void
 }}
 
-define internal fastcc void @flush{output}({arguments}, i64 %start, i64 %stop, i64 %shift, i64 %last) #0 {{
+{_dispatch(output, size, count)}"""
+
+
+def _dispatch(output: int, size: int, count: int) -> str:
+    """IR of the function that writes blocks the ordinary way or past the caches, with the ends of shifted rows."""
+    arguments = "ptr noalias %frame, ptr noalias %target, i64 %start, i64 %stop, i64 %shift, i64 %last"
+    return f"""define internal fastcc void @flush{output}({arguments}) #0 {{
   %plain = icmp eq i64 %shift, {PLAIN}
   br i1 %plain, label %keep, label %pass
 keep:

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 
 from kinetree import content
 from kinetree.errors import CompilationError
-from kinetree.native import cache, llvm_builtin
+from kinetree.native import builtin, cache
 from kinetree.native.engine import Code, Target, assemble
 from kinetree.once import made_once, once
 from kinetree.trace.collector import collector_off
@@ -81,7 +81,7 @@ class Forms:
         seconds: dict[str, float] | None = None,
     ) -> None:
         self.program, self.dtype, self.checks, self.target = program, dtype, checks, target
-        self.builtin = llvm_builtin.available() and bool(program.outputs)
+        self.builtin = builtin.available() and bool(program.outputs)
         self._chunk, self._what, self._seconds = chunk, what, seconds
         self._made: dict[str, Form] = {}
 

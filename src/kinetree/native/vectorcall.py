@@ -15,7 +15,7 @@ import sys
 
 import numpy as np
 
-from kinetree.native import drivers, llvm_builtin
+from kinetree.native import builtin, drivers
 from kinetree.native.llvm_vectorcall import CONTEXT, TUPLE_ITEMS, TUPLE_SIZE
 from kinetree.once import once
 
@@ -23,7 +23,7 @@ from kinetree.once import once
 @once
 def available() -> bool:
     """Whether this interpreter lays out tuples as the code reads them."""
-    if not llvm_builtin.available():
+    if not builtin.available():
         return False
     names = ("a", "b", "c")
     at = id(names)
@@ -43,18 +43,18 @@ def make_direct(function) -> None:
         With one array as its result, so that ``function.single`` is the builtin of its kernel.
     """
     entry, kind = function.single, type(function)
-    address = llvm_builtin.address_of(entry)
+    address = builtin.address_of(entry)
     if not address or not available():
         return
     fallback = functools.partial(kind.__call__, function)
     out_name = sys.intern("out")
-    values = dict(llvm_builtin.interpreter_pointers(np.dtype(np.float64)))
+    values = dict(builtin.interpreter_pointers(np.dtype(np.float64)))
     values |= {"entry": address, "entry_self": id(entry.__self__)}
     values |= {"inputs": len(function.input_names), "out_name": id(out_name), "fallback": id(fallback)}
     values["vectorcall"] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     code_address, code = drivers.front()
     owners = (entry, fallback, out_name, code)
-    call = llvm_builtin.make_method(
+    call = builtin.make_method(
         code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True
     )
     body = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__, "__qualname__": kind.__qualname__}

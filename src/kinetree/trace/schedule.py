@@ -41,29 +41,9 @@ def schedule(code: dict[int, Node]) -> list[int]:
     (`llvm_plan`): neither counts as alive. Linear in the number of nodes, apart from the heap.
     """
     numbers = sorted(code)
-    places = {k: i for i, k in enumerate(numbers)}
     count = len(numbers)
-    leaf, trigonometric, placed = bytearray(count), bytearray(count), bytearray(count)
-    leaves: list[Sequence[int]] = [()] * count  # the leaves that a node takes
-    computed: list[Sequence[int]] = [()] * count  # the other values that it takes, once each
-    users: list[list[int]] = [[] for _ in numbers]
-    twins: dict[tuple, int] = {}
-    for i, k in enumerate(numbers):
-        node = code[k]
-        if node[0] in LEAVES:
-            leaf[i] = True
-            continue
-        if node[0] in TWIN:
-            trigonometric[i] = True
-            twins[node] = i
-        computed[i] = mine = []
-        for a in node[1:]:
-            j = places[a]
-            if leaf[j]:
-                leaves[i] = (*leaves[i], j)
-            elif j not in mine:
-                mine.append(j)
-                users[j].append(i)
+    leaf, trigonometric, leaves, computed, users, twins = _dependencies(code, numbers)
+    placed = bytearray(count)
     waiting = [len(mine) for mine in computed]  # values not placed yet
     left = [len(found) for found in users]  # users not placed yet
 
@@ -108,6 +88,34 @@ def schedule(code: dict[int, Node]) -> list[int]:
                 place(user)
     order.extend([i for i in range(count) if not placed[i]])  # leaves that are outputs themselves
     return [numbers[i] for i in order]
+
+
+def _dependencies(code: dict[int, Node], numbers: list[int]):
+    """By place: which are leaves, which sines or cosines; operands and users; places of sines and cosines by node."""
+    places = {k: i for i, k in enumerate(numbers)}
+    count = len(numbers)
+    leaf, trigonometric = bytearray(count), bytearray(count)
+    leaves: list[Sequence[int]] = [()] * count  # the leaves that a node takes
+    computed: list[Sequence[int]] = [()] * count  # the other values that it takes, once each
+    users: list[list[int]] = [[] for _ in numbers]
+    twins: dict[tuple, int] = {}
+    for i, k in enumerate(numbers):
+        node = code[k]
+        if node[0] in LEAVES:
+            leaf[i] = True
+            continue
+        if node[0] in TWIN:
+            trigonometric[i] = True
+            twins[node] = i
+        computed[i] = mine = []
+        for a in node[1:]:
+            j = places[a]
+            if leaf[j]:
+                leaves[i] = (*leaves[i], j)
+            elif j not in mine:
+                mine.append(j)
+                users[j].append(i)
+    return leaf, trigonometric, leaves, computed, users, twins
 
 
 @dataclass(frozen=True, slots=True)
