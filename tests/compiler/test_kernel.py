@@ -382,10 +382,10 @@ def test_frames_too_large_for_the_stack():
 
 def test_the_builtin_for_batches_finds_memory_for_large_frames(monkeypatch):
     """It asks for memory for each call and gives it back, also where the checks refuse: no bytes are left behind."""
-    from kinetree.native import llvm, llvm_batch, llvm_state
+    from kinetree.native import llvm_batch, llvm_builtin, llvm_module, llvm_state
 
     monkeypatch.setenv("KINETREE_CACHE", "0")
-    for module in (llvm, llvm_batch, llvm_state):
+    for module in (llvm_module, llvm_batch, llvm_builtin, llvm_state):
         monkeypatch.setattr(module, "STACK", 0)
     width = 5003
     code = [("input", 0, k) for k in range(20)]
@@ -418,11 +418,11 @@ def _resident() -> int:
 
 def test_no_frame_on_the_stack(case, monkeypatch):
     """On platforms where frames must not be on the stack all calls work in given memory, with the same bits."""
-    from kinetree.native import llvm, llvm_batch, llvm_state
+    from kinetree.native import llvm_batch, llvm_builtin, llvm_module, llvm_state
 
     program, arrays, numbers, kernel = case
     monkeypatch.setenv("KINETREE_CACHE", "0")
-    for module in (llvm, llvm_batch, llvm_state):
+    for module in (llvm_module, llvm_batch, llvm_builtin, llvm_state):
         monkeypatch.setattr(module, "STACK", 0)
     other = Kernel(program, numbers=numbers, checks=False)
     assert min(other.forms.scalar.heap_bytes, other.forms.batch.heap_bytes) > 0
