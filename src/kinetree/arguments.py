@@ -8,12 +8,13 @@ import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import numpy as np
 
 from kinetree.errors import ArgumentError, unknown_name
 
+_Function = TypeVar("_Function", bound=Callable)
 LONGEST = 80
 """Characters of a value that a message shows."""
 
@@ -222,7 +223,7 @@ Check = Callable[[str, object], object]
 """``check(what, value)`` raises ArgumentError."""
 
 
-def checked(**checks: Check) -> Callable[[Callable], Callable]:
+def checked(**checks: Check) -> Callable[[_Function], _Function]:
     """Check arguments of the decorated function, by their names, before it runs; its defaults are not looked at.
 
     Examples
@@ -236,7 +237,7 @@ def checked(**checks: Check) -> Callable[[Callable], Callable]:
     kinetree.errors.ArgumentError: weight: mass is 'a', expected a finite number.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: _Function) -> _Function:
         parameters = list(inspect.signature(function).parameters.values())
         places = {p.name: (k if p.kind is not p.KEYWORD_ONLY else len(parameters)) for k, p in enumerate(parameters)}
         defaults = {p.name: p.default for p in parameters}

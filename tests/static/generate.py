@@ -1,14 +1,37 @@
 """Writes the files that are made from the sources: ``python -m tests.static.generate``.
 
-A test checks that they are current.
+A test checks that they are current. Stubs (``.pyi``) show editors and type checkers what is loaded when it is used.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 from pathlib import Path
 
+from kinetree.public import ALGORITHMS as NAMES
+from kinetree.public import CALLS, NAMESPACES, PLACES, shortened
 from tests.static.source_tree import PACKAGE, module_name, package_files
+
+BY_HAND = "Generated: python -m tests.static.generate."
+HEADER = f'''# {BY_HAND}
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.model.model import Model
+from kinetree.model.parts import Frame
+
+'''
+TYPES = {
+    "frame": "str | int | Frame",
+    "reference": 'Literal["local", "world", "local_world_aligned"]',
+    "kind": 'Literal["spatial", "classical", "spatial_offset", "classical_offset"]',
+    "forward": "str | Sequence[str]",
+}
+"""The types of static choices."""
 
 
 def algorithm_modules() -> dict[str, str]:
@@ -30,17 +53,101 @@ def algorithm_modules() -> dict[str, str]:
 def index() -> str:
     """The text of ``algorithms/index.py``."""
     lines = [f'    "{name}": "{module}",' for name, module in algorithm_modules().items()]
-    return "\n".join([
-        '"""Where each algorithm is defined. Generated: python -m tests.static.generate."""', "",
-        "MODULES = {", *lines, "}", "",
-    ])  # fmt: skip
+    return "\n".join([f'"""Where each algorithm is defined. {BY_HAND}"""', "", "MODULES = {", *lines, "}", ""])
+
+
+def array_type(shape: tuple, given: bool) -> str:
+    """The type of an array that is given or returned: wrenches go by name, too; one number is a number."""
+    if given:
+        return "ArrayLike | Mapping[str, ArrayLike]" if shape == ("nb", 6) else "ArrayLike"
+    return "NDArray[Any]" if shape else "Any"
+
+
+def call(namespace: str, algorithm: str) -> str:
+    """The stub of a compiled call: arrays in, arrays out, with the first sentence of its docstring and the shapes."""
+    from kinetree.algorithms.spec import ALGORITHMS
+    from kinetree.compiler.calls import public_call
+
+    spec, name = ALGORITHMS[algorithm], shortened(algorithm, namespace)
+    lines, result = [], f"_{algorithm}"
+    if len(spec.outputs) == 1:
+        result = array_type(*spec.outputs.values(), given=False)
+    else:
+        lines += [f"class {result}(NamedTuple):"]
+        lines += [f"    {key}: {array_type(shape, given=False)}" for key, shape in spec.outputs.items()] + [""]
+    parameters = ["model: Model"]
+    for key, p in inspect.signature(public_call(algorithm)).parameters.items():
+        if p.kind is p.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
+        if key in spec.inputs:
+            parameters.append(f"{key}: {array_type(spec.inputs[key], given=True)}")
+        elif key in spec.optional:
+            parameters.append(f"{key}: {array_type(spec.optional[key], given=True)} | None = None")
+        elif key in spec.static:
+            parameters.append(f"{key}: {TYPES[key]}")
+        elif key != "model":
+            parameters.append(f"{key}: {'Any' if key == 'out' else 'ArrayLike'} | None = None")
+    if "*" in parameters and "t: ArrayLike | None = None" in parameters:  # also the last of the arrays
+        parameters.remove("t: ArrayLike | None = None")
+        parameters.insert(parameters.index("*"), "t: ArrayLike | None = None")
+    summary = inspect.getdoc(public_call(algorithm)).split("\n\n")[0]
+    shapes = [
+        f"{key} ({', '.join(['...', *map(str, shape)])})"
+        for table in (spec.inputs, spec.optional, spec.outputs)
+        for key, shape in table.items()
+    ]
+    text = f'    r"""{summary}\n\n    {", ".join(shapes)}\n    """\n'
+    return "\n".join(lines) + f"\ndef {name}({', '.join(parameters)}) -> {result}:\n{text}"
+
+
+def own_names(module, others: set[str]) -> list[str]:
+    """The names of a module that are there when it is imported."""
+    places = {
+        alias.name: node.module
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text()))
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    names = [name for name in module.__all__ if name not in others]
+    return [f"from {places[x]} import {x} as {x}" if x in places else f"{x}: Any" for x in names]
+
+
+def stub(namespace: str) -> str:
+    """The stub of a namespace whose names are made when they are used."""
+    module, lines = importlib.import_module(namespace), []
+    for name, place in sorted(PLACES.get(namespace, {}).items()):
+        lines.append(f"from kinetree.{place} import {name} as {name}")
+    if namespace == "kinetree":
+        for name, place in sorted(NAMESPACES.items()):
+            folder, _, own = f"kinetree.{place}".rpartition(".")
+            lines.append(f"from {folder} import {own} as {name}")
+        lines += ["", "__version__: str"]
+    else:
+        lines += own_names(module, {*PLACES.get(namespace, ()), *CALLS.get(namespace, ())})
+    calls = [call(namespace, name) for name in NAMES.get(namespace, "").split()]
+    lines += ["", "__all__ = [", *(f'    "{name}",' for name in sorted(module.__all__)), "]"]
+    return HEADER + "\n".join(lines) + "\n" + "\n".join(calls)
+
+
+def joint_arrays() -> str:
+    """The stub of the arrays that a model has for each kind of joint force."""
+    from kinetree.forces.registry import PARAMETERS
+
+    lines = [f"    {name}: NDArray[Any]" for name in sorted(PARAMETERS)]
+    head = f"# {BY_HAND}\nfrom typing import Any\n\nfrom numpy.typing import NDArray\n\n"
+    return head + "\n".join(["from kinetree.model.tree import Tree", "", "class JointArrays(Tree):", *lines, ""])
 
 
 def files() -> dict[Path, str]:
     """All generated files and their texts."""
-    return {PACKAGE / "algorithms" / "index.py": index()}
+    found = {PACKAGE / "algorithms" / "index.py": index(), PACKAGE / "model" / "joint_arrays.pyi": joint_arrays()}
+    for namespace in {*PLACES, *NAMES}:
+        file = Path(importlib.import_module(namespace).__file__)
+        found[file.with_suffix(".pyi")] = stub(namespace)
+    return found
 
 
 if __name__ == "__main__":
+    (PACKAGE / "algorithms" / "index.py").write_text(index())
     for path, text in files().items():
         path.write_text(text)

@@ -20,6 +20,7 @@ from kinetree.io.xml.source import FileContent, decode, read_bytes
 
 if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
+    from kinetree.model.model import Model
 
 # By root element: the format, and its reader, imported when a file asks for it.
 _READERS = {
@@ -37,7 +38,7 @@ _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
 
 @checked(source=a_path)
-def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options):
+def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options) -> Model:
     """Load a robot from a file, from text, or one of the shipped robots by name.
 
     Parameters
@@ -104,7 +105,7 @@ def load(source: str | PathLike, *, isolate: bool | Isolation = False, **options
     return _read(root, path, options)
 
 
-def _isolated(source: str | PathLike, isolate: bool | Isolation, options: dict):
+def _isolated(source: str | PathLike, isolate: bool | Isolation, options: dict) -> Model:
     from kinetree.io.isolated import ChildFailed, as_isolation, isolated
 
     limits = as_isolation(isolate)
@@ -124,7 +125,7 @@ def _repeatable(options: dict) -> dict:
     return {option: tuple(x) if isinstance(x, Iterator) else x for option, x in options.items()}
 
 
-def _read(root: str | None, source: str | PathLike, options: dict):
+def _read(root: str | None, source: str | PathLike, options: dict) -> Model:
     """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
     form, module, name = _READERS.get(root or "robot", _READERS["robot"])
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,11 @@ from kinetree.model.topology import check_regular
 from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
+if TYPE_CHECKING:
+    from kinetree.model.joint_arrays import JointArrays  # generated: a Tree with the arrays of the kinds of joint forces
+else:
+    JointArrays = Tree
+
 GRAVITY = (0.0, 0.0, -9.81)
 _NOT_NEGATIVE = ("armature", *VELOCITY_PARAMETERS)
 _CHANGEABLE = (
@@ -41,7 +47,7 @@ _CHANGEABLE = (
 )  # fmt: skip
 
 
-class Model(Tree):
+class Model(JointArrays):
     """A mechanism: bodies with inertia, connected by joints into a tree whose root is the world.
 
     Models come from :func:`kinetree.load`, :class:`kinetree.ModelBuilder` or :mod:`kinetree.models`; the constructor is
@@ -131,6 +137,20 @@ class Model(Tree):
     >>> model.replace(damping={"elbow": 0.1}).damping.tolist()
     [0.0, 0.1]
     """
+
+    X_T: tuple[Transform, ...]
+    I: tuple[Inertia, ...]
+    gravity: Vector3
+    armature: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity_limit: np.ndarray
+    effort_limit: np.ndarray
+    geometry: tuple[tuple[Geometry, ...], ...]
+    equipment: Equipment
+    report: Report
+    source: str | None
+    functions: dict
 
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",

@@ -28,6 +28,22 @@ class Tree:
         "_limited", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
     )  # fmt: skip
     __slots__ = STRUCTURE
+    name: str
+    body_names: tuple[str, ...]
+    joint_names: tuple[str | None, ...]
+    parent: tuple[int, ...]
+    joints: tuple
+    frames: tuple[Frame, ...]
+    constraints: tuple
+    nb: int
+    nq: int
+    nv: int
+    nf: int
+    q_slice: tuple[slice, ...]
+    v_slice: tuple[slice, ...]
+    depth: tuple[int, ...]
+    unsupported: tuple[str, ...]
+    time_dependent: bool
 
     # time_dependent: whether algorithms need the time, to which `at` binds the joints.
     # algebra: the constructors that algorithms start from, spatial or planar.

@@ -1,0 +1,84 @@
+# Generated: python -m tests.static.generate.
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.model.model import Model
+from kinetree.model.parts import Frame
+
+ADAPTIVE: Any
+FIXED_STEP: Any
+from kinetree.integrators.explicit import ExplicitRungeKutta as ExplicitRungeKutta
+from kinetree.integrators.rk4 import RungeKutta4 as RungeKutta4
+from kinetree.integrators.semi_implicit import SemiImplicitEuler as SemiImplicitEuler
+from kinetree.integrators.system import System as System
+from kinetree.integrators.explicit import explicit_method as explicit_method
+from kinetree.integrators.adaptive import solve_adaptive as solve_adaptive
+from kinetree.integrators.embedded import solve_embedded as solve_embedded
+
+__all__ = [
+    "ADAPTIVE",
+    "ExplicitRungeKutta",
+    "FIXED_STEP",
+    "RungeKutta4",
+    "SemiImplicitEuler",
+    "System",
+    "explicit_method",
+    "implicit_midpoint_step",
+    "linearly_implicit_step",
+    "rk4_step",
+    "semi_implicit_step",
+    "solve_adaptive",
+    "solve_embedded",
+    "variational_step",
+]
+class _implicit_midpoint_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _implicit_midpoint_step:
+    r"""One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.
+
+    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    """
+
+class _linearly_implicit_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _linearly_implicit_step:
+    r"""One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
+
+    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    """
+
+class _rk4_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _rk4_step:
+    r"""One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
+
+    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    """
+
+class _semi_implicit_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _semi_implicit_step:
+    r"""One step of semi-implicit Euler, the passive joint forces taken at its end.
+
+    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    """
+
+class _variational_step(NamedTuple):
+    q_next: NDArray[Any]
+    v_next: NDArray[Any]
+
+def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _variational_step:
+    r"""One step of the variational midpoint rule under constant forces, by a fixed number of corrections.
+
+    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    """

@@ -1,0 +1,32 @@
+# Generated: python -m tests.static.generate.
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike, NDArray
+
+from kinetree.model.model import Model
+from kinetree.model.parts import Frame
+
+from kinetree.viz.joint_table import JointKind as JointKind
+from kinetree.viz.joints import joint_gallery as joint_gallery
+from kinetree.viz.joint_table import joint_kinds as joint_kinds
+from kinetree.viz.run_plots import plot_comparison as plot_comparison
+from kinetree.viz.joints import plot_joint as plot_joint
+from kinetree.viz.run_plots import plot_ledger as plot_ledger
+from kinetree.viz.run_plots import plot_path as plot_path
+from kinetree.viz.run_plots import plot_phase as plot_phase
+from kinetree.viz.run_plots import plot_power as plot_power
+from kinetree.viz.plots import plot_trajectory as plot_trajectory
+
+__all__ = [
+    "JointKind",
+    "joint_gallery",
+    "joint_kinds",
+    "plot_comparison",
+    "plot_joint",
+    "plot_ledger",
+    "plot_path",
+    "plot_phase",
+    "plot_power",
+    "plot_trajectory",
+]
