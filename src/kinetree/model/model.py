@@ -35,7 +35,7 @@ from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
 if TYPE_CHECKING:
-    from kinetree.model.joint_arrays import JointArrays  # generated: a Tree with the arrays of the kinds of joint forces
+    from kinetree.model.joint_arrays import JointArrays  # a stub: a Tree with the arrays of joint forces
 else:
     JointArrays = Tree
 
