@@ -115,7 +115,7 @@ def test_what_is_not_in_the_lagrangian_is_refused():
     body = kt.models.double_pendulum()
     rotor = GearedRotor("rotor", 1, 0, 50.0, Vector3(0.0, 1.0, 0.0), 1e-4, 1e-4)
     arm = body.replace(rotors=(rotor,))
-    with pytest.raises(kt.errors.UnsupportedError, match="geared rotors"):
+    with pytest.raises(kt.errors.UnsupportedError, match="gears"):
         kt.simulate(arm, duration=0.01, integrator="variational")
 
 

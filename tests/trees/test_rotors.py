@@ -12,7 +12,6 @@ import pytest
 import kinetree as kt
 from kinetree.algorithms.aba import aba as aba_source
 from kinetree.algorithms.rnea import rnea as rnea_source
-from kinetree.algorithms.rotors import COVERED
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.compiler.calls import public_call
 from kinetree.errors import (
@@ -455,7 +454,7 @@ def test_writers_do_not_leave_rotors_out_in_silence(write):
 
 
 def test_algorithms_that_know_no_rotors_refuse_them():
-    """Whatever is registered without being listed as right for rotors names itself and the way out."""
+    """A user's own algorithm that does not declare that it is right for gears names itself and the way out."""
 
     @algorithm(inputs={"q": "nq"}, outputs={"n": ()})
     def knows_no_rotors(model, q):
@@ -467,15 +466,44 @@ def test_algorithms_that_know_no_rotors_refuse_them():
         spec.function(geared_arm(), [1.0, 2.0])
 
 
-def test_algorithms_are_listed_or_refuse_rotors():
-    """Those listed exist; independent methods for the same quantities that have no terms of rotors refuse them."""
-    assert set(ALGORITHMS) >= COVERED
+def test_independent_methods_without_gears_refuse_them():
+    """Those that declare ``geared=False``, before they look at their arrays."""
     refusing = [name for name, spec in ALGORITHMS.items() if hasattr(spec.function, "__wrapped__")]
-    assert not COVERED.intersection(refusing)
     assert {"divide_and_conquer", "newton_euler", "rnea_world", "hybrid_recursive"} <= set(refusing)
     for name in refusing:
         with pytest.raises(UnsupportedError, match=f"^{name} does not know geared rotors"):
             ALGORITHMS[name].function(geared_arm())
+
+
+def test_what_depends_on_inertias_depends_on_gears():
+    """Every algorithm of q, v, a, tau that changes with the masses of the bodies changes with the rotors' inertia.
+
+    But weight and mass, and what is linear in the inertial parameters: rotors are balanced, and no part of these. An
+    algorithm that leaves gears out would leave them out in silence unless it declares ``geared=False``.
+    """
+    model = geared_tree(6, 7, near=False)
+    assert any(rotor.body for rotor in model.rotors)
+    heavier = model.replace(I=[I * 1.5 for I in model.I])
+    lighter = model.replace(rotors=[dataclasses.replace(r, axial_inertia=0.9 * r.axial_inertia) for r in model.rotors])
+    q, v, a, tau = map(list, state(model, 0))
+    values = {"q": q, "v": v, "a": a, "tau": tau, "x": a, "dt": 0.01}
+    balanced = {"gravity_forces", "potential_energy"}
+    found = 0
+    for name, spec in ALGORITHMS.items():
+        if hasattr(spec.function, "__wrapped__") or spec.static or not spec.inputs.keys() <= values.keys():
+            continue
+        given = [values[key] for key in spec.inputs]
+        plain, with_mass, with_rotors = (flat(spec.function(m, *given)) for m in (model, heavier, lighter))
+        if np.allclose(plain, with_mass, rtol=1e-9, atol=0.0) or name in balanced:
+            continue
+        assert not np.allclose(plain, with_rotors, rtol=1e-9, atol=0.0), f"{name} leaves gears out"
+        found += 1
+    assert found >= 20
+
+
+def flat(value) -> list:
+    """The numbers of nested lists."""
+    return [x for part in value for x in flat(part)] if isinstance(value, (list, tuple)) else [float(value)]
 
 
 @pytest.mark.sweep

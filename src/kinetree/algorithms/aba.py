@@ -32,8 +32,8 @@ def aba(model, q, v, tau, f_ext=None):
     Source: Featherstone (2008), table 7.1. Differs: the velocity-product terms enter through the first pass of
     `rnea`, and the armature is added to D. Passive joint forces and couplings are not included: see
     `forward_dynamics`. The error grows with the condition of M: humanoids with light hands reach 1e8 and more.
-    Cost: O(nb), with geared rotors (section 9.6) in one of the two bodies that their joint connects, too; others couple
-    bodies that are no neighbors, and the system of `crba` is solved. Identity: ``aba(q, v, rnea(q, v, a)) = a``.
+    Cost: O(nb), also with gears (section 9.6) of motors in one of the two bodies that their joint connects; others
+    couple bodies that are no neighbors, and the system of `crba` is solved. Identity: ``aba(q, v, rnea(q, v, a)) = a``.
 
     See Also
     --------
@@ -51,7 +51,7 @@ def aba(model, q, v, tau, f_ext=None):
 
 def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     """The accelerations of ``(M + diag(diagonal)) a = tau - c``, where M is the inertia of the bodies alone."""
-    if model.rotors:
+    if model.geared:
         return geared_accelerations(model, q, v, tau, f_ext, diagonal)
     X, S, pA = outward_pass(model, q, v, None, f_ext, base_inertias_unless_deep(model))
     IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)

@@ -31,10 +31,10 @@ from kinetree.algorithms.derivatives import (
     rnea_derivatives,
     summed,
 )
+from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Answers, Articulated, Change
-from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.columns import JointVector
 
@@ -60,7 +60,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     -----
     Source: Singh, Russell, Wensing (2022) for the forces, Carpentier, Mansard (2018) for ``da = -M^-1 dtau``. Differs:
     the answer is found by articulated bodies, as described at the head of the file, without products with M^-1.
-    Cost: O(n^2); with geared rotors by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the
+    Cost: O(n^2); with gears by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the
     condition of M.
     Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``, the same for v.
 
@@ -75,7 +75,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     >>> bool(np.allclose(d.da_dq, -9.81 / 2.0))
     True
     """
-    if model.rotors:
+    if model.geared:
         return _by_inverse_dynamics(model, q, v, tau, f_ext)
     motions = joint_motions(model, q, v)
     W = external_wrenches(model, q, f_ext) if f_ext is not None else None
@@ -115,7 +115,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
 
 
 def _by_inverse_dynamics(model, q, v, tau, f_ext):
-    """``da = -M^-1 dtau``: geared rotors couple joints to bodies beyond their own."""
+    """``da = -M^-1 dtau``: gears couple joints to bodies beyond their own."""
     dq, dv, M = rnea_derivatives(model, q, v, aba(model, q, v, tau, f_ext), f_ext)
     n = model.nv
     columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)

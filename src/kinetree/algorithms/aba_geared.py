@@ -10,9 +10,10 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
+from kinetree.algorithms.factorize import solve_leaf_first
+from kinetree.algorithms.gears import along_axis
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.rnea import bias_forces, outward_pass
-from kinetree.algorithms.rotors import along_axis, rotor_forces, solve_leaf_first
+from kinetree.algorithms.rnea import bias_forces, body_forces
 from kinetree.spatial import Columns
 
 
@@ -20,14 +21,14 @@ def geared_accelerations(model, q, v, tau, f_ext, diagonal):
     """As `articulated_accelerations`, with geared rotors."""
     if not all(rotor.body in (0, rotor.joint, model.parent[rotor.joint]) for rotor in model.rotors):
         return _by_inertia_matrix(model, q, v, tau, f_ext, diagonal)
-    X, S, pA = outward_pass(model, q, v, None, f_ext, base_inertias_unless_deep(model))
-    drives, (resisting, before, beyond) = rotor_forces(model, X, S, pA, q, v, None), _near_rotors(model, S, diagonal)
+    X, S, pA, gears = body_forces(model, q, v, None, f_ext, base_inertias_unless_deep(model))
+    resisting, before, beyond = _near_rotors(model, S, diagonal)
     IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
     joint, u = [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot, to_parent = model.parent[i], model.v_slice[i], X[i].inverse_apply
         joint[i] = Eliminated(IA[i], S[i], resisting[slot], scales[slot], beyond.get(i))
-        u[i] = tau[slot] - S[i].T @ pA[i] - drives[slot]
+        u[i] = tau[slot] - S[i].T @ pA[i] - gears[slot]
         if i in before:
             # With the couple G of a rotor in the parent, qdd = D^-1 (u - (U + G)^T a'), in the parent's coordinates.
             joint[i].IA, joint[i].U, joint[i].bare = to_parent(IA[i]), to_parent(joint[i].U) + before[i], False

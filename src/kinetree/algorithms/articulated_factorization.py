@@ -21,7 +21,9 @@ from kinetree.algorithms.regularity import inertia_scales, require_regular
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs="q", optional="diagonal", outputs="r S K D_inv", body_frames=True, raises="SingularityError")
+@algorithm(
+    inputs="q", optional="diagonal", outputs="r S K D_inv", body_frames=True, raises="SingularityError", geared=False
+)
 def articulated_factorization(model, q, diagonal=None):
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
 
@@ -85,6 +87,7 @@ def articulated_factorization(model, q, diagonal=None):
         "of the factors.",
         "y": "The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].",
     },
+    geared=False,
 )
 def articulated_solve(model, r, S, K, D_inv, x):
     r"""Product of the inverse of a factorized joint-space inertia matrix with a vector, in O(n).

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kinetree.algorithms.energy import composite_inertia
+from kinetree.algorithms.gears import add_gear_momentum, add_gear_momentum_columns
 from kinetree.algorithms.jacobian import columns_to_rows
 from kinetree.algorithms.kinematics import body_twists, link_transforms, motion_subspace, world_transforms
-from kinetree.algorithms.rotors import along_axis, driven
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
 
@@ -21,10 +21,7 @@ def composite_forces(model, q):
     for i in model.inward():
         columns[model.v_slice[i]] = X_0[i].inverse_apply(Ic[i] @ motion_subspace(model, i, q))
         Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
-    for rotor in model.rotors:
-        if rotor.body:
-            k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
-            columns[k] = columns[k] + X_0[rotor.body].inverse_apply(along_axis(model, rotor) * momentum)
+    add_gear_momentum_columns(model, X_0, columns)
     return columns, Ic[0]
 
 
@@ -83,10 +80,7 @@ def world_momentum(model, q, v):
     """
     X, V = body_twists(model, q, v)
     h = [model.algebra.Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]
-    for rotor in model.rotors:
-        b, spin = rotor.body, rotor.ratio * v[driven(model, rotor)]
-        if b:  # what turns on the world is no more part of the tree than what is fixed there
-            h[b] = h[b] + along_axis(model, rotor) * (rotor.axial_inertia * spin)
+    add_gear_momentum(model, v, h)
     for i in model.inward():
         h[model.parent[i]] = h[model.parent[i]] + X[i].inverse_apply(h[i])
     return h[0], X

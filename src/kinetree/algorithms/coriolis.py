@@ -6,9 +6,9 @@ All quantities stand in world coordinates, where composite quantities are plain 
 
 from __future__ import annotations
 
+from kinetree.algorithms.gears import add_gear_coriolis
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import motion_subspace, world_axes_twists, world_transforms
-from kinetree.algorithms.rotors import add_rotor_coriolis
 from kinetree.algorithms.spec import algorithm
 
 
@@ -50,5 +50,5 @@ def coriolis_matrix(model, q, v):
         p = model.parent[i]
         if p:
             Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
-    add_rotor_coriolis(model, X_0, V, S, S_dot, v, C)
+    add_gear_coriolis(model, X_0, V, S, S_dot, v, C)
     return C

@@ -9,8 +9,8 @@ Book (table 6.2)      here
 
 from __future__ import annotations
 
+from kinetree.algorithms.gears import add_gear_inertia
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.rotors import add_rotor_inertia
 from kinetree.algorithms.spec import algorithm
 
 
@@ -22,8 +22,8 @@ def crba(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), table 6.2 and eq. 6.14-6.20. Differs: both triangles are filled; armature and geared
-    rotors are added.
+    Source: Featherstone (2008), table 6.2 and eq. 6.14-6.20. Differs: both triangles are filled; armature and gears
+    are added.
     Entries of joints of which neither supports the other are exact zeros. Cost: O(n d), d the depth of the tree.
 
     See Also
@@ -54,7 +54,7 @@ def crba(model, q):
         if model.parent[i]:
             Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
 
-    add_rotor_inertia(model, X, S, M)
+    add_gear_inertia(model, X, S, M)
     for k in range(model.nv):
         M[k][k] = M[k][k] + model.armature[k]
     return M

@@ -27,10 +27,10 @@ dS_k/dt.
 
 from __future__ import annotations
 
+from kinetree.algorithms.gears import add_gear_derivatives
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.products import chained
-from kinetree.algorithms.rotors import add_rotor_derivatives
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.spatial import Columns
@@ -77,7 +77,7 @@ def rnea_derivatives(model, q, v, a, f_ext=None):
     columns = joint_columns(model, q, v, a, motions)
     Ic, Bc, Fc = composites(model, motions, columns.A)
     dq, dv, M = force_derivatives(model, q, f_ext, motions, columns, (Ic, Bc, Fc))
-    add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M)
+    add_gear_derivatives(model, motions, columns, v, a, dq, dv, M)
     return dq, dv, M
 
 

@@ -22,7 +22,7 @@ from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.subassemblies import branches, junction, link, link_accelerations, pair
 
 
-@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError", geared=False)
 def divide_and_conquer(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by divide and conquer, in O(log n) steps that follow upon one another.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.gears import gear_energy
 from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.passive import joint_forces
-from kinetree.algorithms.rotors import rotor_energy
 from kinetree.algorithms.spec import algorithm
 
 
 @algorithm(inputs="q v", outputs="T")
 def kinetic_energy(model, q, v):
-    """Kinetic energy, that of armatures and geared rotors included.
+    """Kinetic energy, that of armatures and gears included.
 
     Notes
     -----
@@ -22,7 +22,7 @@ def kinetic_energy(model, q, v):
         twice = twice + V[i].dot(model.I[i] @ V[i])
     for k in range(model.nv):
         twice = twice + model.armature[k] * v[k] * v[k]
-    return 0.5 * (twice + rotor_energy(model, V, v))
+    return 0.5 * (twice + gear_energy(model, V, v))
 
 
 @algorithm(inputs="q", outputs={"V": ()}, symbols={"V": "Potential energy [J]."})

@@ -70,3 +70,13 @@ class LDL:
                 column = column - columns[k] * self.L[i][k]
             columns.append(column)
         return list(zip(columns, self.reciprocals, strict=True))
+
+
+def solve_leaf_first(H, columns, scales):
+    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros.
+
+    ``scales`` are those of the pivots (`inertia_scales`).
+    """
+    n = len(H)
+    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n, scales[::-1])
+    return [factor.solve(b[::-1])[::-1] for b in columns]

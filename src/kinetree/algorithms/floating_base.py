@@ -152,6 +152,7 @@ BASE = {
         "a_joints": "; independent of gravity.",
     },
     raises="SingularityError",
+    geared=False,
 )
 def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     """Accelerations of a floating base and of the joints that it carries, by articulated bodies.
@@ -207,6 +208,7 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     optional="f_ext",
     outputs="a_base tau_joints",
     symbols=BASE,
+    geared=False,
 )
 def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     """Joint forces for given joint accelerations, and the acceleration that the floating base then has.
@@ -275,6 +277,7 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
         "p0c": "Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].",
         "C": "Joint forces of the same [N m or N].",
     },
+    geared=False,
 )
 def floating_base_coefficients(model, q, v, f_ext=None):
     r"""Coefficients of the equation of motion of a tree on a floating base.
@@ -321,6 +324,7 @@ def floating_base_coefficients(model, q, v, f_ext=None):
         "definite, dense.",
         "C_fl": "Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.",
     },
+    geared=False,
 )
 def floating_base_reduced_coefficients(model, q, v, f_ext=None):
     r"""Coefficients of the joints' own equation of motion on a floating base, from which the base is eliminated.
@@ -362,6 +366,7 @@ def floating_base_reduced_coefficients(model, q, v, f_ext=None):
         "by impulses within the robot change the frame's twist by ``J_fl dqd``; with zero momentum ``J_fl "
         "qd`` is its twist.",
     },
+    geared=False,
 )
 def floating_base_jacobian(model, q, *, frame, reference):
     r"""Jacobian of a frame on a robot whose floating base recoils: the generalized Jacobian.

@@ -8,9 +8,9 @@ Book                         here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
+from kinetree.algorithms.gears import gear_forces
 from kinetree.algorithms.kinematics import link_transforms, motion_subspace, world_transforms
-from kinetree.algorithms.rnea import inward_pass, outward_pass
-from kinetree.algorithms.rotors import rotor_forces
+from kinetree.algorithms.rnea import body_forces, inward_pass
 from kinetree.algorithms.spec import algorithm
 
 
@@ -26,8 +26,7 @@ def differential_inverse_dynamics(model, X, S, I, a):
     for i in model.outward():
         A[i] = X[i] @ A[model.parent[i]] + S[i] @ model.v_of(i, a)
         f[i] = I[i] @ A[i]
-    drives = rotor_forces(model, X, S, f, None, None, a)
-    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
+    return inward_pass(model, X, S, f, gear_forces(model, X, S, f, None, None, a))
 
 
 @algorithm(
@@ -77,9 +76,7 @@ def coriolis_forces(model, q, v):
     --------
     gravity_forces, inertial_forces, external_forces, coriolis_matrix
     """
-    X, S, f = outward_pass(model, q, v, None, None, weight=False)
-    drives = rotor_forces(model, X, S, f, q, v, None)
-    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
+    return inward_pass(model, *body_forces(model, q, v, None, weight=False))
 
 
 @algorithm(

@@ -67,7 +67,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     (True, 0.0, 1.0)
     """
     fd = forward_joints(model, forward)
-    if model.rotors:
+    if model.geared:
         return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
     moved = carried_by(model, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
@@ -151,7 +151,7 @@ def crba_restricted(model, q, *, forward):
 
 def restricted_inertia(model, q, fd):
     """Table 9.1; also of a tree whose joints are all in fd, where it is table 6.2."""
-    if model.rotors:
+    if model.geared:
         M, rows = crba(model, q), {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
         return [[x if m in rows and n in rows else 0.0 for n, x in enumerate(row)] for m, row in enumerate(M)]
     moved = carried_by(model, fd)
@@ -205,7 +205,7 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     hybrid_aba, hybrid_recursive, crba_restricted
     """
     fd = forward_joints(model, forward)
-    if model.rotors:
+    if model.geared:
         return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     # C' = ID(q, v, Q^T [0; qdd_2])
@@ -235,7 +235,7 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
 
 
 def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
-    """Eq. 9.3 in four steps on inverse dynamics as a whole, for geared rotors, whose couples reach beyond neighbors."""
+    """Eq. 9.3 in four steps on inverse dynamics as a whole, for gears, whose couples reach beyond neighbors."""
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     c, M = rnea(model, q, v, a_all, f_ext), restricted_inertia(model, q, fd)
     rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
+from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Answers, Articulated
-from kinetree.algorithms.rotors import solve_leaf_first
 from kinetree.algorithms.spec import algorithm
 
 
@@ -41,7 +41,7 @@ def eliminated_joints(model, X, S, diagonal):
 
 
 def _solved(model, q, columns, diagonal):
-    """``M^-1`` times columns by the matrix itself, for geared rotors, which couple bodies beyond their neighbors."""
+    """``M^-1`` times columns by the matrix itself, for gears, which couple bodies beyond their neighbors."""
     M = crba(model, q)
     for k, x in enumerate(diagonal or ()):
         M[k][k] = M[k][k] + x
@@ -81,7 +81,7 @@ def inverse_mass_product(model, q, x, diagonal=None):
     >>> bool(np.allclose(kt.crba(model, q) @ kt.dynamics.inverse_mass_product(model, q, x), x))
     True
     """
-    if model.rotors:
+    if model.geared:
         return _solved(model, q, [x], diagonal)[0]
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
@@ -134,7 +134,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
     >>> bool(np.allclose(kt.dynamics.inverse_mass_matrix(model, q) @ kt.crba(model, q), np.eye(2)))
     True
     """
-    if model.rotors:
+    if model.geared:
         solved = _solved(model, q, identity(model.nv), diagonal)
         return [[solved[max(m, n)][min(m, n)] for n in range(model.nv)] for m in range(model.nv)]
     X, S, I = [None] * model.nb, [None] * model.nb, [None] * model.nb

@@ -7,8 +7,7 @@ Book (table 5.1)   here
 from __future__ import annotations
 
 from kinetree.algorithms.kinematics import express, own_frames, world_transforms
-from kinetree.algorithms.rnea import outward_pass
-from kinetree.algorithms.rotors import rotor_forces
+from kinetree.algorithms.rnea import transmitted_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -18,7 +17,6 @@ from kinetree.algorithms.spec import algorithm
     outputs={"F": ("nb", 6)},
     static=("reference",),
     body_frames="cheaper",
-    rotors=True,
     symbols={
         "reference": "Coordinates of the result: of the body about its origin, of the world about the world's origin, "
         "of the world about the body's origin.",
@@ -35,7 +33,7 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     the constraint. The part along the joint's motions is the joint force, ``S^T F = tau - armature a``, passive joint
     forces included; the rest is what the bearings carry. Differs: the bodies' own inertias are used, where `rnea` moves
     what a joint does not feel to the parent. Bodies that are welded to others have no joint any more; load a robot with
-    ``merge_fixed=False`` to keep theirs. A geared rotor is a part of its stator. Cost: O(nb).
+    ``merge_fixed=False`` to keep theirs. What a motor turns is a part of its stator. Cost: O(nb).
 
     See Also
     --------
@@ -57,13 +55,7 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     >>> kt.rnea(shelf, [0.0], [0.0], [0.0]).round(9).tolist()
     [-5.886]
     """
-    X, S, f = outward_pass(model, q, v, a, f_ext, model.I)
-    rotor_forces(model, X, S, f, q, v, a)
-    f[0] = model.algebra.Force.zero()
-    for i in model.inward():
-        p = model.parent[i]
-        if p:
-            f[p] = f[p] + X[i].inverse_apply(f[i])
+    f = transmitted_forces(model, q, v, a, f_ext)
     if reference == "local":
         return [list(X_i @ f[i]) for i, X_i in own_frames(model)]
     X_0 = world_transforms(model, q)

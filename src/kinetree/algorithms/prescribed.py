@@ -7,8 +7,7 @@ Book (eqs. 3.31-3.39)  here
 
 from __future__ import annotations
 
-from kinetree.algorithms.rnea import outward_pass
-from kinetree.algorithms.rotors import rotor_forces
+from kinetree.algorithms.rnea import transmitted_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -47,13 +46,8 @@ def prescribed_power(model, q, v, a, f_ext=None):
     >>> round(float(kt.dynamics.prescribed_power(b.build(), [], [], [], 0.0)), 12)
     9.81
     """
-    X, S, f = outward_pass(model, q, v, a, f_ext, model.I)
-    rotor_forces(model, X, S, f, q, v, a)
-    power = 0.0
-    for i in model.inward():
+    f, power = transmitted_forces(model, q, v, a, f_ext), 0.0
+    for i in model.outward():
         if model.joints[i].rheonomic:
             power = power + model.joints[i].sigma(model.q_of(i, q)).dot(f[i])
-        p = model.parent[i]
-        if p:
-            f[p] = f[p] + X[i].inverse_apply(f[i])
     return power

@@ -70,7 +70,6 @@ def joint_rows(model, J, F, units) -> list[list]:
     inputs="q v a",
     outputs={"Y": ("nv", "n_inertial")},
     body_frames=True,
-    rotors=True,
     symbols={
         "Y": "Ten columns for each moving body, in the order of ``kt.identify.inertial_parameters(model)``: m, m c (x, "
         "y, z), and the rotational inertia about the body's origin xx, xy, yy, xz, yz, zz, in the body's "
@@ -88,7 +87,7 @@ def joint_torque_regressor(model, q, v, a):
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986). Differs:
     the acceleration field of `rnea` takes the place of velocity and acceleration.
     The order of the parameters is that of Pinocchio's ``computeJointTorqueRegressor``, too.
-    What armatures and geared rotors add is no function of these parameters: ``rnea(model, q, v, a) - Y @
+    What armatures and gears add is no function of these parameters: ``rnea(model, q, v, a) - Y @
     inertial_parameters(model)``. Planar trees have four columns for each body: m, m c_x, m c_y, I_zz.
     Cost: O(n d). Identity: ``Y @ inertial_parameters(model) = rnea(q, v, a)`` without armature.
 
@@ -123,7 +122,6 @@ def joint_torque_regressor(model, q, v, a):
     inputs="q v",
     outputs={"y": "n_inertial"},
     body_frames=True,
-    rotors=True,
     symbols={"y": "One entry for each of ``kt.identify.inertial_parameters(model)`` [J per kg, kg m or kg m^2]."},
 )
 def kinetic_energy_regressor(model, q, v):
@@ -135,7 +133,7 @@ def kinetic_energy_regressor(model, q, v):
     -----
     Source: Featherstone (2008), eq. 2.67; Gautier and Khalil, "On the identification of the inertial parameters of
     robots" (1988), who identify with energies, because these need no accelerations.
-    Identity: ``y @ inertial_parameters(model) = kinetic_energy(q, v)`` without armature and geared rotors.
+    Identity: ``y @ inertial_parameters(model) = kinetic_energy(q, v)`` without armature and gears.
 
     See Also
     --------
@@ -158,7 +156,6 @@ def _kinetic_energies(V, algebra):
     inputs="q",
     outputs={"y": "n_inertial"},
     body_frames=True,
-    rotors=True,
     symbols={
         "y": "One entry for each of ``kt.identify.inertial_parameters(model)`` [J per kg, kg m or kg m^2]; those of "
         "rotational inertias are exact zeros."
@@ -190,7 +187,6 @@ def potential_energy_regressor(model, q):
     inputs="q v",
     outputs={"Y": (6, "n_inertial")},
     body_frames=True,
-    rotors=True,
     symbols={
         "Y": "Rows: angular momentum about the world's origin, linear momentum, world axes; one column for "
         "each of ``kt.identify.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or kg m^2]."
@@ -204,7 +200,7 @@ def momentum_regressor(model, q, v):
     Notes
     -----
     Source: Featherstone (2008), eq. 2.61, column by column. Identity: ``Y @ inertial_parameters(model) = momentum(q,
-    v)`` without geared rotors.
+    v)`` without gears.
 
     See Also
     --------
@@ -219,7 +215,6 @@ def momentum_regressor(model, q, v):
     inputs="q v",
     outputs={"Y": ("nv", "n_inertial")},
     body_frames=True,
-    rotors=True,
     symbols={
         "Y": "One column for each of ``kt.identify.inertial_parameters(model)`` [kg m^2/s or kg m/s, per kg, kg m or "
         "kg m^2]."
@@ -234,7 +229,7 @@ def generalized_momentum_regressor(model, q, v):
     -----
     Source: Featherstone (2008), eq. 6.5-6.11: the sum of ``J_i^T I_i V_i``. For joints that depend on time it is the
     derivative of the kinetic energy in v, in which their own motion takes part.
-    Identity: ``Y @ inertial_parameters(model) = crba(q) @ v`` without armature and geared rotors.
+    Identity: ``Y @ inertial_parameters(model) = crba(q) @ v`` without armature and gears.
 
     See Also
     --------

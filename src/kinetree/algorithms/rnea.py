@@ -11,8 +11,8 @@ Book (table 5.1)      here
 from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
+from kinetree.algorithms.gears import gear_forces
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.rotors import rotor_forces
 from kinetree.algorithms.spec import algorithm
 
 
@@ -50,15 +50,32 @@ def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
     return X, S, f
 
 
-def inward_pass(model, X, S, f):
-    """Joint forces ``tau = S^T f``; each body hands its force on to its parent."""
-    tau = [0.0] * model.nv
+def body_forces(model, q, v, a, f_ext=None, I=None, weight=True):
+    """`outward_pass` with gears, which also add the forces at their joints that are returned as a fourth."""
+    X, S, f = outward_pass(model, q, v, a, f_ext, I, weight)
+    return X, S, f, gear_forces(model, X, S, f, q, v, a)
+
+
+def inward_pass(model, X, S, f, gears=None):
+    """Joint forces ``tau = S^T f``, to which those of `body_forces` are added; each body passes its force on."""
+    tau = [0.0] * model.nv if gears is None else gears
     for i in model.inward():
-        tau[model.v_slice[i]] = S[i].T @ f[i]
-        p = model.parent[i]
+        p, slot = model.parent[i], model.v_slice[i]
+        tau[slot] = tau[slot] + S[i].T @ f[i]
         if p:
             f[p] = f[p] + X[i].inverse_apply(f[i])
     return tau
+
+
+def transmitted_forces(model, q, v, a, f_ext):
+    """The force ``f_i`` that each body with all that it supports gets through its joint; zero for the world."""
+    X, _, f, _ = body_forces(model, q, v, a, f_ext, model.I)
+    f[0] = model.algebra.Force.zero()
+    for i in model.inward():
+        p = model.parent[i]
+        if p:
+            f[p] = f[p] + X[i].inverse_apply(f[i])
+    return f
 
 
 @algorithm(inputs="q v a", optional="f_ext", outputs="tau")
@@ -71,7 +88,7 @@ def rnea(model, q, v, a, f_ext=None):
     -----
     Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin
     and the gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is
-    formed; the armature's ``armature * a`` and geared rotors (section 9.6) are added. Passive joint forces and
+    formed; the armature's ``armature * a`` and gears (section 9.6) are added. Passive joint forces and
     couplings are not included: see `inverse_dynamics`.
     Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``; ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
 
@@ -88,10 +105,8 @@ def rnea(model, q, v, a, f_ext=None):
     >>> bool(np.allclose(kt.rnea(model, zero, zero, zero), 0.0))
     True
     """
-    X, S, f = outward_pass(model, q, v, a, f_ext)
-    drives = rotor_forces(model, X, S, f, q, v, a)
-    tau = inward_pass(model, X, S, f)
-    return [tau[k] + model.armature[k] * a[k] + drives[k] for k in range(model.nv)]
+    tau = inward_pass(model, *body_forces(model, q, v, a, f_ext))
+    return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
 
 
 @algorithm(
@@ -107,9 +122,7 @@ def bias_forces(model, q, v, f_ext=None):
     -----
     Source: Featherstone (2008), eq. 6.2: `rnea` with zero acceleration.
     """
-    X, S, f = outward_pass(model, q, v, None, f_ext)
-    drives = rotor_forces(model, X, S, f, q, v, None)
-    return [t + x for t, x in zip(inward_pass(model, X, S, f), drives, strict=True)]
+    return inward_pass(model, *body_forces(model, q, v, None, f_ext))
 
 
 @algorithm(
@@ -125,5 +138,4 @@ def gravity_forces(model, q):
     Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force. Joints that depend on time stand
     still where they are at that time.
     """
-    X, S, f = outward_pass(model, q, None, None, None)
-    return inward_pass(model, X, S, f)
+    return inward_pass(model, *outward_pass(model, q, None, None, None))

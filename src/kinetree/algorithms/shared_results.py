@@ -39,7 +39,7 @@ def inertia_matrix(model, arrays: Mapping, derivatives: Sequence):
 def joint_forces(model, arrays: Mapping, derivatives: Sequence):
     """``tau = S^T F`` with the forces on subtrees of `rnea_derivatives`."""
     q, v, a, f_ext = (arrays.get(name) for name in ("q", "v", "a", "f_ext"))
-    if model.rotors:
+    if model.geared:
         return rnea(model, q, v, a, f_ext)
     motions = joint_motions(model, q, v)
     _, _, F = composites(model, motions, accelerations(model, motions, a))
@@ -55,7 +55,7 @@ def joint_forces(model, arrays: Mapping, derivatives: Sequence):
 def joint_accelerations(model, arrays: Mapping, derivatives: Sequence):
     """The accelerations at which `aba_derivatives` differentiates."""
     q, v, tau, f_ext = (arrays.get(name) for name in ("q", "v", "tau", "f_ext"))
-    if model.rotors:
+    if model.geared:
         return aba(model, q, v, tau, f_ext)
     motions = joint_motions(model, q, v)
     I, B = body_maps(model, motions)

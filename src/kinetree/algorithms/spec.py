@@ -14,8 +14,8 @@ from importlib import import_module
 from types import MappingProxyType
 
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, Domain
+from kinetree.algorithms.gears import refuse_gears
 from kinetree.algorithms.index import MODULES
-from kinetree.algorithms.rotors import COVERED, refuse_rotors
 from kinetree.algorithms.symbols import ARRAYS
 from kinetree.content import from_library, key
 from kinetree.errors import DuplicateNameError
@@ -155,7 +155,7 @@ def algorithm(
     static: tuple[str, ...] = (),
     domains: tuple[Domain, ...] | None = None,
     body_frames: bool | str | None = False,
-    rotors: bool | None = None,
+    geared: bool | None = None,
     symbols: Mapping[str, str] | None = None,
     raises: str = "",
 ) -> Callable[[Callable], Callable]:
@@ -166,9 +166,9 @@ def algorithm(
     Arrays are named as in ``inputs="q v a"``, or, where their shapes are not those of `kinetree.algorithms.symbols`,
     mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring gets its Parameters,
     Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
-    ``rotors`` says whether it is right for models with geared rotors; by default, whether it is listed there. If it is
-    not, such models are refused. A function of a user's own may not have the name of one of the library: others call
-    that by its name.
+    ``geared`` says whether it is right for models with gears; by default that is so for algorithms of the library. If
+    it is not, such models are refused. A function of a user's own may not have the name of one of the library: others
+    call that by its name.
     """
 
     def register(function: Callable) -> Callable:
@@ -179,10 +179,10 @@ def algorithm(
                 name=name,
             )
         arrays = _shapes(inputs)
-        known = name in COVERED if rotors is None else rotors
+        knows_gears = from_library(function) if geared is None else geared
         ALGORITHMS[name] = Spec(
             name=name,
-            function=function if known else _without_rotors(function),
+            function=function if knows_gears else _without_gears(function),
             inputs=arrays,
             optional=_shapes(optional),
             outputs=_shapes(outputs),
@@ -197,12 +197,12 @@ def algorithm(
     return register
 
 
-def _without_rotors(function: Callable) -> Callable:
-    """The function, which refuses models with geared rotors."""
+def _without_gears(function: Callable) -> Callable:
+    """The function, which refuses models with gears."""
 
     @functools.wraps(function)
     def guarded(model, *inputs, **named):
-        refuse_rotors(model, function.__name__)
+        refuse_gears(model, function.__name__)
         return function(model, *inputs, **named)
 
     return guarded

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.force_basis import force_basis
+from kinetree.algorithms.gears import refuse_gears
 from kinetree.algorithms.kinematics import link_transform
-from kinetree.algorithms.rotors import refuse_rotors
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_model, a_sequence, a_word, checked, of_kind, refuse, some_names
 from kinetree.compiler.interpret import nested
@@ -402,7 +402,7 @@ def _answers(model, q, v, tau, f_ext, handles, bodies, method):
     """Phi and b at the frames."""
     if method not in _METHODS:
         raise unknown_name("method", method, _METHODS, "articulated_inverse_inertia")
-    refuse_rotors(model, "articulated_inverse_inertia")
+    refuse_gears(model, "articulated_inverse_inertia")
     zero = np.zeros(model.nv, np.float32)  # the narrowest: q says how precise the answer is
     given = {"q": q, "v": zero if v is None else v, "tau": zero if tau is None else tau}
     spec = ALGORITHMS["aba"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from kinetree.algorithms.rnea import inward_pass, outward_pass
-from kinetree.algorithms.rotors import rotor_forces
+from kinetree.algorithms.rnea import body_forces, inward_pass
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.tracing import trace
 from kinetree.errors import unknown_name
@@ -44,7 +43,5 @@ def operation_counts(model, names: Sequence[str]) -> dict[str, int]:
 
 def _rnea_of_bodies(model, q, v, a, f_ext=None):
     """`rnea` without base inertias."""
-    X, S, f = outward_pass(model, q, v, a, f_ext, model.I)
-    drives = rotor_forces(model, X, S, f, q, v, a)
-    tau = inward_pass(model, X, S, f)
-    return [tau[k] + model.armature[k] * a[k] + drives[k] for k in range(model.nv)]
+    tau = inward_pass(model, *body_forces(model, q, v, a, f_ext, model.I))
+    return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]

@@ -36,7 +36,7 @@ def reduced_model(model, laws, q):
     Raises
     ------
     SimulationError
-        The model is planar, has geared rotors, or a given joint leads another.
+        The model is planar, has gears, or a given joint leads another.
     """
     if isinstance(model, PlanarModel):
         raise SimulationError(
@@ -49,10 +49,10 @@ def reduced_model(model, laws, q):
         entries = range(model.v_slice[i].start, model.v_slice[i].stop)
         if not any(k in given for k in entries):
             continue
-        if any(model.joint_names[i] in c.joints for c in model.couplings) or getattr(model, "rotors", ()):
+        if any(model.joint_names[i] in c.joints for c in model.couplings) or model.geared:
             raise SimulationError(
                 f"simulate: joint {model.joint_names[i]!r} is locked or prescribed in a model with couplings to it, "
-                "or with geared rotors: use integrator='semi_implicit' there.",
+                "or with gears: use integrator='semi_implicit' there.",
                 joint=model.joint_names[i],
             )
         first = model.q_slice[i].start

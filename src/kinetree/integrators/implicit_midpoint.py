@@ -59,7 +59,6 @@ class ImplicitMidpoint:
     optional="f_ext",
     outputs="q_next v_next",
     domains=COMPLETE,
-    rotors=True,
     symbols={
         "tau": "Actuator forces during the step [N m or N].",
         "v_next": "; infinite where the corrections have not come to an end (the last one above 1e-3 of the speed), "

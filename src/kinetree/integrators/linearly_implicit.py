@@ -101,7 +101,6 @@ def _variant(forces, slopes):
     optional="f_ext",
     outputs="q_next v_next",
     domains=COMPLETE,
-    rotors=True,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
 def linearly_implicit_step(model, q, v, tau, dt, f_ext=None):

@@ -57,7 +57,7 @@ class Variational:
     Raises
     ------
     UnsupportedError
-        The model has geared rotors or joints that depend on time, which the Lagrangian lacks.
+        The model has gears or joints that depend on time, which the Lagrangian lacks.
 
     Notes
     -----
@@ -103,7 +103,7 @@ class Variational:
 
 def _refuse(model) -> None:
     """Refuse what the Lagrangian here leaves out."""
-    what = "geared rotors" if model.rotors else "joints that depend on time" if model.time_dependent else None
+    what = "gears" if model.geared else "joints that depend on time" if model.time_dependent else None
     if what:
         raise UnsupportedError(
             f"the variational integrator does not support {what}, which model {model.name!r} has; "
@@ -260,9 +260,10 @@ def _end(model, q, u, p, h):
         "tau": "Actuator forces during the step [N m or N].",
         "v_next": "; infinite where the corrections have not come to an end (the last one above 1e-3 of the speed), "
         "so that no wrong number passes for a result.",
-        "UnsupportedError": "The model has geared rotors or joints that depend on time, which the Lagrangian lacks.",
+        "UnsupportedError": "The model has gears or joints that depend on time, which the Lagrangian lacks.",
     },
     raises="UnsupportedError",
+    geared=False,
 )
 def variational_step(model, q, v, tau, dt, f_ext=None):
     """One step of the variational midpoint rule under constant forces, by a fixed number of corrections.

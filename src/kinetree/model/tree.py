@@ -50,6 +50,11 @@ class Tree:
 
     rotors = ()  # geared rotors; models that have some set their own
 
+    @property
+    def geared(self) -> bool:
+        """Whether geared rotors couple velocities of joints with bodies beyond those that the joints connect."""
+        return bool(self.rotors)
+
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a {type(self).__name__} is immutable; replace({name}=...) gives a changed copy")
 

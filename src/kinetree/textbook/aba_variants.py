@@ -83,6 +83,7 @@ class Definite:
     outputs="a",
     domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
     symbols={"model": "; every body must have an invertible inertia."},
+    geared=False,
 )
 def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by articulated bodies, with inverse inertias and implicit joints.
@@ -173,6 +174,7 @@ def _minus_dyads(Phi, dyads):
     outputs="a",
     domains=(UNIT_QUATERNIONS, INVERTIBLE_INERTIAS),
     symbols={"model": "; every body must have an invertible inertia."},
+    geared=False,
 )
 def aba_implicit_joints(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by articulated bodies, with inertias and implicit joints.

@@ -9,7 +9,7 @@ Book (eq. 6.4-6.11)   here
 from __future__ import annotations
 
 from kinetree.algorithms.force_terms import differential_inverse_dynamics, joint_axes
-from kinetree.algorithms.rotors import add_rotor_inertia
+from kinetree.algorithms.gears import add_gear_inertia
 from kinetree.algorithms.spec import algorithm
 
 
@@ -39,7 +39,7 @@ def mass_matrix_jacobians(model, q):
             F = model.I[k] @ J_m
             for n, J_n in columns[: at + 1]:
                 M[m][n] = M[n][m] = M[m][n] + J_n.dot(F)
-    add_rotor_inertia(model, X, S, M)
+    add_gear_inertia(model, X, S, M)
     for k in range(model.nv):
         M[k][k] = M[k][k] + model.armature[k]
     return M

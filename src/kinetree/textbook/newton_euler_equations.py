@@ -18,7 +18,7 @@ from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import is_zero
 
 
-@algorithm(inputs="q v a", optional="f_ext", outputs="tau")
+@algorithm(inputs="q v a", optional="f_ext", outputs="tau", geared=False)
 def newton_euler(model, q, v, a, f_ext=None):
     r"""Inverse dynamics of the tree by the original Newton-Euler equations in vectors of three.
 

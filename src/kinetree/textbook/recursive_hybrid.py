@@ -28,6 +28,7 @@ from kinetree.algorithms.spec import algorithm
         "a": "; read for the joints not in ``forward`` only, finite for all.",
     },
     raises="SingularityError",
+    geared=False,
 )
 def hybrid_recursive(model, q, v, tau, a, f_ext=None, *, forward):
     """Hybrid dynamics of the tree by Kim's recursion.

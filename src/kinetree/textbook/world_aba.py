@@ -13,7 +13,7 @@ from kinetree.algorithms.response import Articulated
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
+@algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError", geared=False)
 def aba_world(model, q, v, tau, f_ext=None):
     r"""Forward dynamics of the tree by the articulated-body algorithm in absolute coordinates.
 

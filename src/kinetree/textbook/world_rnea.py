@@ -12,7 +12,7 @@ from kinetree.algorithms.kinematics import motion_subspace, world_transforms
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(inputs="q v a", optional="f_ext", outputs="tau")
+@algorithm(inputs="q v a", optional="f_ext", outputs="tau", geared=False)
 def rnea_world(model, q, v, a, f_ext=None):
     r"""Inverse dynamics of the tree by the recursive Newton-Euler algorithm in absolute coordinates.
 

@@ -20,30 +20,10 @@ rho^2``, is the last term alone (Featherstone, example 9.5): right for a stator 
 
 from __future__ import annotations
 
-from kinetree.algorithms.factorize import LDL
 from kinetree.errors import UnsupportedError
 
-COVERED = frozenset({
-    # Dynamics and energies, with the terms above.
-    "rnea", "bias_forces", "gravity_forces", "crba", "aba", "coriolis_matrix", "rnea_derivatives", "aba_derivatives",
-    "inverse_dynamics", "forward_dynamics", "semi_implicit_acceleration", "semi_implicit_step", "rk4_step",
-    "passive_joint_forces", "kinetic_energy", "potential_energy", "elastic_energy", "momentum", "centroidal_momentum",
-    "centroidal_momentum_matrix", "inertial_forces", "coriolis_forces", "external_forces", "prescribed_power",
-    "mass_matrix_columns", "mass_matrix_jacobians", "inverse_mass_product", "inverse_mass_matrix", "ltl", "ltdl",
-    "ltl_factorize", "ltdl_factorize", "ltl_solve", "ltdl_solve", "lower_product", "lower_transpose_product",
-    "lower_solve", "lower_transpose_solve", "symmetric_product", "forward_dynamics_crba", "hybrid_aba", "hybrid_crba",
-    "hybrid_dynamics", "crba_restricted",
-    # Whatever turns in the bodies: a rotor's center of mass is at rest in its stator.
-    "center_of_mass", "center_of_mass_velocity", "center_of_mass_jacobian", "forward_kinematics", "pose",
-    "body_velocities", "velocity", "body_accelerations", "acceleration", "jacobian", "jacobian_rate",
-    "frame_poses", "frame_transforms", "frame_velocities", "frame_accelerations", "frame_jacobians", "q_dot",
-    "integrate", "difference", "normalize", "apply_couplings", "tangent_rate", "reparameterize",
-    "body_jacobian_product", "body_jacobian_rate_product", "body_jacobian_transpose_product",
-})  # fmt: skip
-"""Algorithms that are right for models with geared rotors. All others refuse such models."""
 
-
-def refuse_rotors(model, name: str) -> None:
+def refuse_gears(model, name: str) -> None:
     """Refuse a model whose rotors an algorithm would leave out.
 
     Raises
@@ -65,7 +45,7 @@ def along_axis(model, rotor):
     return model.algebra.Force(rotor.axis, model.algebra.Force.zero().linear)
 
 
-def driven(model, rotor) -> int:
+def geared_velocity(model, rotor) -> int:
     """The velocity to which the rotor is geared."""
     return model.v_slice[rotor.joint].start
 
@@ -94,7 +74,7 @@ def _stator_motions(model, X, S, q, v, a):
     return W, dW
 
 
-def rotor_forces(model, X, S, f, q, v, a):
+def gear_forces(model, X, S, f, q, v, a):
     """Add the couples of the rotors to the forces ``f`` on their stators; return the forces at their joints.
 
     ``v`` or ``a`` may be None, as for the outward pass of `rnea`.
@@ -104,7 +84,7 @@ def rotor_forces(model, X, S, f, q, v, a):
         return tau
     W, dW = _stator_motions(model, X, S, q, v, a)
     for rotor in model.rotors:
-        b, k, axis = rotor.body, driven(model, rotor), along_axis(model, rotor)
+        b, k, axis = rotor.body, geared_velocity(model, rotor), along_axis(model, rotor)
         momentum = rotor.axial_inertia * rotor.ratio
         if a is not None:
             tau[k] = tau[k] + momentum * rotor.ratio * a[k]
@@ -118,10 +98,10 @@ def rotor_forces(model, X, S, f, q, v, a):
     return tau
 
 
-def add_rotor_inertia(model, X, S, M):
+def add_gear_inertia(model, X, S, M):
     """Add ``J rho (e_k s^T + s e_k^T) + J rho^2 e_k e_k^T`` to M, ``s = a . S`` of the joints that carry the stator."""
     for rotor in model.rotors:
-        k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        k, momentum = geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
         M[k][k] = M[k][k] + momentum * rotor.ratio
         F, i = along_axis(model, rotor) * momentum, rotor.body
         while i:
@@ -131,18 +111,18 @@ def add_rotor_inertia(model, X, S, M):
             F, i = X[i].inverse_apply(F), model.parent[i]
 
 
-def rotor_energy(model, V, v):
+def gear_energy(model, V, v):
     """Twice the kinetic energy that the rotors have beyond that of locked ones."""
     twice = 0.0
     for rotor in model.rotors:
-        spin = rotor.ratio * v[driven(model, rotor)]
+        spin = rotor.ratio * v[geared_velocity(model, rotor)]
         twice = twice + rotor.axial_inertia * spin * spin
         if rotor.body:
             twice = twice + along_axis(model, rotor).dot(V[rotor.body]) * (rotor.axial_inertia * spin * 2.0)
     return twice
 
 
-def add_rotor_coriolis(model, X_0, V, S, S_dot, v, C):
+def add_gear_coriolis(model, X_0, V, S, S_dot, v, C):
     r"""Add the rotors' Coriolis matrix, everything in world coordinates.
 
     With ``s_n = a . S_n`` the forces beyond M a are ``J rho v_k S_n . (w x a)`` at n and ``J rho a . (dS/dt v)`` at k.
@@ -152,7 +132,7 @@ def add_rotor_coriolis(model, X_0, V, S, S_dot, v, C):
     for rotor in model.rotors:
         if not rotor.body:
             continue
-        k, momentum = driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        k, momentum = geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
         axis = X_0[rotor.body].inverse_apply(along_axis(model, rotor))
         gyroscopic = _turning(model, V[rotor.body]).cross(axis) * (0.5 * momentum)
         columns = _columns(model, rotor.body, S, S_dot)
@@ -175,7 +155,7 @@ def _columns(model, b, *parts):
     ]
 
 
-def add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M):
+def add_gear_derivatives(model, motions, columns, v, a, dq, dv, M):
     """Add the derivatives of the rotors' forces; motions and columns are those of `derivatives`, in root coordinates.
 
     A rigid displacement S_m of the stator turns the couple W with it; relative to that, the angular velocity of the
@@ -183,7 +163,7 @@ def add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M):
     ``S_m`` and ``sweep_m - V x S_m``.
     """
     for rotor in model.rotors:
-        b, k, momentum = rotor.body, driven(model, rotor), rotor.axial_inertia * rotor.ratio
+        b, k, momentum = rotor.body, geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
         M[k][k] = M[k][k] + momentum * rotor.ratio
         if not b:
             continue
@@ -213,11 +193,17 @@ def add_rotor_derivatives(model, motions, columns, v, a, dq, dv, M):
                     dq[n][m] = dq[n][m] + ring_mn.dot(W)
 
 
-def solve_leaf_first(H, columns, scales):
-    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros.
+def add_gear_momentum(model, v, h):
+    """Add the angular momenta ``J rho v_k a`` of the rotors to those of their stators."""
+    for rotor in model.rotors:
+        if rotor.body:  # what turns on the world is no more part of the tree than what is fixed there
+            spin = rotor.ratio * v[geared_velocity(model, rotor)]
+            h[rotor.body] = h[rotor.body] + along_axis(model, rotor) * (rotor.axial_inertia * spin)
 
-    ``scales`` are those of the pivots (`inertia_scales`).
-    """
-    n = len(H)
-    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n, scales[::-1])
-    return [factor.solve(b[::-1])[::-1] for b in columns]
+
+def add_gear_momentum_columns(model, X_0, columns):
+    """The same by velocity, in world coordinates."""
+    for rotor in model.rotors:
+        if rotor.body:
+            k, momentum = geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
+            columns[k] = columns[k] + X_0[rotor.body].inverse_apply(along_axis(model, rotor) * momentum)
