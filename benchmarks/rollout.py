@@ -95,8 +95,10 @@ class Task:
         rows = self.steps // every + 1
         out = tuple(np.empty((self.n, rows, x.shape[-1]), dtype) for x in arrays[:2])
 
+        record = self.kt.Record(every=every)
+
         def run():
-            return tuple(x[:, -1] for x in roll(*arrays, DT, every=every, out=out))
+            return tuple(x[:, -1] for x in roll(*arrays, DT, record=record, out=out))
 
         return run
 

@@ -60,7 +60,7 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
 
     def runner():
         try:
-            return roll(*starts, None, duration / steps, steps=steps, every=steps)
+            return roll(*starts, None, duration / steps, steps=steps, record=kt.Record(every=steps))
         except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
 
@@ -106,7 +106,7 @@ def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
     def runner():
         try:
             run = kt.simulate(model, q0, v0, duration=duration, dt=duration / steps, integrator=name,
-                              record_every=steps, progress=False)  # fmt: skip
+                              record=kt.Record(every=steps), progress=False)  # fmt: skip
         except kt.errors.KinetreeError as error:
             raise Unable(str(error)) from None
         return (run.q[-1], run.v[-1]), per_step and per_step * steps

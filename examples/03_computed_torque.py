@@ -49,7 +49,7 @@ def computed_torque(t, q, v):
 
 def follow(controller, **how):  # four seconds; times and errors of the seven joints
     q0, v0 = MIDDLE - OFFSET, AMPLITUDE * RATE
-    run = kt.simulate(ARM, q0, v0, duration=4.0, controller=controller, sample_period=0.01, **how)
+    run = kt.simulate(ARM, q0, v0, duration=4.0, controller=controller, record=kt.Record(period=0.01), **how)
     return run.time, run.q[:, :7] - np.array([wanted(t)[0][:7] for t in run.time])
 
 
@@ -69,7 +69,7 @@ def main(plot: str | None = None) -> None:
 
 def check() -> None:
     """An ideal computed torque makes the error e0 (1 + w t) exp(-w t); what is left otherwise is the sampling."""
-    t, error = follow(computed_torque, dt=0.01, integrator="adaptive", rtol=1e-7, atol=1e-9)
+    t, error = follow(computed_torque, dt=0.01, integrator=kt.integrators.Adaptive(rtol=1e-7, atol=1e-9))
     wt = BANDWIDTH * t[:, None]
     assert np.allclose(error, -0.1 * (1.0 + wt) * np.exp(-wt), rtol=0.0, atol=1e-6)
 

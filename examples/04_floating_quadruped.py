@@ -41,7 +41,7 @@ def fall():
     """One second of free fall from rest."""
     q0 = ROBOT.neutral()  # q = (position, quaternion, joints)
     q0[7:] = HOME
-    return kt.simulate(ROBOT, q0, duration=1.0, integrator="rk4", controller=controller, sample_period=0.01)
+    return kt.simulate(ROBOT, q0, duration=1.0, integrator="rk4", controller=controller, record=kt.Record(period=0.01))
 
 
 def turned(q):

@@ -49,7 +49,9 @@ def balance(w):
 
 def spin(model):
     """Eight seconds from 14 rad/s, the arms almost closed."""
-    return kt.simulate(model, q0=[0, 0.05, -0.05], v0=[14, 0, 0], duration=8.0, integrator="rk4", sample_period=0.01)
+    return kt.simulate(
+        model, q0=[0, 0.05, -0.05], v0=[14, 0, 0], duration=8.0, integrator="rk4", record=kt.Record(period=0.01)
+    )
 
 
 def main(plot: str | None = None) -> None:

@@ -47,7 +47,7 @@ def controller(t, q, v):
 
 
 def follow(**how):  # two seconds; times, errors and positions of the tool
-    run = kt.simulate(ARM, START, duration=2.0, controller=controller, sample_period=0.01, **how)
+    run = kt.simulate(ARM, START, duration=2.0, controller=controller, record=kt.Record(period=0.01), **how)
     p = kt.pose(ARM, run.q, frame="tool").p_WF
     return run.time, np.array([circle(t)[0] for t in run.time]) - p, p
 
@@ -68,7 +68,7 @@ def main(plot: str | None = None) -> None:
 
 def check() -> None:
     """The error is (e0 + (e0' + w e0) t) exp(-w t), whatever the arm does meanwhile."""
-    t, error, _ = follow(dt=0.01, integrator="adaptive", rtol=1e-8, atol=1e-10)
+    t, error, _ = follow(dt=0.01, integrator=kt.integrators.Adaptive(rtol=1e-8, atol=1e-10))
     e0, rate = error[0], circle(0.0)[1]
     expected = (e0 + np.outer(t, rate + BANDWIDTH * e0)) * np.exp(-BANDWIDTH * t)[:, None]
     assert np.abs(error - expected).max() < 1e-6 and np.linalg.norm(e0) > 0.1

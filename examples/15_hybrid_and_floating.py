@@ -16,7 +16,7 @@ from kinetree.joints import Prismatic
 FLOORS, SWAY, RATE = ("first", "second", "third"), 0.005, 8.5  # of the table [m, rad/s], near resonance
 ROBOT = kt.load("quadruped", floating_base=True).without_limits()
 HOME, LOOP = np.tile([0.0, 0.8, -1.6], 4), 6.0 * np.pi  # [rad], [rad/s]
-EXACT = {"integrator": "adaptive", "rtol": 1e-8, "atol": 1e-9, "sample_period": 0.02}
+EXACT = {"integrator": kt.integrators.Adaptive(rtol=1e-8, atol=1e-9), "record": kt.Record(period=0.02)}
 
 
 def building():

@@ -37,14 +37,15 @@ def absolute(group: str):
     model = b.build().replace(equipment=Equipment(loops=(LoopJoint("pivot", Spherical(), "world", "pivot"),)))
     v0 = np.concatenate((OMEGA, np.cross(OMEGA, (0, 1, 0))))  # of the center of mass; linear first on R^3 x SO(3)
     v0 = v0 if group == "SE(3)" else np.roll(v0, 3)
-    return ConstrainedAlpha(model, rho_inf=0.9).run([0, 1, 0, 1, 0, 0, 0], v0, duration=0.1, dt=1e-4)
+    return ConstrainedAlpha(model, rho=0.9).run([0, 1, 0, 1, 0, 0, 0], v0, duration=0.1, dt=1e-4)
 
 
 def energy(integrator: str) -> np.ndarray:
     """Energy less that of the start [J], for the top as a tree: a ball joint, 100000 steps of 0.2 ms."""
     b = kt.ModelBuilder("heavy top")
     b.add_body("top", joint=Spherical(), mass=15.0, com=(0, 1, 0), inertia=INERTIA)
-    q, v = kt.rollout(top := b.build(), top.neutral(), OMEGA, None, 2e-4, steps=10**5, every=20, integrator=integrator)
+    roll = kt.simulation.Rollout(top := b.build(), integrator)
+    q, v = roll(top.neutral(), OMEGA, None, 2e-4, steps=10**5, record=kt.Record(every=20))
     return (total := kt.kinetic_energy(top, q, v) + kt.potential_energy(top, q)) - total[0]
 
 

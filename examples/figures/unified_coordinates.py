@@ -94,7 +94,9 @@ def reference():
     b = kt.ModelBuilder("box", gravity=(0.0, 0.0, 0.0))
     b.add_body("box", joint=FreeUnified(CUBE), mass=1.0, inertia=MOMENTS)
     model, w0 = b.build(), CUBE.D @ np.r_[OMEGA0, 0.0, 0.0, 0.0]
-    q, w = kt.rollout(model, model.neutral(), w0, None, 1e-5, steps=100_000, every=20, integrator="rk4")
+    q, w = kt.rollout(
+        model, model.neutral(), w0, None, 1e-5, steps=100_000, record=kt.Record(every=20), integrator="rk4"
+    )
     R = np.array([rotation(x) for x in q[:, 3:]])
     return np.linspace(0.0, 1.0, len(q)), R[:, :, 2], (w @ CUBE.D_inverse.T)[:, :3]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import math
@@ -223,8 +224,10 @@ Check = Callable[[str, object], object]
 """``check(what, value)`` raises ArgumentError."""
 
 
-def checked(**checks: Check) -> Callable[[_Function], _Function]:
+def checked(moved: Mapping[str, str] | None = None, /, **checks: Check) -> Callable[[_Function], _Function]:
     """Check arguments of the decorated function, by their names, before it runs; its defaults are not looked at.
+
+    An option that the function does not have is refused with those that it has, or as ``moved`` says it is given.
 
     Examples
     --------
@@ -241,11 +244,15 @@ def checked(**checks: Check) -> Callable[[_Function], _Function]:
         parameters = list(inspect.signature(function).parameters.values())
         places = {p.name: (k if p.kind is not p.KEYWORD_ONLY else len(parameters)) for k, p in enumerate(parameters)}
         defaults = {p.name: p.default for p in parameters}
+        any_name = any(p.kind is p.VAR_KEYWORD for p in parameters)
         outer, _, own = function.__qualname__.rpartition(".")
         label = outer.rpartition(".")[2] if own == "__init__" else own
 
         @functools.wraps(function)
         def call(*args, **named):
+            for name in () if any_name else named:
+                if name not in places:
+                    _refuse_option(label, name, [known for known in places if known != "self"], moved or {})
             for name, check in checks.items():
                 if name in named:
                     value = named[name]
@@ -260,6 +267,14 @@ def checked(**checks: Check) -> Callable[[_Function], _Function]:
         return call
 
     return decorate
+
+
+def _refuse_option(label: str, name: str, known: list[str], moved: Mapping[str, str]) -> NoReturn:
+    if name in moved:
+        raise ArgumentError(f"{label}: {name} is no option of its own; give {moved[name]}.", argument=name)
+    close = difflib.get_close_matches(name, [*known, *moved], n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    raise ArgumentError(f"{label}: there is no option {name!r}.{hint} Options: {', '.join(known)}.", argument=name)
 
 
 def a_model(what: str, value: object) -> None:
@@ -378,9 +393,9 @@ def a_depth(what: str, value: object) -> None:
 
 
 def a_method(what: str, value: object) -> None:
-    """A name, or a class or object that takes steps."""
-    if not (isinstance(value, str) or hasattr(value, "step")):
-        refuse(what, value, "the name of an integrator, or one with step(t, h, q, v, tau, f_ext)")
+    """A name, a class that takes steps, or a method with its options."""
+    if not (isinstance(value, str) or (hasattr(value, "name") and (callable(value) or hasattr(value, "solve")))):
+        refuse(what, value, "an integrator: its name, a method of kt.integrators, or a class with a name and step(...)")
 
 
 def a_seed(what: str, value: object) -> None:

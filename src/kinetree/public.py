@@ -12,8 +12,9 @@ from importlib import import_module
 
 PLACES = {
     "kinetree": {
-        "Event": "integrators.events", "MechanismBuilder": "model.mechanism", "Model": "model.model",
-        "ModelBuilder": "model.builder", "Simulation": "simulation.simulation", "Trajectory": "simulation.trajectory",
+        "Checkpoint": "simulation.options", "Event": "integrators.events", "Inputs": "simulation.options",
+        "MechanismBuilder": "model.mechanism", "Model": "model.model", "ModelBuilder": "model.builder",
+        "Record": "simulation.options", "Simulation": "simulation.simulation", "Trajectory": "simulation.trajectory",
         "accuracy": "analysis.accuracy", "compile": "compiler.function", "dh": "io.dh",
         "differentiate": "compiler.derivative_functions", "interpreted": "compiler.interpret",
         "lint": "io.lint.lint", "load": "io.load", "rollout": "simulation.rollout", "save": "io.save",
@@ -25,10 +26,21 @@ PLACES = {
         "articulated_inertia": "compiler.handles", "articulated_inverse_inertia": "compiler.handles",
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
     },
+    "kinetree.integrators": {
+        "ADAPTIVE": "integrators.methods", "Adaptive": "integrators.methods",
+        "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
+        "GeneralizedAlpha": "integrators.generalized_alpha", "RungeKutta4": "integrators.rk4",
+        "SemiImplicitEuler": "integrators.semi_implicit", "System": "integrators.system",
+        "explicit_method": "integrators.explicit", "solve_adaptive": "integrators.adaptive",
+        "solve_embedded": "integrators.embedded",
+    },
     "kinetree.io": {
         "DHRow": "io.dh", "DHTable": "io.dh", "Isolation": "io.isolated", "load_mjcf": "io.mjcf.read",
         "load_sdf": "io.sdf.read", "load_urdf": "io.urdf.read", "to_dh": "io.dh_extract", "to_mjcf": "io.mjcf.write",
         "to_urdf": "io.urdf.write",
+    },
+    "kinetree.simulation": {
+        "Motor": "simulation.motors", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
     },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",

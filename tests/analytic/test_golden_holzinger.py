@@ -289,7 +289,16 @@ def rolled(joint, integrator, steps):
     D, D_inverse = (joint.projection.D, joint.projection.D_inverse) if isinstance(joint, FreeUnified) else (1.0, 1.0)
     v0 = np.r_[OMEGA0, 0.0, 0.0, 0.0]
     start = D @ v0 if isinstance(joint, FreeUnified) else v0
-    q, v = kt.rollout(model, model.neutral(), start, None, 1.0 / steps, steps=steps, every=steps, integrator=integrator)
+    q, v = kt.rollout(
+        model,
+        model.neutral(),
+        start,
+        None,
+        1.0 / steps,
+        steps=steps,
+        record=kt.Record(every=steps),
+        integrator=integrator,
+    )
     v = v[-1]
     return q[-1, 3:], (D_inverse @ v if isinstance(joint, FreeUnified) else v)[:3]
 
@@ -418,7 +427,7 @@ def test_H09_floating_base_in_unified_velocities(integrator):
     rng = np.random.default_rng(4)
     q0, v0 = twist.random_q(rng), rng.normal(size=twist.nv)
     w0 = np.r_[joint.projection.D @ v0[:6], v0[6:]]
-    q, v = kt.rollout(twist, q0, v0, None, 1e-3, steps=100, every=100, integrator=integrator)
-    q_u, w = kt.rollout(unified, q0, w0, None, 1e-3, steps=100, every=100, integrator=integrator)
+    q, v = kt.rollout(twist, q0, v0, None, 1e-3, steps=100, record=kt.Record(every=100), integrator=integrator)
+    q_u, w = kt.rollout(unified, q0, w0, None, 1e-3, steps=100, record=kt.Record(every=100), integrator=integrator)
     np.testing.assert_allclose(q_u[-1], q[-1], rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(joint.projection.D_inverse @ w[-1, :6], v[-1, :6], rtol=0.0, atol=1e-9)

@@ -89,6 +89,6 @@ def test_energy_of_the_exact_motion_is_constant(scene):
     ode45 of the notes' code drifts by -18.5 and -1.46 g cm^2/s^2.
     """
     model, q0 = scene()
-    run = kt.simulate(model, q0, duration=2.0, integrator="adaptive", rtol=1e-11, atol=1e-11, dt=0.02)
+    run = kt.simulate(model, q0, duration=2.0, integrator=kt.integrators.Adaptive(rtol=1e-11, atol=1e-11), dt=0.02)
     drift = np.abs(run.energy - run.energy[0]).max()
     assert drift < 1e-7 * np.abs(run.kinetic_energy).max()

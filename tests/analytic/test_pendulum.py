@@ -40,8 +40,13 @@ def test_period_is_the_complete_elliptic_integral(amplitude):
     """
     length = 0.7
     period = 4.0 * np.sqrt(length / G) * ellipk(np.sin(amplitude / 2.0) ** 2)
-    run = kt.simulate(pendulum(length), [amplitude], duration=period, dt=period / 50, integrator="adaptive",
-                      rtol=1e-12, atol=1e-12)  # fmt: skip
+    run = kt.simulate(
+        pendulum(length),
+        [amplitude],
+        duration=period,
+        dt=period / 50,
+        integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12),
+    )
     assert run.q[-1, 0] == pytest.approx(amplitude, abs=1e-9)
     assert abs(run.v[-1, 0]) < 1e-8
 

@@ -41,7 +41,9 @@ def test_a_tumbling_top_at_the_defaults():
     """The same top with nothing but a step of 2 ms said: energy to 1e-9 and omega to 1e-6 after 10 s."""
     model, start = rigid_body([0.01, 0.02, 0.03]), free_start([0.01, 10.0, 0.01])
     run = kt.simulate(model, v0=start, duration=10.0, dt=2e-3)
-    exact = kt.simulate(model, v0=start, duration=10.0, dt=0.1, integrator="adaptive", rtol=3e-14, atol=3e-14)
+    exact = kt.simulate(
+        model, v0=start, duration=10.0, dt=0.1, integrator=kt.integrators.Adaptive(rtol=3e-14, atol=3e-14)
+    )
     assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-9
     assert np.max(np.abs(run.v[-1] - exact.v[-1])) < 1e-6
 
@@ -73,7 +75,9 @@ def test_unstable_box_follows_its_elliptic_functions():
     The motion amplifies errors by exp(69 t): 1e-12 per step leaves about 1e-6 of 100 rad/s at 0.2 s.
     """
     model = ball((5.2988, 1.1775, 4.3568))
-    run = kt.simulate(model, v0=[0.01, 0.0, 100.0], duration=0.2, dt=0.1, integrator="adaptive", rtol=1e-12, atol=1e-12)
+    run = kt.simulate(
+        model, v0=[0.01, 0.0, 100.0], duration=0.2, dt=0.1, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12)
+    )
     assert run.v[1] == pytest.approx((5.09817503394895, -5.88683561557081, 99.7949045491813), abs=1e-5)
     assert run.v[2] == pytest.approx((4.86622404453106, -5.61900198584940, -99.8131595510741), abs=1e-5)
     expected = np.array((-0.0257036651, -0.3182552201, 0.9475109991, -0.0166085222))

@@ -26,7 +26,7 @@ def table(folder) -> dict[str, tuple]:
         "controllers.Delayed": (controllers.Delayed, dict(controller=_damping, delay=0.01, initial=None)),
         "controllers.Sum": (_beside(controllers.Sum, sampled), dict(controller=_damping)),
         "controllers.check_delays": (controllers.check_delays, dict(controller=late, dt=0.01)),
-        "controllers.composed": (controllers.composed, dict(controller=_damping, sample_time=0.01, delay=0.02)),
+        "controllers.composed": (controllers.composed, dict(controller=_damping)),
         "signals.Noise": (signals.Noise, dict(deviation=[0.1, 0.2], sample_time=0.01, seed=3)),
         "signals.Pulse": (signals.Pulse, dict(value=[0.1, 0.2], start=0.0, duration=0.1)),
         "signals.Sine": (signals.Sine, dict(amplitude=[0.1, 0.2], frequency=1.0, phase=0.0)),

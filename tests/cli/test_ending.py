@@ -42,7 +42,7 @@ class Pressed:
 
     def __call__(self, model, *arguments, **options):
         """In the place of kinetree.simulation.simulate.simulate."""
-        return kt.simulate(model, *arguments, controller=self.controller, **(options | {"tau": None}))
+        return kt.simulate(model, *arguments, controller=self.controller, **(options | {"inputs": None}))
 
     def controller(self, t, q, v):
         """No force."""

@@ -32,8 +32,14 @@ def test_error_follows_the_tolerance_on_the_top(method):
     q0[3:], v0[:3] = top.quaternion(R0), w0
     tolerances, errors = (1e-5, 1e-7) if method == "bs32" else (1e-7, 1e-10), []
     for tolerance in tolerances:
-        run = kt.simulate(model, q0, v0, duration=2.0, dt=0.5, integrator="adaptive", method=method, rtol=tolerance,
-                          atol=tolerance)  # fmt: skip
+        run = kt.simulate(
+            model,
+            q0,
+            v0,
+            duration=2.0,
+            dt=0.5,
+            integrator=kt.integrators.Adaptive(method, rtol=tolerance, atol=tolerance),
+        )
         off = max(np.abs(run.v[-1, :3] - w1).max(), np.abs(rotation_matrix(run.q[-1, 3:]) - R1).max())
         errors.append(off)
         assert off < 100 * tolerance
@@ -109,8 +115,12 @@ def test_charts_may_change_between_steps():
     model = rigid_body((1.0, 2.0, 3.0), joint=SphericalExponential())
     ball = rigid_body((1.0, 2.0, 3.0), joint=Free())
     v0 = np.array([0.3, 4.0, 0.2])
-    found = kt.simulate(model, v0=v0, duration=4.0, dt=0.1, integrator="adaptive", method="dp54", rtol=1e-9, atol=1e-9)
-    exact = kt.simulate(ball, v0=[*v0, 0, 0, 0], duration=4.0, dt=0.1, integrator="adaptive", rtol=1e-12, atol=1e-12)
+    found = kt.simulate(
+        model, v0=v0, duration=4.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54", rtol=1e-9, atol=1e-9)
+    )
+    exact = kt.simulate(
+        ball, v0=[*v0, 0, 0, 0], duration=4.0, dt=0.1, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12)
+    )
     poses = kt.forward_kinematics(model, found.q[-1]), kt.forward_kinematics(ball, exact.q[-1])
     R = [np.asarray(pose[0] if isinstance(pose, tuple) else pose.R)[-1] for pose in poses]
     assert pytest.approx(R[1], abs=1e-6) == R[0]
@@ -121,7 +131,7 @@ def test_same_run_in_the_same_pieces_has_the_same_bits():
 
     def make():
         model = kt.load("double_pendulum")
-        return kt.Simulation(model, [1.0, 0.5], dt=0.01, integrator="adaptive", method="dp54")
+        return kt.Simulation(model, [1.0, 0.5], dt=0.01, integrator=kt.integrators.Adaptive("dp54"))
 
     sim = make()
     sim.advance(0.2)
@@ -138,7 +148,7 @@ def test_a_singular_force_stops_the_solver_with_a_time():
     """q'' = -1/q^2 falls into the origin at t = pi/(2 sqrt 2): the steps become as short as rounding there."""
     model = slider(mass=1.0)
     with pytest.raises(SimulationError, match=r"\(dp54\) stopped after t = 1.1107|no longer finite") as info:
-        kt.simulate(model, [1.0], duration=2.0, dt=0.1, integrator="adaptive", method="dp54",
+        kt.simulate(model, [1.0], duration=2.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54"),
                     controller=lambda t, q, v: -1.0 / q**2)  # fmt: skip
     assert info.value.time == pytest.approx(np.pi / (2.0 * np.sqrt(2.0)), abs=1e-3)
 
@@ -158,5 +168,5 @@ def test_limits_stop_the_run():
     b.add_body("mass", joint=Prismatic((0, 0, 1)), mass=1.0, inertia=np.eye(3), lower=-1.0, upper=1.0)
     model = b.build()
     with pytest.raises(kt.errors.LimitError) as info:
-        kt.simulate(model, [0.0], duration=2.0, dt=0.1, integrator="adaptive", method="dp54", limits="raise")
+        kt.simulate(model, [0.0], duration=2.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54"), limits="raise")
     assert info.value.time == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)

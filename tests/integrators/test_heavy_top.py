@@ -33,11 +33,11 @@ def absolute(group: str):
     return b.build().replace(equipment=Equipment(loops=(LoopJoint("pivot", Spherical(), "world", "pivot"),)))
 
 
-def run(group: str, dt: float, duration: float = 0.1, rho_inf: float = 0.9):
+def run(group: str, dt: float, duration: float = 0.1, rho: float = 0.9):
     """The benchmark's motion; positions start with those of the center of mass in both groups."""
     linear = np.cross(OMEGA, (0, 1, 0))
     v0 = np.concatenate((OMEGA, linear) if group == "SE(3)" else (linear, OMEGA))
-    method = ConstrainedAlpha(absolute(group), rho_inf=rho_inf)
+    method = ConstrainedAlpha(absolute(group), rho=rho)
     return method.run([0, 1, 0, 1, 0, 0, 0], v0, duration=duration, dt=dt)
 
 
@@ -89,7 +89,9 @@ def test_the_tree_meets_the_benchmark():
     b.add_body("top", joint=Spherical(), mass=15.0, com=(0, 1, 0), inertia=INERTIA)
     model, found = b.build(), []
     for dt in (2e-4, 1e-4):
-        end = kt.simulate(model, v0=OMEGA, duration=0.1, dt=dt, integrator="generalized_alpha", record_every=10000)
+        end = kt.simulate(
+            model, v0=OMEGA, duration=0.1, dt=dt, integrator="generalized_alpha", record=kt.Record(every=10000)
+        )
         pose = kt.forward_kinematics(model, end.q[-1])
         found.append(pose.R_WB[1] @ (0, 1, 0))
     assert (4 * found[1] - found[0]) / 3 == pytest.approx(GOLDEN[0.1], abs=1e-5)
@@ -109,7 +111,7 @@ def test_a_four_bar_closes_and_keeps_its_energy():
     )
     q0, v0 = np.array([1.2, -1.2, -1.2]), np.array([1.0, -1.0, 1.0])  # a parallelogram
     q0[2] = -(np.pi - 1.2)
-    found = ConstrainedAlpha(model, rho_inf=0.8).run(q0, v0, duration=1.0, dt=1e-3)
+    found = ConstrainedAlpha(model, rho=0.8).run(q0, v0, duration=1.0, dt=1e-3)
     tree = model.without_unsupported()
     energy = kt.kinetic_energy(tree, found.q, found.v) + kt.potential_energy(tree, found.q)
     assert found.drift.max() < 1e-12

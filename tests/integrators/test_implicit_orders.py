@@ -38,7 +38,7 @@ def test_order_on_the_free_asymmetric_top(name):
     moments, omega = (1.0, 2.0, 3.0), np.array([1.0, 0.0, 2.0])
     model, errors = ball(moments), []
     for n in STEPS[ORDERS[name]]:
-        run = kt.simulate(model, v0=omega, duration=2.0, dt=2.0 / n, integrator=name, record_every=n)
+        run = kt.simulate(model, v0=omega, duration=2.0, dt=2.0 / n, integrator=name, record=kt.Record(every=n))
         errors.append(np.abs(run.v[-1] - elliptic_rates(moments, omega, 2.0)).max())
     assert slopes(errors) == pytest.approx(ORDERS[name], abs=0.1), errors
 
@@ -50,11 +50,18 @@ def distance(model, found, exact):
 
 def orders(model, q0, v0, name, duration, steps, **settings):
     settings = {"limits": "ignore"} | settings
-    exact = kt.simulate(model, q0, v0, duration=duration, dt=duration, integrator="adaptive", rtol=1e-13, atol=1e-13,
-                        **settings)  # fmt: skip
+    exact = kt.simulate(
+        model,
+        q0,
+        v0,
+        duration=duration,
+        dt=duration,
+        integrator=kt.integrators.Adaptive(rtol=1e-13, atol=1e-13),
+        **settings,
+    )
     errors = []
     for n in steps:
-        fixed = {"dt": duration / n, "integrator": name, "record_every": n}
+        fixed = {"dt": duration / n, "integrator": name, "record": kt.Record(every=n)}
         run = kt.simulate(model, q0, v0, duration=duration, **fixed, **settings)
         errors.append(distance(model, run, exact))
     return slopes(errors), errors
@@ -74,7 +81,9 @@ def test_order_with_free_and_ball_joints_and_forces_in_time(name):
     model = tree()
     q0, v0 = start(model)
     steps = (1600, 3200, 6400) if ORDERS[name] == 1 else (100, 200, 400)
-    measured, errors = orders(model, q0, v0, name, 0.4, steps, tau=lambda t: np.sin(5.0 * t + np.arange(model.nv)))
+    measured, errors = orders(
+        model, q0, v0, name, 0.4, steps, inputs=kt.Inputs(tau=lambda t: np.sin(5.0 * t + np.arange(model.nv)))
+    )
     assert measured == pytest.approx(ORDERS[name], abs=0.1), errors
 
 
@@ -93,7 +102,9 @@ def test_bdf2_keeps_its_order_with_steps_of_any_length():
     """Steps that alternate between h and 1.5 h: order 2 at the end."""
     model = kt.models.double_pendulum()
     system_of = FIXED_STEP["bdf2"]
-    exact = kt.simulate(model, [1.0, 0.5], duration=0.5, dt=0.5, integrator="adaptive", rtol=1e-13, atol=1e-13)
+    exact = kt.simulate(
+        model, [1.0, 0.5], duration=0.5, dt=0.5, integrator=kt.integrators.Adaptive(rtol=1e-13, atol=1e-13)
+    )
     from kinetree.integrators import System
 
     rest, errors = np.zeros(2), []

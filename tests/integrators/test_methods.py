@@ -56,7 +56,7 @@ def test_rollouts_are_the_same_motion(name, tree):
     q0, v0 = start(tree)
     tau = np.linspace(-1.0, 1.0, tree.nv)
     rolled = kt.rollout(tree, q0, v0, tau, 5e-3, steps=4, integrator=name)
-    run = kt.simulate(tree, q0, v0, duration=0.02, dt=5e-3, integrator=name, tau=tau)
+    run = kt.simulate(tree, q0, v0, duration=0.02, dt=5e-3, integrator=name, inputs=kt.Inputs(tau=tau))
     assert rolled.q == pytest.approx(run.q, abs=1e-11)
     assert rolled.v == pytest.approx(run.v, abs=1e-11)
 
@@ -71,7 +71,7 @@ def test_joints_that_depend_on_time(name):
     model = b.build()
     q0, v0 = start(model)
     run = kt.simulate(model, q0, v0, duration=0.3, dt=2e-3, integrator=name)
-    exact = kt.simulate(model, q0, v0, duration=0.3, dt=0.3, integrator="adaptive", rtol=1e-12, atol=1e-12)
+    exact = kt.simulate(model, q0, v0, duration=0.3, dt=0.3, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12))
     rolled = kt.rollout(model, q0, v0, None, 2e-3, steps=150, integrator=name)
     assert run.v[-1] == pytest.approx(exact.v[-1], abs=1e-6)  # h^3 of (1 + 7 rad/s)^4 / 100
     assert rolled.v[-1] == pytest.approx(run.v[-1], abs=1e-12)
@@ -125,11 +125,13 @@ def test_ten_seconds_of_a_tumbling_top_at_two_milliseconds(name):
     model = rigid_body((0.01, 0.02, 0.03))
     v0 = [0.01, 10.0, 0.01, 0.0, 0.0, 0.0]
     exact = [
-        kt.simulate(model, v0=v0, duration=10.0, dt=10.0, integrator="adaptive", method=m, rtol=3e-14, atol=1e-14).v[-1]
+        kt.simulate(
+            model, v0=v0, duration=10.0, dt=10.0, integrator=kt.integrators.Adaptive(m, rtol=3e-14, atol=1e-14)
+        ).v[-1]
         for m in ("scipy:DOP853", "dop853")
     ]
     assert exact[0] == pytest.approx(exact[1], abs=2e-8)
-    run = kt.simulate(model, v0=v0, duration=10.0, dt=2e-3, integrator=name, record_every=10)
+    run = kt.simulate(model, v0=v0, duration=10.0, dt=2e-3, integrator=name, record=kt.Record(every=10))
     assert np.max(np.abs(run.energy / run.energy[0] - 1.0)) < 1e-9
     assert run.v[-1] == pytest.approx(exact[0], abs=1e-6)
 

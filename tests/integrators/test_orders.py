@@ -45,7 +45,7 @@ def test_order_on_the_asymmetric_top(name, joint):
 
     @functools.cache
     def errors(n):
-        run = kt.simulate(model, q0, v0, duration=2.0, dt=2.0 / n, integrator=name, record_every=n)
+        run = kt.simulate(model, q0, v0, duration=2.0, dt=2.0 / n, integrator=name, record=kt.Record(every=n))
         off = [np.linalg.norm(run.v[-1, :3] - w1), np.linalg.norm(rotation_matrix(run.q[-1, -4:]) - R1)]
         return off if model.nv == 3 else [*off, np.linalg.norm(run.q[-1, :3] - 2.0 * drift)]
 
@@ -82,8 +82,16 @@ def test_order_on_the_double_pendulum(name):
 
     @functools.cache
     def error(n):
-        run = kt.simulate(model, q0, v0, duration=case[2], dt=case[2] / n, integrator=name, record_every=n // 8,
-                          limits="ignore")  # fmt: skip
+        run = kt.simulate(
+            model,
+            q0,
+            v0,
+            duration=case[2],
+            dt=case[2] / n,
+            integrator=name,
+            record=kt.Record(every=n // 8),
+            limits="ignore",
+        )
         return np.max(np.linalg.norm(np.hstack((run.q - Q, run.v - V)), axis=1))
 
     n = PENDULUM_STEPS[order]
@@ -121,7 +129,16 @@ def test_order_on_a_tree_of_free_and_ball_joints(name):
 
     @functools.cache
     def error(n):
-        run = kt.simulate(model, q0, v0, duration=0.8, dt=0.8 / n, integrator=name, record_every=n, tau=push)
+        run = kt.simulate(
+            model,
+            q0,
+            v0,
+            duration=0.8,
+            dt=0.8 / n,
+            integrator=name,
+            record=kt.Record(every=n),
+            inputs=kt.Inputs(tau=push),
+        )
         return np.linalg.norm(np.concatenate((kt.difference(model, Q[-1], run.q[-1]), run.v[-1] - V[-1])))
 
     n = TREE_STEPS[method.order]
@@ -137,7 +154,9 @@ def test_random_trees_converge_with_every_kind_of_joint(name):
     _, _, Q, V = reference(model, q0, v0, 0.05, None)
 
     def error(n):
-        run = kt.simulate(model, q0, v0, duration=0.05, dt=0.05 / n, integrator=name, record_every=n, limits="ignore")
+        run = kt.simulate(
+            model, q0, v0, duration=0.05, dt=0.05 / n, integrator=name, record=kt.Record(every=n), limits="ignore"
+        )
         return np.linalg.norm(np.concatenate((kt.difference(model, Q[-1], run.q[-1]), run.v[-1] - V[-1])))
 
     assert error(60) < max(1.25 * error(20) / 3.0 ** FIXED_STEP[name].order, 1e-10)

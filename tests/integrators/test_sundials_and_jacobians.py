@@ -22,9 +22,9 @@ def test_sundials_meets_dop853(method):
     pytest.importorskip("sksundae")
     model = tree()
     q0, v0 = start(model)
-    settings = {"duration": 0.4, "dt": 0.1, "integrator": "adaptive", "tau": lambda t: np.sin(5 * t + np.arange(11))}
-    exact = kt.simulate(model, q0, v0, rtol=1e-12, atol=1e-12, **settings)
-    found = kt.simulate(model, q0, v0, method=method, rtol=1e-9, atol=1e-9, **settings)
+    settings = {"duration": 0.4, "dt": 0.1, "inputs": kt.Inputs(tau=lambda t: np.sin(5 * t + np.arange(11)))}
+    exact = kt.simulate(model, q0, v0, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12), **settings)
+    found = kt.simulate(model, q0, v0, integrator=kt.integrators.Adaptive(method, rtol=1e-9, atol=1e-9), **settings)
     assert np.abs(kt.difference(model, exact.q, found.q)).max() < 1e-6
     assert found.v == pytest.approx(exact.v, abs=1e-5)
 
@@ -38,14 +38,16 @@ def test_errors_of_controllers_come_through(method):
         return [np.nan]
 
     with pytest.raises(kt.errors.KinetreeError, match="controller"):
-        kt.simulate(kt.models.pendulum(), [1.0], duration=0.1, integrator="adaptive", method=method, controller=broken)
+        kt.simulate(
+            kt.models.pendulum(), [1.0], duration=0.1, integrator=kt.integrators.Adaptive(method), controller=broken
+        )
 
 
 def test_a_missing_package_is_named_with_its_command(monkeypatch):
     """pip install kinetree[sundials]."""
     monkeypatch.setitem(sys.modules, "sksundae", None)
     with pytest.raises(kt.errors.MissingDependencyError, match=r"pip install 'kinetree\[sundials\]'"):
-        kt.simulate(kt.models.pendulum(), [1.0], duration=0.1, integrator="adaptive", method="CVODE")
+        kt.simulate(kt.models.pendulum(), [1.0], duration=0.1, integrator=kt.integrators.Adaptive("CVODE"))
 
 
 @pytest.mark.parametrize("make", [tree, walker])

@@ -32,8 +32,14 @@ def test_a_step_that_is_too_long_is_rejected(method):
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # what overflows in a trial is nobody's business
-        run = kt.simulate(slider(0.1), [0.0], duration=20.005, dt=30.0, integrator="adaptive", method=method,
-                          rtol=1e-4, atol=1e-9, controller=drag)  # fmt: skip
+        run = kt.simulate(
+            slider(0.1),
+            [0.0],
+            duration=20.005,
+            dt=30.0,
+            integrator=kt.integrators.Adaptive(method, rtol=1e-4, atol=1e-9),
+            controller=drag,
+        )
     assert run.v[-1, 0] == pytest.approx(np.arcsinh(1e4), rel=1e-3)
 
 
@@ -53,8 +59,14 @@ def test_a_force_that_ends_beyond_the_motion(method):
         with np.errstate(invalid="ignore", divide="ignore"):
             return 0.5 * (t > 20.0) - q / np.sqrt(1.0 - q**2)
 
-    run = kt.simulate(slider(1.0), [0.0], duration=60.0, dt=60.0, integrator="adaptive",
-                      method=method, rtol=1e-8, atol=1e-8, controller=force)  # fmt: skip
+    run = kt.simulate(
+        slider(1.0),
+        [0.0],
+        duration=60.0,
+        dt=60.0,
+        integrator=kt.integrators.Adaptive(method, rtol=1e-8, atol=1e-8),
+        controller=force,
+    )
     (q,), (v,) = run.q[-1], run.v[-1]
     assert beyond and 0.5 * v**2 - np.sqrt(1.0 - q**2) - 0.5 * q == pytest.approx(-1.0, abs=1e-4)
 
@@ -67,8 +79,14 @@ def test_a_force_that_is_never_finite_ends_the_run(method):
         return [1.0 if t < 0.5 else np.nan]
 
     with pytest.raises(SimulationError, match=r"broken' returned tau\[0\] = nan for joint 'rail' at t = 0.5") as info:
-        kt.simulate(slider(1.0), [0.0], duration=1.0, dt=0.1, integrator="adaptive", method=method, rtol=1e-6,
-                    atol=1e-6, controller=broken)  # fmt: skip
+        kt.simulate(
+            slider(1.0),
+            [0.0],
+            duration=1.0,
+            dt=0.1,
+            integrator=kt.integrators.Adaptive(method, rtol=1e-6, atol=1e-6),
+            controller=broken,
+        )
     run = info.value.trajectory
     assert run.time[0] == 0.0 and 0.0 < run.time[-1] <= 0.5
     assert run.q[:, 0] == pytest.approx(0.5 * run.time**2, abs=1e-5)
@@ -78,7 +96,7 @@ def test_a_force_that_is_never_finite_ends_the_run(method):
 def test_a_run_that_ends_in_its_first_step_keeps_its_start(method):
     """`error.trajectory` is what was promised, be it one sample; nobody is sent to tighter tolerances."""
     with pytest.raises(SimulationError) as info:
-        kt.simulate(slider(1.0), [0.25], duration=1.0, dt=0.5, integrator="adaptive", method=method,
+        kt.simulate(slider(1.0), [0.25], duration=1.0, dt=0.5, integrator=kt.integrators.Adaptive(method),
                     controller=lambda t, q, v: [0.0 if t <= 0.0 else np.inf])  # fmt: skip
     run = info.value.trajectory
     assert run.q[0].tolist() == [0.25] and np.isfinite(run.q).all()
@@ -92,7 +110,7 @@ def test_a_start_without_acceleration_is_told_with_its_time(method, speed):
     event = kt.Event(lambda t, q, v: t - 0.05, action=lambda t, q, v: (q, [speed, speed]))
     with warnings.catch_warnings(), pytest.raises(SimulationError, match="no longer finite after t = 0.05 s") as info:
         warnings.simplefilter("ignore")
-        kt.simulate(kt.models.double_pendulum(), [0.3, 0.2], duration=0.1, integrator="adaptive", method=method,
+        kt.simulate(kt.models.double_pendulum(), [0.3, 0.2], duration=0.1, integrator=kt.integrators.Adaptive(method),
                     events=event)  # fmt: skip
     assert info.value.time == pytest.approx(0.05, abs=1e-9)
 
@@ -102,6 +120,6 @@ def test_names_differ_by_more_than_case():
     assert len({name.lower() for name in ADAPTIVE}) == len(ADAPTIVE)
     assert kt.simulate(pendulum(), duration=0.01, integrator="adaptive").integrator.startswith("adaptive (dop853,")
     with pytest.raises(SimulationError, match="no method 'DOP853'. Did you mean 'dop853' or 'scipy:DOP853'"):
-        kt.simulate(pendulum(), duration=0.01, integrator="adaptive", method="DOP853")
+        kt.simulate(pendulum(), duration=0.01, integrator=kt.integrators.Adaptive("DOP853"))
     with pytest.raises(SimulationError, match="no method 'RK45'. Did you mean 'scipy:RK45'"):
-        kt.simulate(pendulum(), duration=0.01, integrator="adaptive", method="RK45")
+        kt.simulate(pendulum(), duration=0.01, integrator=kt.integrators.Adaptive("RK45"))

@@ -82,7 +82,7 @@ def heavy_top():
 
 def energy_errors(model, q0, v0, h, steps, integrator):
     """Energy less that of the start, every hundred steps."""
-    q, v = kt.rollout(model, q0, v0, None, h, steps=steps, every=100, integrator=integrator)
+    q, v = kt.rollout(model, q0, v0, None, h, steps=steps, record=kt.Record(every=100), integrator=integrator)
     energy = kt.kinetic_energy(model, q, v) + kt.potential_energy(model, q)
     return energy - energy[0]
 

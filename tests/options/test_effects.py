@@ -20,6 +20,7 @@ from kinetree.cli import app
 from kinetree.io.sdf.read import load_sdf
 from tests.options.public import of_commands, of_files, of_python
 
+Delayed = kt.controllers.Delayed
 REGISTRY = Path(__file__).with_name("registry.txt")
 
 
@@ -83,24 +84,14 @@ ADAPTIVE = START | {"integrator": "adaptive"}
 def of_simulate(who: str, run: Callable) -> list[Case]:
     """The options that `simulate` and `Simulation` share."""
     return [
-        *(
-            Case(who, name, lambda n=name, x=value: (run(**ADAPTIVE), run(**ADAPTIVE | {n: x})),
-                 lambda n=name, x=value: run(**START | {n: x}), f"{name} = .* integrator is 'auto'")
-            for name, value in (("rtol", 1e-3), ("atol", 1e-15), ("method", "bs32"))
-        ),
         Case(who, "seed", lambda: (run(seed=1), run(seed=2)), lambda: run(**START, seed=1), "seed .* q0"),
-        Case(who, "sample_time",
-             lambda: (run(**START, controller=push), run(**START, controller=push, sample_time=0.004)),
-             lambda: run(**START, sample_time=0.004), "sample_time and delay are a controller's"),
-        Case(who, "delay", lambda: (run(**START, controller=push), run(**START, controller=push, delay=0.004)),
-             lambda: run(**START, controller=push, delay=0.0015), "delay = 0.0015 s is no multiple of dt = 0.001 s"),
-        Case(who, "every", lambda: ("a file", "another"), lambda: run(every=0.1), "every .* checkpoint="),
-        Case(who, "sample_period", lambda: (run(), run(sample_period=0.002)),
-             lambda: run(record_every=2, sample_period=0.002), "record_every and sample_period"),
-        Case(who, "record_every", lambda: (run(), run(record_every=2)),
-             lambda: run(record_every=2, sample_period=0.002), "record_every and sample_period"),
-        Case(who, "tau", lambda: (run(), run(tau=[1.0, 0.0])), lambda: run(controller=push, tau=[1.0, 0.0]),
-             "both controller and tau"),
+        Case(who, "integrator",
+             lambda: (run(**ADAPTIVE), run(**START, integrator=kt.integrators.Adaptive("bs32", rtol=1e-3))),
+             lambda: run(integrator="bs32 "), "no integrator 'bs32 '"),
+        Case(who, "controller", lambda: (run(**START, controller=push), run(**START, controller=Delayed(push, 0.004))),
+             lambda: run(**START, controller=Delayed(push, 0.0015)), "delay = 0.0015 s is no multiple of dt = 0.001 s"),
+        Case(who, "inputs", lambda: (run(), run(inputs=kt.Inputs(tau=[1.0, 0.0]))),
+             lambda: run(controller=push, inputs=kt.Inputs(tau=[1.0, 0.0])), "both controller and inputs.tau"),
         Case(who, "restitution", lambda: (in_stop(), in_stop(restitution=0.5)), lambda: run(restitution=0.5),
              "restitution .* limits is 'soft'"),
         Case(who, "locked", lambda: (run(**START), run(**START, locked=["hinge"])),
@@ -113,6 +104,10 @@ def of_simulate(who: str, run: Callable) -> list[Case]:
 
 
 CASES = [
+    Case("kt.Record", "period", lambda: (run(), run(record=kt.Record(period=0.002))),
+         lambda: kt.Record(every=2, period=0.002), "every and period"),
+    Case("kt.Record", "every", lambda: (run(), run(record=kt.Record(every=2))),
+         lambda: kt.Record(every=2, period=0.002), "every and period"),
     *of_simulate("kt.simulate", run),
     *of_simulate("kt.Simulation", object_run),
     Case("kt.accuracy", "states", lambda: (report(states=2), report(states=3)),

@@ -29,7 +29,9 @@ def test_the_first_bad_step_is_told(integrator, controlled, every):
     """Explicit steps far beyond their stability: the time is that of the first state beyond all bounds."""
     settings = {"controller": lambda t, q, v: [0.0]} if controlled else {}
     with np.errstate(all="raise"), pytest.raises(SimulationError, match="no longer finite") as info:
-        kt.simulate(STIFF, [1.0], duration=50.0, dt=0.01, integrator=integrator, record_every=every, **settings)
+        kt.simulate(
+            STIFF, [1.0], duration=50.0, dt=0.01, integrator=integrator, record=kt.Record(every=every), **settings
+        )
     with np.errstate(all="ignore"):
         expected = first_bad(integrator, 0.01)
     assert info.value.time == pytest.approx(0.01 * expected, rel=1e-12)
@@ -49,31 +51,34 @@ def test_a_controller_never_sees_nan(integrator):
     assert len(seen) > 1 and all(seen)
 
 
-@pytest.mark.parametrize("name", ["rtol", "atol"])
+@pytest.mark.parametrize("name", ["rtol", "atol", "max_step"])
 @pytest.mark.parametrize("value", [0.0, -1e-8, np.nan, np.inf, "1e-8", True])
 def test_tolerances_are_positive_numbers(name, value):
     """Whatever else would run for ever or mean nothing."""
     with pytest.raises(KinetreeError, match=f"{name} is .*, expected a positive number"):
-        kt.simulate(slider(1.0), duration=0.1, integrator="adaptive", **{name: value})
+        kt.integrators.Adaptive(**{name: value})
 
 
 def test_a_tolerance_below_rounding_is_refused():
     """Steps could only become as short as rounding."""
     with pytest.raises(SimulationError, match="rtol = 1e-16 is below what rounding leaves"):
-        kt.simulate(slider(1.0), duration=0.1, integrator="adaptive", rtol=1e-16)
+        kt.simulate(slider(1.0), duration=0.1, integrator=kt.integrators.Adaptive(rtol=1e-16))
 
 
 def test_a_stiff_spring_under_an_explicit_method_is_said():
     """A spring of 1e12 N/m at 1 kg, 1e6 rad/s: the note counts the steps, and a run of hours is refused."""
     stiff = slider(1.0).replace(stiffness=1e12)
-    run = kt.simulate(stiff, [1e-6], duration=1e-4, dt=1e-5, integrator="adaptive", rtol=1e-6, atol=1e-12)
+    run = kt.simulate(stiff, [1e-6], duration=1e-4, dt=1e-5, integrator=kt.integrators.Adaptive(rtol=1e-6, atol=1e-12))
     (note,) = (n for n in run.notes if "is stiff" in n)
-    assert "joint 'rail' is stiff (1e+06 1/s" in note and "method='Radau'" in note
+    assert "joint 'rail' is stiff (1e+06 1/s" in note and "Adaptive('Radau')" in note
     told = float(note.split("at least ")[1].split()[0])
     assert told < run.book.counts["steps"] / 1e-4 < 20.0 * told
-    with pytest.raises(SimulationError, match=r"'rail' is stiff.*1.7e\+08 steps in 1000 s. Take method='Radau'"):
+    with pytest.raises(
+        SimulationError,
+        match=r"'rail' is stiff.*1.7e\+08 steps in 1000 s. Take integrator=kt.integrators.Adaptive\('Radau'\)",
+    ):
         kt.simulate(stiff, [1e-6], duration=1000.0, dt=1.0, integrator="adaptive")
-    assert not kt.simulate(stiff, [0.0], duration=1.0, dt=1.0, integrator="adaptive", method="Radau").notes
+    assert not kt.simulate(stiff, [0.0], duration=1.0, dt=1.0, integrator=kt.integrators.Adaptive("Radau")).notes
     soft = slider(1.0).replace(stiffness=1e4)
     assert not kt.simulate(soft, [1.0], duration=0.1, dt=0.1, integrator="adaptive").notes
 

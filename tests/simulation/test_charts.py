@@ -32,7 +32,12 @@ def reference(spin):
     """The same motion with a quaternion, to 1e-12 per step."""
     model = top(Spherical())
     run = kt.simulate(
-        model, model.neutral(), spin, duration=DURATION, dt=1e-2, integrator="adaptive", rtol=1e-12, atol=1e-12
+        model,
+        model.neutral(),
+        spin,
+        duration=DURATION,
+        dt=1e-2,
+        integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12),
     )
     return rotations(model, run.q)
 
@@ -60,7 +65,9 @@ def test_a_body_turns_as_with_a_quaternion(spin, least, joint, part, integrator)
     model = top(joint)
     v0 = np.zeros(model.nv)
     v0[part] = spin
-    run = kt.simulate(model, model.neutral(), v0, duration=DURATION, dt=1e-3, record_every=10, integrator=integrator)
+    run = kt.simulate(
+        model, model.neutral(), v0, duration=DURATION, dt=1e-3, record=kt.Record(every=10), integrator=integrator
+    )
     assert changes(run.q[:, part]) >= least
     assert np.linalg.norm(run.q[:, part], axis=1).max() < FAR + 0.1
     np.testing.assert_allclose(rotations(model, run.q), reference(tuple(spin)), atol=1e-6)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.errors import ArgumentError, NonFiniteError, SimulationError
 from kinetree.simulation.components import Channel, Landing
 from kinetree.simulation.controllers import Delayed, Sampled, Sum
 from tests.analytic.mechanisms import pendulum, slider
 
-METHODS = [{"integrator": "rk4"}, {"integrator": "semi_implicit"}, {"integrator": "adaptive", "rtol": 1e-9}]
+METHODS = [{"integrator": "rk4"}, {"integrator": "semi_implicit"}, {"integrator": kt.integrators.Adaptive(rtol=1e-9)}]
 
 
 class Asked:
@@ -28,7 +28,7 @@ class Asked:
         return [float(len(self.times))]
 
 
-@pytest.mark.parametrize("settings", METHODS, ids=lambda s: s["integrator"])
+@pytest.mark.parametrize("settings", METHODS, ids=lambda s: str(s["integrator"]))
 @pytest.mark.parametrize("period", [0.02, 0.013])
 def test_a_sampled_controller_is_asked_at_its_rate_and_held(settings, period):
     """At 0, T, 2T, ..., also where these are no multiples of dt; a mass under its staircase of forces moves exactly.
@@ -36,7 +36,7 @@ def test_a_sampled_controller_is_asked_at_its_rate_and_held(settings, period):
     v(t) = sum over samples of F_k (t_k+1 - t_k) / m: exact for every method, since steps end at the samples.
     """
     asked = Asked()
-    run = kt.simulate(slider(2.0), duration=0.1, dt=0.005, controller=asked, sample_time=period, **settings)
+    run = kt.simulate(slider(2.0), duration=0.1, dt=0.005, controller=kt.controllers.Sampled(asked, period), **settings)
     count = int(np.floor(0.1 / period + 1e-9)) + 1
     assert asked.times == pytest.approx(period * np.arange(count), abs=1e-12)
     ends = np.append(period * np.arange(1, count), 0.1)
@@ -44,10 +44,16 @@ def test_a_sampled_controller_is_asked_at_its_rate_and_held(settings, period):
     assert run.v[-1, 0] == pytest.approx(impulse / 2.0, rel=1e-9)
 
 
-@pytest.mark.parametrize("settings", METHODS, ids=lambda s: s["integrator"])
+@pytest.mark.parametrize("settings", METHODS, ids=lambda s: str(s["integrator"]))
 def test_a_late_controller_acts_later(settings):
     """Answers k = 1, 2, ... of samples at 0, 0.02, ... act from 0.03, 0.05, ... on; zero before."""
-    run = kt.simulate(slider(2.0), duration=0.1, dt=0.005, controller=Asked(), sample_time=0.02, delay=0.03, **settings)
+    run = kt.simulate(
+        slider(2.0),
+        duration=0.1,
+        dt=0.005,
+        controller=kt.controllers.Delayed(kt.controllers.Sampled(Asked(), 0.02), 0.03),
+        **settings,
+    )
     acting = np.floor((run.time - 0.01 + 1e-9) / 0.02).clip(0.0)
     assert run.tau[:, 0] == pytest.approx(acting)
     assert run.v[-1, 0] == pytest.approx(0.02 * (1 + 2 + 3) / 2.0 + 0.01 * 4 / 2.0, rel=1e-9)
@@ -64,10 +70,16 @@ def test_a_delay_without_a_rate_counts_steps():
 def test_a_sampled_derivative_loses_damping_with_delay():
     """A sampled damper on a mass is v' = -d v_k / m: the factor 1 - d T / m per sample; late by one, it oscillates."""
     d, m, T = 12.0, 1.0, 0.05
-    run = kt.simulate(slider(m), v0=[1.0], duration=0.5, dt=0.01, controller=lambda t, q, v: -d * v, sample_time=T)
+    run = kt.simulate(
+        slider(m), v0=[1.0], duration=0.5, dt=0.01, controller=kt.controllers.Sampled(lambda t, q, v: -d * v, T)
+    )
     assert run.v[::5, 0] == pytest.approx((1.0 - d * T / m) ** np.arange(11), rel=1e-12)
     late = kt.simulate(
-        slider(m), v0=[1.0], duration=0.5, dt=0.01, controller=lambda t, q, v: -d * v, sample_time=T, delay=T
+        slider(m),
+        v0=[1.0],
+        duration=0.5,
+        dt=0.01,
+        controller=kt.controllers.Delayed(kt.controllers.Sampled(lambda t, q, v: -d * v, T), T),
     )
     expected = [1.0, 1.0]
     for _ in range(9):
@@ -101,7 +113,9 @@ def test_all_parts_are_saved():
     def make():
         controller = Sum(Delayed(Sampled(Integrator(), 0.013), 0.005), Integrator())
         noise = kt.signals.Noise([0.1], 0.017, seed=1)
-        return kt.Simulation(pendulum(), [1.0], controller=controller, integrator="rk4", disturbance=noise)
+        return kt.Simulation(
+            pendulum(), [1.0], controller=controller, integrator="rk4", inputs=kt.Inputs(disturbance=noise)
+        )
 
     one, two = make(), make()
     one.advance(0.05)
@@ -123,11 +137,11 @@ def test_noise_is_a_function_of_seed_and_time():
     assert np.abs(values.mean(axis=0)) == pytest.approx([0.0, 0.0], abs=0.15)
 
 
-@pytest.mark.parametrize("settings", METHODS, ids=lambda s: s["integrator"])
+@pytest.mark.parametrize("settings", METHODS, ids=lambda s: str(s["integrator"]))
 def test_a_disturbance_adds_to_what_acts(settings):
     """A pulse of 4 N for 12.5 ms on a mass at rest gives it 0.05 / m m/s, whatever the steps; the ledger knows it."""
     pulse = kt.signals.Pulse([4.0], start=0.0221, duration=0.0125)
-    run = kt.simulate(slider(2.0), tau=[1.0], duration=0.1, dt=0.01, disturbance=pulse, **settings)
+    run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[1.0], disturbance=pulse), duration=0.1, dt=0.01, **settings)
     assert run.v[-1, 0] == pytest.approx((0.1 * 1.0 + 0.0125 * 4.0) / 2.0, rel=1e-9)
     assert {"joint forces", "disturbance"} <= set(run.ledger.works)
 
@@ -141,7 +155,7 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
         wrenches[1, 3] = -3.0 * v[0]
         return wrenches
 
-    run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, integrator=integrator, f_ext=drag, dt=1e-3)
+    run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, integrator=integrator, inputs=kt.Inputs(f_ext=drag), dt=1e-3)
     assert run.v[:, 0] == pytest.approx(np.exp(-1.5 * run.time), abs=error)
     assert run.ledger.work("external wrenches") == pytest.approx(np.exp(-3.0) - 1.0, abs=error)
 
@@ -149,23 +163,29 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
 @pytest.mark.parametrize(
     "wrong, message",
     [
-        (lambda: kt.simulate(slider(), duration=0.1, sample_time=0.1), "sample_time and delay are a controller's"),
+        (lambda: kt.simulate(slider(), duration=0.1, sample_time=0.1), r"give controller=kt.controllers.Sampled\("),
+        (lambda: kt.simulate(slider(), duration=0.1, delay=0.1), r"give controller=kt.controllers.Delayed\("),
         (lambda: Sampled(lambda t, q, v: q, 0.0), "sample_time is 0.0"),
         (lambda: Delayed(lambda t, q, v: q, -1.0), "delay is -1.0"),
         (lambda: Sum(), "no controllers"),
         (
-            lambda: kt.simulate(slider(), duration=0.1, integrator="adaptive", controller=lambda t, q, v: q, delay=0.1),
+            lambda: kt.simulate(
+                slider(), duration=0.1, integrator="adaptive", controller=kt.controllers.Delayed(lambda t, q, v: q, 0.1)
+            ),
             "has to be sampled",
         ),
         (lambda: kt.simulate(slider(), duration=0.1, controller=[lambda t, q: q]), r"takes \(t, q\)"),
         (lambda: kt.simulate(slider(), duration=0.1, controller=[3.0]), "controller is float"),
-        (lambda: kt.simulate(slider(), duration=0.1, disturbance=lambda t: [1.0, 2.0]), r"disturbance .* \(2,\)"),
+        (
+            lambda: kt.simulate(slider(), duration=0.1, inputs=kt.Inputs(disturbance=lambda t: [1.0, 2.0])),
+            r"disturbance .* \(2,\)",
+        ),
         (lambda: kt.simulate(slider(), duration=0.1, elements=[3.0]), "float is no element"),
     ],
-)  # fmt: skip
+)
 def test_wrong_parts_are_named(wrong, message):
     """Each slip has its message."""
-    with pytest.raises((SimulationError, NonFiniteError), match=message):
+    with pytest.raises((SimulationError, NonFiniteError, ArgumentError), match=message):
         wrong()
 
 
@@ -200,7 +220,7 @@ class Motor:
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
 def test_elements_take_part(integrator):
     """The model, the forces and the ledger are as the element makes them: 2 N of 5 on 2.0 + 0.5 kg."""
-    run = kt.simulate(slider(2.0), tau=[5.0], duration=0.1, integrator=integrator, elements=[Motor()])
+    run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[5.0]), duration=0.1, integrator=integrator, elements=[Motor()])
     assert run.v[-1, 0] == pytest.approx(2.0 / 2.5 * 0.1) and run.tau[:, 0].tolist() == [2.0] * len(run)
     assert run.ledger.channels["winding"][:, 0] == pytest.approx(0.4)
     assert run.ledger.energies["armature"][-1] == pytest.approx(0.5 * 0.5 * run.v[-1, 0] ** 2)

@@ -31,7 +31,7 @@ def test_losses_are_the_change_of_energy(passive, loss):
 
 def test_work_of_a_constant_force_is_force_times_way():
     """F = 3 N on a free mass: the work is F x, all of it kinetic energy."""
-    run = kt.simulate(slider(2.0), tau=[3.0], duration=1.0, dt=1e-2, integrator="rk4")
+    run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[3.0]), duration=1.0, dt=1e-2, integrator="rk4")
     balance = energy_balance(run)
     assert balance.work == pytest.approx(3.0 * run.q[-1, 0], rel=1e-12)  # the power is linear in time: no sum error
     assert balance.losses == () and abs(balance.unexplained) < 1e-12

@@ -71,7 +71,9 @@ def turning_points(x, v):
 def test_no_creep_over_a_million_steps():
     """Two blocks under 0.99 of their breakaway loads, 1e6 steps: the same bits."""
     model = two_blocks(dry_friction=[3.0, 1.0])
-    sim = kt.Simulation(model, [0.1, -0.2], tau=[2.97, 0.99], friction="exact", record_every=100000)
+    sim = kt.Simulation(
+        model, [0.1, -0.2], inputs=kt.Inputs(tau=[2.97, 0.99]), friction="exact", record=kt.Record(every=100000)
+    )
     sim.advance(1000.0)
     assert sim.q.tolist() == [0.1, -0.2] and sim.v.tolist() == [0.0, 0.0]
 
@@ -165,7 +167,7 @@ def test_two_joints_stick_and_slip_as_from_event_to_event():
     y, switches = reference(3.0)
     model = two_blocks(M1, M2, dry_friction=[F1, F2])
     for h in (2e-3, 1e-3, 5e-4):
-        run = kt.simulate(model, duration=3.0, dt=h, friction="exact", tau=lambda t: load(t))
+        run = kt.simulate(model, duration=3.0, dt=h, friction="exact", inputs=kt.Inputs(tau=lambda t: load(t)))
         assert np.abs(np.concatenate((run.q[-1], run.v[-1])) - y).max() < 0.5 * h
     assert switches > 12 and ((run.v == 0.0).mean(axis=0) > 0.05).all()
 
@@ -191,16 +193,16 @@ def test_friction_of_followers_counts_at_the_master():
     arm = arm.replace(dry_friction=friction, gravity=(0, 0, 0))
     for push, moves in ((1.99, False), (2.01, True)):
         tau[follower] = push
-        run = kt.simulate(arm, arm.neutral(), duration=0.1, tau=tau, friction="exact")
+        run = kt.simulate(arm, arm.neutral(), duration=0.1, inputs=kt.Inputs(tau=tau), friction="exact")
         assert bool(np.any(run.v)) is moves and (run.q[:, follower] == run.q[:, master]).all()
 
 
 def test_the_ledger_has_the_force_and_the_work():
     """Held: the force is the load and does no work. Sliding: -tau_c, over the way."""
     model = slider(2.0, dry_friction=3.0)
-    held = kt.simulate(model, duration=0.1, tau=[2.0], friction="exact").ledger
+    held = kt.simulate(model, duration=0.1, inputs=kt.Inputs(tau=[2.0]), friction="exact").ledger
     assert held.others["force.dry friction"] == pytest.approx(-2.0, rel=1e-14) and held.work("dry friction") == 0.0
-    run = kt.simulate(model, v0=[1.0], duration=0.5, friction="exact", record_every=7)
+    run = kt.simulate(model, v0=[1.0], duration=0.5, friction="exact", record=kt.Record(every=7))
     book = run.ledger
     assert (book.others["force.dry friction"] == -3.0).all()
     assert book.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
@@ -211,7 +213,7 @@ def test_restored_runs_have_the_same_bits():
     """Stick-slip, saved in the middle: positions, works and forces."""
 
     def make():
-        return kt.Simulation(two_blocks(dry_friction=[F1, F2]), tau=load, friction="exact")
+        return kt.Simulation(two_blocks(dry_friction=[F1, F2]), inputs=kt.Inputs(tau=load), friction="exact")
 
     sim = make()
     sim.advance(0.7)
@@ -241,5 +243,7 @@ def test_unknown_words_are_refused():
 def test_events_see_joints_at_rest():
     """Within a step a stuck joint does not move either: no event where it stands."""
     watch = kt.Event(lambda t, q, v: q[0] - 0.1 - 1e-12, name="creeps")
-    run = kt.simulate(slider(2.0, dry_friction=3.0), [0.1], duration=0.1, tau=[2.9], friction="exact", events=watch)
+    run = kt.simulate(
+        slider(2.0, dry_friction=3.0), [0.1], duration=0.1, inputs=kt.Inputs(tau=[2.9]), friction="exact", events=watch
+    )
     assert not run.events

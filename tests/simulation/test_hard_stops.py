@@ -128,7 +128,7 @@ def test_springs_of_joints_with_stops_are_steady(stiffness):
 def test_resting_contact_carries_the_load_and_lets_go():
     """The stop's force is the weight, to the bit at rest; a pull beyond the weight lifts at once."""
     pull = lambda t: [15.0 if t < 0.1 else 25.0]  # noqa: E731
-    run = kt.simulate(ball(), [0.0], duration=0.2, tau=pull, limits="hard")
+    run = kt.simulate(ball(), [0.0], duration=0.2, inputs=kt.Inputs(tau=pull), limits="hard")
     force = run.ledger.others["force.stops"][:, 0]
     assert force[:99] == pytest.approx(2.0 * G - 15.0, rel=1e-13) and (run.q[:100] == 0.0).all()
     assert run.q[-1, 0] == pytest.approx(0.5 * (12.5 - G) * 0.1**2, rel=1e-12)

@@ -102,13 +102,13 @@ def test_an_exception_in_the_controller_keeps_its_type_and_gets_the_time():
 
 def test_controller_and_tau_together_are_an_error():
     """It would not be clear which forces act."""
-    with pytest.raises(SimulationError, match="both controller and tau"):
-        kt.simulate(slider(), duration=0.1, tau=[1.0], controller=lambda t, q, v: [0.0])
+    with pytest.raises(SimulationError, match="both controller and inputs.tau"):
+        kt.simulate(slider(), duration=0.1, inputs=kt.Inputs(tau=[1.0]), controller=lambda t, q, v: [0.0])
 
 
 def test_tau_as_a_function_of_time_is_integrated_in_time():
     """A force cos(t) on a unit mass: v = sin(t), to RK4's order inside the steps."""
-    run = kt.simulate(slider(1.0), duration=2.0, dt=0.01, integrator="rk4", tau=lambda t: [np.cos(t)])
+    run = kt.simulate(slider(1.0), duration=2.0, dt=0.01, integrator="rk4", inputs=kt.Inputs(tau=lambda t: [np.cos(t)]))
     assert run.v[:, 0] == pytest.approx(np.sin(run.time), abs=1e-11)  # h^4 / 2880
 
 
@@ -119,7 +119,7 @@ def test_external_wrenches_push_a_body(integrator):
     rows = np.zeros((2, 6))
     rows[1, 3] = 4.0
     for f_ext in ({"mass": [0, 0, 0, 4.0, 0, 0]}, rows, lambda t: rows):
-        run = kt.simulate(model, duration=1.0, dt=0.1, integrator=integrator, f_ext=f_ext)
+        run = kt.simulate(model, duration=1.0, dt=0.1, integrator=integrator, inputs=kt.Inputs(f_ext=f_ext))
         assert run.v[-1, 0] == pytest.approx(2.0, abs=1e-9)
         assert run.a[:, 0] == pytest.approx(2.0)
 
@@ -185,7 +185,7 @@ def test_a_broken_coupling_at_the_start_is_told_about_q0_and_v0():
 def test_a_wrench_on_a_merged_link_names_the_body_that_holds_it():
     """The tool of the arm is a frame: the message says on which body."""
     with pytest.raises(UnknownNameError, match="'tool'.*frame on body 'flange_link'"):
-        kt.simulate(kt.load("arm7"), duration=0.1, f_ext={"tool": np.zeros(6)})
+        kt.simulate(kt.load("arm7"), duration=0.1, inputs=kt.Inputs(f_ext={"tool": np.zeros(6)}))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_wrench_on_a_merged_link_names_the_body_that_holds_it():
     [
         ({"integrator": "rk4"}, "semi_implicit"),
         ({"integrator": "adaptive"}, "LSODA"),
-        ({"integrator": "adaptive", "method": "Radau"}, None),
+        ({"integrator": kt.integrators.Adaptive("Radau")}, None),
         ({}, None),
     ],
 )
@@ -212,25 +212,34 @@ def test_explicit_methods_warn_of_dry_friction(settings, remedy):
         ({"limits": "rigid"}, "no limits 'rigid'"),
         ({"dt": 0.0}, "dt is 0.0, expected a positive time"),
         ({"duration": np.inf}, "duration is inf"),
-        ({"record_every": 0}, "record_every is 0"),
-        ({"sample_period": 0.0015}, "not a multiple of dt = 0.001 s; the closest are 0.001 and 0.002"),
-        ({"integrator": "adaptive", "method": "RK54"}, "no method 'RK54'"),
-        ({"tau": [1.0, 2.0]}, r"tau is an array of shape \(2,\), expected joint forces of shape \(1,\)"),
-        ({"f_ext": np.zeros((1, 6))}, r"f_ext has shape \(1, 6\), expected \(2, 6\)"),
-        ({"f_ext": lambda t: np.zeros(6)}, r"f_ext at t = 0 s has shape \(6,\), expected \(2, 6\)"),
-        ({"f_ext": "push"}, r"f_ext is 'push', expected an array of shape \(2, 6\) or a mapping"),
-        ({"f_ext": np.full((2, 6), np.nan)}, r"f_ext\[0, 0\] is nan \(body 'world'\)"),
-        ({"f_ext": {"bobb": np.zeros(6)}}, "no body named 'bobb'.*Did you mean 'bob'"),
-        ({"f_ext": {"bob": np.zeros(3)}}, r"simulate: the wrench on body 'bob' has shape \(3,\), expected \(..., 6\)"),
+        (lambda: {"record": kt.Record(every=0)}, "Record: every is 0"),
+        ({"record": kt.Record(period=0.0015)}, "not a multiple of dt = 0.001 s; the closest are 0.001 and 0.002"),
+        (lambda: {"integrator": kt.integrators.Adaptive("RK54")}, "Adaptive: no method 'RK54'.*Known: .*Radau"),
+        ({"integrator": "Radau"}, r"give integrator=kt.integrators.Adaptive\('Radau'\)"),
+        ({"tau": [1.0]}, r"simulate: tau is no option of its own; give inputs=kt.Inputs\(tau=...\)"),
+        ({"recrod": 1}, "simulate: there is no option 'recrod'. Did you mean 'record'. Options: model, q0"),
+        (
+            {"inputs": kt.Inputs(tau=[1.0, 2.0])},
+            r"tau is an array of shape \(2,\), expected joint forces of shape \(1,\)",
+        ),
+        ({"inputs": kt.Inputs(f_ext=np.zeros((1, 6)))}, r"f_ext has shape \(1, 6\), expected \(2, 6\)"),
+        ({"inputs": kt.Inputs(f_ext=lambda t: np.zeros(6))}, r"f_ext at t = 0 s has shape \(6,\), expected \(2, 6\)"),
+        ({"inputs": kt.Inputs(f_ext="push")}, r"f_ext is 'push', expected an array of shape \(2, 6\) or a mapping"),
+        ({"inputs": kt.Inputs(f_ext=np.full((2, 6), np.nan))}, r"f_ext\[0, 0\] is nan \(body 'world'\)"),
+        ({"inputs": kt.Inputs(f_ext={"bobb": np.zeros(6)})}, "no body named 'bobb'.*Did you mean 'bob'"),
+        (
+            {"inputs": kt.Inputs(f_ext={"bob": np.zeros(3)})},
+            r"simulate: the wrench on body 'bob' has shape \(3,\), expected \(..., 6\)",
+        ),
         ({"controller": lambda t, q: [0.0]}, r"takes \(t, q\) .*expected controller\(t, q, v\) -> \(1,\)"),
-        ({"tau": lambda: [0.0]}, r"tau .*takes \(\) .*expected tau\(t\) -> \(1,\)"),
-        ({"f_ext": lambda t, q: None}, r"f_ext .*takes \(t, q\) .*expected f_ext\(t\) -> \(2, 6\)"),
+        ({"inputs": kt.Inputs(tau=lambda: [0.0])}, r"tau .*takes \(\) .*expected tau\(t\) -> \(1,\)"),
+        ({"inputs": kt.Inputs(f_ext=lambda t, q: None)}, r"f_ext .*takes \(t, q\) .*expected f_ext\(t\) -> \(2, 6\)"),
     ],
 )
 def test_wrong_settings_are_named(wrong, message):
     """Each setting that cannot be is refused with the valid choices."""
     with pytest.raises(kt.errors.KinetreeError, match=message):
-        kt.simulate(pendulum(), **({"duration": 0.1} | wrong))
+        kt.simulate(pendulum(), **({"duration": 0.1} | (wrong() if callable(wrong) else wrong)))
 
 
 def test_last_step_is_shortened_to_end_at_the_duration():
@@ -243,7 +252,7 @@ def test_last_step_is_shortened_to_end_at_the_duration():
 def test_recording_less_often_leaves_the_motion_alone():
     """Every tenth sample of a full record is the record of every tenth step, and the final state is there."""
     full = kt.simulate(pendulum(), [1.0], duration=0.105, dt=1e-3)
-    thin = kt.simulate(pendulum(), [1.0], duration=0.105, dt=1e-3, sample_period=0.01)
+    thin = kt.simulate(pendulum(), [1.0], duration=0.105, dt=1e-3, record=kt.Record(period=0.01))
     assert len(thin) == 12 and thin.time[-1] == 0.105
     assert np.array_equal(thin.q[:-1], full.q[:101:10]) and np.array_equal(thin.q[-1], full.q[-1])
 

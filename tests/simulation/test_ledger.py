@@ -76,7 +76,7 @@ def test_the_remainder_is_the_integrators_error(integrator, order):
     off = []
     for dt in (4e-3, 2e-3):
         run = kt.simulate(model, [1.0, 0.5], duration=1.0, dt=dt, integrator=integrator,
-                          tau=lambda t: [np.sin(3 * t), 0.2])  # fmt: skip
+                          inputs=kt.Inputs(tau=lambda t: [np.sin(3 * t), 0.2]))  # fmt: skip
         off.append(np.abs(run.ledger.remainder).max())
     assert np.log2(off[0] / off[1]) > order - 0.3 and off[0] < 0.1
 
@@ -89,7 +89,7 @@ def test_wrenches_and_momentum_of_what_floats():
     def wrench(t):
         return [np.zeros(6), [np.sin(t), 0.3, 0.1, 1.0, t, -0.5]]
 
-    run = kt.simulate(model, v0=v0, duration=1.0, dt=2e-3, integrator="rk4", f_ext=wrench)
+    run = kt.simulate(model, v0=v0, duration=1.0, dt=2e-3, integrator="rk4", inputs=kt.Inputs(f_ext=wrench))
     assert abs(run.ledger.work("external wrenches")) > 0.1 and np.abs(run.ledger.remainder).max() < 1e-8
     assert np.abs(run.ledger.momentum_error).max() < 1e-9 < 1.0 < np.ptp(run.ledger.momentum[:, 5])
     assert run.ledger.quaternion_error.max() < 1e-14
@@ -104,13 +104,15 @@ def test_wrenches_of_the_state_do_force_times_way():
 
     off = []
     for dt in (2e-3, 1e-3):
-        run = kt.simulate(slider(1.0, axis=(1, 0, 0)), duration=1.0, dt=dt, integrator="rk4", f_ext=gusts)
+        run = kt.simulate(
+            slider(1.0, axis=(1, 0, 0)), duration=1.0, dt=dt, integrator="rk4", inputs=kt.Inputs(f_ext=gusts)
+        )
         off.append(np.abs(run.ledger.remainder).max())
     assert off[1] < 1e-12 * run.ledger.scale * 100  # the velocity is linear in a step: the mean is exact
     model = kt.models.double_pendulum()
     for dt in (2e-3, 1e-3):
         run = kt.simulate(model, [1.0, 0.5], duration=1.0, dt=dt, integrator="rk4",
-                          f_ext=lambda t, q, v: [[0.0] * 6, *gusts(t, q, v)])  # fmt: skip
+                          inputs=kt.Inputs(f_ext=lambda t, q, v: [[0.0] * 6, *gusts(t, q, v)]))  # fmt: skip
         off.append(np.abs(run.ledger.remainder).max() / run.ledger.scale)
     assert off[3] < 1e-4 and np.log2(off[2] / off[3]) > 1.7
 
@@ -182,7 +184,9 @@ def test_couplings_and_counts():
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rkmk4", "adaptive"])
 def test_trajectories_are_pickled_with_what_the_ledger_needs(integrator):
     """Also of methods whose classes are made from tables."""
-    run = kt.simulate(pendulum(damping=0.1), [1.0], duration=0.1, integrator=integrator, disturbance=lambda t: [0.1])
+    run = kt.simulate(
+        pendulum(damping=0.1), [1.0], duration=0.1, integrator=integrator, inputs=kt.Inputs(disturbance=lambda t: [0.1])
+    )
     again = pickle.loads(pickle.dumps(run))
     assert np.array_equal(again.ledger.works["disturbance"], run.ledger.works["disturbance"])
     assert again.book.method is run.book.method and str(again.report()) == str(run.report())

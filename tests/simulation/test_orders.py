@@ -42,11 +42,11 @@ def test_order_of_convergence(integrator, order, steps):
     """
     model = tree()
     q0, v0 = start(model)
-    settings = {"duration": 0.4, "tau": lambda t: np.sin(5.0 * t + np.arange(model.nv))}
-    exact = kt.simulate(model, q0, v0, dt=0.4, integrator="adaptive", rtol=1e-12, atol=1e-12, **settings)
+    settings = {"duration": 0.4, "inputs": kt.Inputs(tau=lambda t: np.sin(5.0 * t + np.arange(model.nv)))}
+    exact = kt.simulate(model, q0, v0, dt=0.4, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12), **settings)
     errors = []
     for n in steps:
-        run = kt.simulate(model, q0, v0, dt=0.4 / n, integrator=integrator, record_every=n, **settings)
+        run = kt.simulate(model, q0, v0, dt=0.4 / n, integrator=integrator, record=kt.Record(every=n), **settings)
         dq = kt.difference(model, exact.q[-1], run.q[-1])
         errors.append(np.linalg.norm(np.concatenate((dq, run.v[-1] - exact.v[-1]))))
     measured = np.log2(np.array(errors[:-1]) / np.array(errors[1:]))
@@ -60,7 +60,7 @@ def test_rk4_meets_the_adaptive_solution_on_random_trees(seed):
     q0, v0 = model.random_q(np.random.default_rng(seed)), np.random.default_rng(seed + 9).uniform(-1, 1, model.nv)
     common = {"duration": 0.1, "limits": "ignore"}
     fixed = kt.simulate(model, q0, v0, dt=5e-4, integrator="rk4", **common)
-    exact = kt.simulate(model, q0, v0, dt=0.1, integrator="adaptive", rtol=1e-11, atol=1e-11, **common)
+    exact = kt.simulate(model, q0, v0, dt=0.1, integrator=kt.integrators.Adaptive(rtol=1e-11, atol=1e-11), **common)
     assert np.max(np.abs(kt.difference(model, exact.q[-1], fixed.q[-1]))) < 1e-7
     assert fixed.v[-1] == pytest.approx(exact.v[-1], abs=1e-6)
 
@@ -78,7 +78,12 @@ def test_quaternions_stay_of_unit_length(integrator):
 @pytest.mark.parametrize("method", ["scipy:DOP853", "scipy:RK45", "scipy:RK23", "Radau", "BDF", "LSODA"])
 def test_every_scipy_method_runs(method):
     """All methods of solve_ivp give the same motion within their tolerance."""
-    run = kt.simulate(kt.models.pendulum(), [1.0], duration=0.5, dt=0.1, integrator="adaptive", method=method,
-                      rtol=1e-6, atol=1e-8)  # fmt: skip
+    run = kt.simulate(
+        kt.models.pendulum(),
+        [1.0],
+        duration=0.5,
+        dt=0.1,
+        integrator=kt.integrators.Adaptive(method, rtol=1e-6, atol=1e-8),
+    )
     exact = kt.simulate(kt.models.pendulum(), [1.0], duration=0.5, dt=0.1, integrator="adaptive")
     assert run.q == pytest.approx(exact.q, abs=1e-4)

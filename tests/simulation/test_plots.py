@@ -13,7 +13,7 @@ from tests.analytic.mechanisms import pendulum, rigid_body
 def arm():
     """A short motion of the shipped arm under constant forces."""
     model = kt.load("arm7")
-    return kt.simulate(model, duration=0.1, dt=1e-3, tau=np.linspace(-1.0, 1.0, model.nv))
+    return kt.simulate(model, duration=0.1, dt=1e-3, inputs=kt.Inputs(tau=np.linspace(-1.0, 1.0, model.nv)))
 
 
 def y_labels(figure):
@@ -66,7 +66,7 @@ def test_free_joint_has_rows_for_translation_and_rotation():
 
 def test_forces_on_a_free_joint_are_called_forces_and_moments():
     """The legend of tau says f and n where that of v says v and w."""
-    run = kt.simulate(rigid_body((1, 2, 2.5)), tau=[0, 0, 1, 0, 0, 1], duration=0.05)
+    run = kt.simulate(rigid_body((1, 2, 2.5)), inputs=kt.Inputs(tau=[0, 0, 1, 0, 0, 1]), duration=0.05)
     legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in run.plot(what="tau").get_axes()]
     assert legends == [["fx", "fy", "fz"], ["nx", "ny", "nz"]]
 

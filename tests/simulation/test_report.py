@@ -67,7 +67,7 @@ def test_controllers_that_saturate_are_named():
 def test_forces_and_speeds_beyond_what_drives_can_do_are_named():
     """The limits are data of the model which the dynamics do not use."""
     model = pendulum(effort_limit=1.0, velocity_limit=0.5)
-    run = kt.simulate(model, [0.0], tau=[2.0], duration=1.0)
+    run = kt.simulate(model, [0.0], inputs=kt.Inputs(tau=[2.0]), duration=1.0)
     assert "effort_limit of 1" in only(run, "saturation").text
     found = only(run, "velocity")
     n = int(np.searchsorted(run.time, found.time))
@@ -77,10 +77,10 @@ def test_forces_and_speeds_beyond_what_drives_can_do_are_named():
 def test_jitter_at_a_stop_is_named():
     """A stiff undamped stop under a constant load, stepped explicitly: the joint leaves and meets it all the time."""
     model = slider(1.0, upper=0.1, limit_stiffness=1e6, limit_damping=0.0)
-    run = kt.simulate(model, [0.0999], tau=[50.0], duration=1.0, integrator="rk4")
+    run = kt.simulate(model, [0.0999], inputs=kt.Inputs(tau=[50.0]), duration=1.0, integrator="rk4")
     found = only(run, "stop")
     assert found.joint == "rail" and "jitters" in found.text and found.time < 0.2
-    steady = kt.simulate(model.replace(limit_damping=200.0), [0.0999], tau=[50.0], duration=1.0)
+    steady = kt.simulate(model.replace(limit_damping=200.0), [0.0999], inputs=kt.Inputs(tau=[50.0]), duration=1.0)
     assert "stop" not in kinds(steady)
 
 
@@ -195,9 +195,9 @@ def gusts(t, q, v):
 def test_forces_that_come_and_go_between_the_samples_raise_no_alarm(every, integrator):
     """With every step recorded the energy is accounted for; with few samples, also such that meet the force at nearly
     the same phase, nothing can be told of it, and that is what the report says, if anything."""
-    settings = {"dt": 1e-3, "record_every": every, "integrator": integrator}
-    settings |= {"rtol": 1e-8, "atol": 1e-8} if integrator == "adaptive" else {}
-    run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, f_ext=gusts, **settings)
+    integrator = kt.integrators.Adaptive(rtol=1e-8, atol=1e-8) if integrator == "adaptive" else integrator
+    settings = {"dt": 1e-3, "record": kt.Record(every=every), "integrator": integrator}
+    run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, inputs=kt.Inputs(f_ext=gusts), **settings)
     assert run.report().ok
     found = [finding.text for finding in run.report().findings if finding.kind == "energy"]
     assert every > 1 or not found
@@ -207,14 +207,18 @@ def test_forces_that_come_and_go_between_the_samples_raise_no_alarm(every, integ
 def test_forces_of_controllers_between_the_samples_raise_no_alarm():
     """The same for controllers: sampled at 1 kHz, recorded at 10 Hz."""
     push = lambda t, q, v: np.array([8.0 * np.sin(70.0 * t), 0.0])  # noqa: E731
-    run = kt.simulate(kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, controller=push, record_every=100)
+    run = kt.simulate(
+        kt.models.double_pendulum(), [1.0, 0.5], duration=2.0, controller=push, record=kt.Record(every=100)
+    )
     assert run.report().ok
 
 
 def test_errors_of_the_step_are_found_from_few_samples_too():
     """Explicit Euler gains energy beside a damper: what its work is uncertain by, from samples ten steps apart, is far
     less."""
-    run = kt.simulate(pendulum(damping=0.05), [1.0], duration=5.0, dt=0.01, integrator="euler", record_every=5)
+    run = kt.simulate(
+        pendulum(damping=0.05), [1.0], duration=5.0, dt=0.01, integrator="euler", record=kt.Record(every=5)
+    )
     assert only(run, "energy").serious
 
 

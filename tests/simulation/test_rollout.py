@@ -121,10 +121,10 @@ def test_interpreted_and_in_extended_precision(integrator):
     """The same source without a compiler gives the same motion; in extended precision it differs by rounding only."""
     model = walker()
     q, v, tau = inputs(model, 3, 20)
-    found = kt.rollout(model, q, v, tau, DT, integrator=integrator, every=5)
+    found = kt.rollout(model, q, v, tau, DT, integrator=integrator, record=kt.Record(every=5))
     with kt.interpreted():
-        close(kt.rollout(model, q, v, tau, DT, integrator=integrator, every=5), found)
-    extended = kt.rollout(model, q, v, tau, DT, integrator=integrator, every=5, dtype=np.longdouble)
+        close(kt.rollout(model, q, v, tau, DT, integrator=integrator, record=kt.Record(every=5)), found)
+    extended = kt.rollout(model, q, v, tau, DT, integrator=integrator, record=kt.Record(every=5), dtype=np.longdouble)
     assert extended.q.dtype == np.longdouble
     close(found, extended)
 
@@ -149,7 +149,7 @@ def test_constraints_of_the_state_hold_over_long_rollouts(dtype, tolerance):
     model = walker()
     q, v, _ = (x.astype(dtype) for x in inputs(model, 8, 1))
     q = kt.normalize(model, q)
-    Q, V = kt.rollout(model, q, v, None, 1e-3, steps=20_000, every=20_000)
+    Q, V = kt.rollout(model, q, v, None, 1e-3, steps=20_000, record=kt.Record(every=20_000))
     last = Q[:, -1].astype(float)
     for joint in (model.joint("base_joint"), model.joint("thigh_joint")):
         quaternion = last[:, model.q_slice[joint]][:, -4:]
@@ -213,7 +213,10 @@ def test_external_wrenches(integrator):
     same(kt.rollout(model, q, v, tau, DT, f_ext={"shank": wrench}, integrator=integrator), found)
     assert np.abs(found.v - kt.rollout(model, q, v, tau, DT, integrator=integrator).v).max() > 1e-3
     constant = kt.rollout(model, q, v, tau, DT, f_ext=f_ext[0, 0], integrator=integrator)
-    close((constant.q[1], constant.v[1]), simulated(model, q[1], v[1], tau[1], integrator, f_ext=f_ext[0, 0]))
+    close(
+        (constant.q[1], constant.v[1]),
+        simulated(model, q[1], v[1], tau[1], integrator, inputs=kt.Inputs(f_ext=f_ext[0, 0])),
+    )
     same(kt.rollout(model, q, v, tau, DT, f_ext=f_ext[:, :1], integrator=integrator),
          kt.rollout(model, q, v, tau, DT, f_ext=np.repeat(f_ext[:, :1], 8, axis=1), integrator=integrator))  # fmt: skip
 
@@ -224,16 +227,16 @@ def test_every_and_out():
     q, v, tau = inputs(model, 9, 12)
     full = kt.rollout(model, q, v, tau, DT)
     sparse = (full.q[:, ::3].copy(), full.v[:, ::3].copy())
-    same(kt.rollout(model, q, v, tau, DT, every=3), sparse)
-    same(kt.rollout(model, q, v, tau, DT, every=12), (full.q[:, ::12], full.v[:, ::12]))
+    same(kt.rollout(model, q, v, tau, DT, record=kt.Record(every=3)), sparse)
+    same(kt.rollout(model, q, v, tau, DT, record=kt.Record(every=12)), (full.q[:, ::12], full.v[:, ::12]))
     out = np.full((9, 5, model.nq), np.nan), np.full((5, 9, model.nv), np.nan).transpose(1, 0, 2)
-    result = kt.rollout(model, q, v, tau, DT, every=3, out=out)
+    result = kt.rollout(model, q, v, tau, DT, record=kt.Record(every=3), out=out)
     assert result.q is out[0] and result.v is out[1]
     same(result, sparse)
     overlapping = np.empty((9, 5, model.nq))
     start = overlapping.reshape(45, -1)[:9]  # records of the first states come to stand where the others start
     start[:] = q
-    same(kt.rollout(model, start, v, tau, DT, every=3, out=(overlapping, out[1])), sparse)
+    same(kt.rollout(model, start, v, tau, DT, record=kt.Record(every=3), out=(overlapping, out[1])), sparse)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -271,7 +274,7 @@ def test_other_python_threads_run_during_a_rollout():
         inside = []
         for _ in range(5):
             start = time.perf_counter()
-            roll(q0, None, None, 1e-4, steps=3000, every=3000)
+            roll(q0, None, None, 1e-4, steps=3000, record=kt.Record(every=3000))
             end = time.perf_counter()
             inside.append(sum(start + 0.1 * (end - start) < t < end - 0.1 * (end - start) for t in stamps))
     finally:
@@ -398,8 +401,9 @@ def test_what_is_wrong_is_named():
         ((q, v, tau[:, :0], DT), {}, "their axis of time is empty"),
         ((q, v, tau, DT), {"f_ext": np.zeros((3, model.nb, 6))}, "different numbers of steps"),
         ((q, v, tau, DT), {"f_ext": np.zeros((model.nb, 5))}, "rollout: f_ext has shape"),
-        ((q, v, longer, DT), {"every": 3}, "8 steps are no multiple of every=3.* take 6 steps"),
-        ((q, v, tau, DT), {"every": 0}, "every is 0, expected a positive whole number"),
+        ((q, v, longer, DT), {"record": kt.Record(every=3)}, "8 steps are no multiple of the 3 .* take 6 steps"),
+        ((q, v, tau, DT), {"every": 3}, r"rollout: every is no option of its own; give .*kt.Record\(every=...\)"),
+        ((q, v, tau, DT), {"record": kt.Record(period=0.0013)}, "period = 0.0013 s is not a multiple of dt"),
         ((q, v, tau, 0.0), {}, "dt is 0.0, expected a positive time"),
         ((q, v, tau, np.nan), {}, "dt is nan, expected a positive time"),
         ((q, v, tau, DT), {"dtype": "float16"}, "dtype is float16, expected float64, float32"),
@@ -455,7 +459,7 @@ def test_inputs_that_are_not_finite(step, integrator):
     tau[13, step, 2] = np.nan
     when = "at the start" if step == 0 else rf"at step {step} \(t"
     with pytest.raises(kt.errors.NonFiniteError, match=rf"^rollout, {when}.*batch index 13: tau\[2\] is nan"):
-        kt.rollout(model, q, v, tau, DT, integrator=integrator, every=20)
+        kt.rollout(model, q, v, tau, DT, integrator=integrator, record=kt.Record(every=20))
     good, bad = (kt.rollout(model, q, v, np.nan_to_num(tau), DT, integrator=integrator),
                  kt.rollout(model, q, v, tau, DT, integrator=integrator, checks=False))  # fmt: skip
     others = np.arange(20) != 13

@@ -22,7 +22,7 @@ def test_an_endless_run_is_refused_with_what_would_fit():
         kt.simulate(pendulum(), duration=1e12)
     error = info.value
     assert isinstance(error, MemoryError) and error.needed > TERA > 0.0 < error.available < error.needed
-    period = float(re.search(r"sample_period=(\S+) or", str(error))[1])
+    period = float(re.search(r"Record\(period=(\S+)\) or", str(error))[1])
     assert error.needed * 1e-3 / period <= 0.51 * error.available
 
 
@@ -45,7 +45,7 @@ def test_so_are_pieces_of_runs(settings):
 
 def test_so_are_rollouts():
     """The records of all states count."""
-    with pytest.raises(MemoryLimitError, match=r"rollout: the states of 10{12} steps.*every=\d+, or take fewer states"):
+    with pytest.raises(MemoryLimitError, match=r"rollout: the states of 10{12} steps.*every=\d+\), or take fewer"):
         kt.rollout(pendulum(), np.zeros(1), None, None, 1e-3, steps=10**12)
 
 
@@ -53,7 +53,7 @@ def test_the_command_line_says_its_own_option():
     """One line, and no traceback."""
     result = CliRunner().invoke(app, ["simulate", "double_pendulum", "--duration", "1e12", "--dt", "1e-3"])
     text = " ".join(result.stderr.split())
-    assert result.exit_code == 2 and "--sample-period" in text and "record_every" not in text
+    assert result.exit_code == 2 and "--sample-period" in text and "kt.Record" not in text
 
 
 def test_what_fits_runs(monkeypatch):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import FileFormatError, NonFiniteError, SimulationError
+from kinetree.errors import ArgumentError, FileFormatError, NonFiniteError, SimulationError
 from kinetree.integrators import FIXED_STEP
 from tests.analytic.mechanisms import pendulum, slider
 
@@ -71,7 +71,7 @@ def test_pieces_and_restored_runs_have_the_bits_of_the_whole(integrator):
 @pytest.mark.parametrize("method", ["scipy:DOP853", "scipy:RK45", "Radau", "BDF", "LSODA", "dp54"])
 def test_adaptive_runs_go_on_to_the_same_bits_between_advances(method):
     """An adaptive solver starts anew with every advance, so a snapshot taken between two of them misses nothing."""
-    settings = {"integrator": "adaptive", "method": method, "rtol": 1e-6, "atol": 1e-6, "dt": 0.01}
+    settings = {"integrator": kt.integrators.Adaptive(method, rtol=1e-6, atol=1e-6), "dt": 0.01}
     rng = np.random.default_rng(2)
     q, v = TOP.random_q(rng), rng.normal(size=TOP.nv)
     one, two = (kt.Simulation(TOP, q, v, **settings) for _ in range(2))
@@ -208,8 +208,8 @@ class Slow(Integral):
         return super().__call__(t, q, v)
 rng = np.random.default_rng(5)
 q, v = TOP.random_q(rng), 0.3 * rng.normal(size=TOP.nv)
-run = kt.simulate(TOP, q, v, duration=0.5, integrator={integrator!r}, controller={controller},
-                  checkpoint={checkpoint!r}, every=0.1, progress=False, **{settings})
+run = kt.simulate(TOP, q, v, duration=0.5, integrator={integrator}, controller={controller},
+                  checkpoint=kt.Checkpoint({checkpoint!r}, every=0.1), progress=False)
 print(run.notes[-1] if run.notes else "")
 np.savez({out!r}, time=run.time, q=run.q, v=run.v, tau=run.tau)
 """
@@ -231,9 +231,9 @@ def test_a_killed_run_goes_on_to_the_same_bits(integrator, method, tmp_path):
         controller = "Slow(TOP.nv)"
         if integrator == "adaptive":
             controller = "kt.controllers.Sampled(Slow(TOP.nv), 0.01)"
-        settings = {"rtol": 1e-6, "atol": 1e-6, "method": method} if method else {}
+        adaptive = f"kt.integrators.Adaptive({method!r}, rtol=1e-6, atol=1e-6)"
         path.write_text(SCRIPT.format(
-            root=root, slow=slow, integrator=integrator, settings=settings, controller=controller,
+            root=root, slow=slow, integrator=adaptive if method else repr(integrator), controller=controller,
             checkpoint=str(tmp_path / checkpoint), out=str(tmp_path / f"{name}.npz"),
         ))  # fmt: skip
         return [sys.executable, str(path)]
@@ -258,15 +258,19 @@ def test_checkpoints_do_not_change_fixed_steps(tmp_path):
     """With and without checkpoints, also where these are no multiples of dt."""
     settings = {"duration": 0.2, "integrator": "rk4"}
     plain = kt.simulate(pendulum(), [1.0], **settings)
-    saved = kt.simulate(pendulum(), [1.0], **settings, checkpoint=tmp_path / "c", every=0.05)
+    saved = kt.simulate(
+        pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(kt.Checkpoint(tmp_path / "c", every=0.05))
+    )
     assert_same_bits(saved, plain)
-    odd = kt.simulate(pendulum(), [1.0], **settings, checkpoint=tmp_path / "c", every=0.0333)
+    odd = kt.simulate(
+        pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(kt.Checkpoint(tmp_path / "c", every=0.0333))
+    )
     assert_same_bits(odd, plain)
 
 
 def test_every_without_a_checkpoint_is_an_error():
     """Half a setting is a slip."""
-    with pytest.raises(SimulationError, match="give checkpoint= a file"):
+    with pytest.raises(ArgumentError, match=r"every is no option of its own; give checkpoint=kt.Checkpoint\("):
         kt.Simulation(pendulum(), every=0.1)
 
 
@@ -284,7 +288,7 @@ def test_a_piece_off_the_grid_makes_a_new_origin():
 
 def test_long_runs_keep_time_without_drift():
     """100 000 single steps end where the product says, not where a sum of rounded steps would."""
-    run = kt.Simulation(slider(), dt=1e-4, record_every=100_000)
+    run = kt.Simulation(slider(), dt=1e-4, record=kt.Record(every=100_000))
     start = time.perf_counter()
     for _ in range(20_000):
         run.step()
@@ -303,7 +307,7 @@ def test_a_failed_step_leaves_no_double_sample():
                 raise OSError("once")
             return [1.0]
 
-    run = kt.Simulation(slider(), tau=Fails(), integrator="rk4")
+    run = kt.Simulation(slider(), inputs=kt.Inputs(tau=Fails()), integrator="rk4")
     with pytest.raises(OSError, match="once"):
         run.advance(0.02)
     run.advance(0.02 - run.time)
@@ -332,7 +336,7 @@ def test_wrenches_with_a_memory_are_asked_once():
             return wrenches
 
     force = Counts()
-    run = kt.Simulation(slider(2.0), f_ext=force, dt=0.01)
+    run = kt.Simulation(slider(2.0), inputs=kt.Inputs(f_ext=force), dt=0.01)
     run.advance(0.05)
     for _ in range(3):
         trajectory = run.trajectory()

@@ -14,7 +14,9 @@ from tests.analytic.mechanisms import pendulum, rigid_body
 def arm():
     """A short motion of the shipped arm under constant forces."""
     model = kt.load("arm7")
-    return kt.simulate(model, duration=0.2, tau=np.linspace(-1.0, 1.0, model.nv), sample_period=2e-3)
+    return kt.simulate(
+        model, duration=0.2, inputs=kt.Inputs(tau=np.linspace(-1.0, 1.0, model.nv)), record=kt.Record(period=2e-3)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +123,7 @@ def test_derivative_is_of_second_order():
 
 def test_filter_keeps_half_of_the_power_at_the_cutoff():
     """Amplitude 1/sqrt(2) at the cutoff and no delay, for orders 2 and 4; a tenth of it passes, ten times does not."""
-    run = kt.simulate(pendulum(), [0.1], duration=4.0, dt=1e-3, sample_period=1e-3)
+    run = kt.simulate(pendulum(), [0.1], duration=4.0, dt=1e-3, record=kt.Record(period=1e-3))
     middle = slice(1500, 2500)
     for order in (2, 4):
         for frequency, gain in ((10.0, 0.5**0.5), (1.0, 1.0)):

@@ -37,7 +37,12 @@ def arm():
     wrench = {model.body_names[-1]: [0.0, 0.0, 0.0, 1.0, 0.0, 0.5]}
     event = kt.Event(lambda t, q, v: t - 0.05, name="bell")
     run = kt.simulate(
-        model, duration=0.1, f_ext=wrench, events=[event], controller=lambda t, q, v: -0.5 * v, sample_period=1e-3
+        model,
+        duration=0.1,
+        inputs=kt.Inputs(f_ext=wrench),
+        events=[event],
+        controller=lambda t, q, v: -0.5 * v,
+        record=kt.Record(period=1e-3),
     )
     run = run.with_channel("heat", np.linspace(0.0, 1.0, len(run)), "K", "of a motor")
     return run.with_channel("feet", np.ones((len(run), 2)), "N", labels=["left", "right"])

@@ -14,7 +14,9 @@ from tests.analytic.mechanisms import rigid_body
 def arm():
     """The shipped arm under forces that drive joints into their stops."""
     model = kt.load("arm7")
-    return kt.simulate(model, duration=0.6, tau=0.5 * np.ones(model.nv), sample_period=2e-3)
+    return kt.simulate(
+        model, duration=0.6, inputs=kt.Inputs(tau=0.5 * np.ones(model.nv)), record=kt.Record(period=2e-3)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,9 @@ def test_ledger_is_drawn_whole(arm):
 def test_comparison_draws_both_runs_and_their_difference(arm, body):
     """Two curves for each joint on the left, one on the right, the tolerance and where they part; quaternions as v."""
     model = arm.model
-    other = kt.simulate(model, duration=0.6, tau=0.5 * np.ones(model.nv), sample_period=2e-3, dt=2e-3)
+    other = kt.simulate(
+        model, duration=0.6, inputs=kt.Inputs(tau=0.5 * np.ones(model.nv)), record=kt.Record(period=2e-3), dt=2e-3
+    )
     found = arm.compare(other)
     axes = found.plot().get_axes()
     left, right = axes[0::2], axes[1::2]

@@ -19,9 +19,9 @@ from kinetree.spatial import Inertia, Motion, Symmetric3, Transform, Vector3
 ARM, START = kt.load("double_pendulum"), [1.0, 0.5]
 WAYS = {
     "fixed step": {"integrator": "rk4"},
-    "own adaptive method": {"integrator": "adaptive", "method": "dp54", "rtol": 1e-6, "atol": 1e-6},
-    "explicit of SciPy": {"integrator": "adaptive", "method": "scipy:RK45", "rtol": 1e-6, "atol": 1e-6},
-    "implicit of SciPy": {"integrator": "adaptive", "method": "Radau", "rtol": 1e-6, "atol": 1e-6},
+    "own adaptive method": {"integrator": kt.integrators.Adaptive("dp54", rtol=1e-6, atol=1e-6)},
+    "explicit of SciPy": {"integrator": kt.integrators.Adaptive("scipy:RK45", rtol=1e-6, atol=1e-6)},
+    "implicit of SciPy": {"integrator": kt.integrators.Adaptive("Radau", rtol=1e-6, atol=1e-6)},
 }
 
 
@@ -99,7 +99,7 @@ PLACES = {
         "controller": kt.controllers.Delayed(kt.controllers.Sampled(lambda t, q, v: zero(v), 0.01), 0.005)
     },
     "sum of controllers": {"controller": [lambda t, q, v: zero(), lambda t, q, v: zero(v)]},
-    "wrench of the state": {"f_ext": lambda t, q, v: (spoil(q), np.zeros((ARM.nb, 6)))[1]},
+    "wrench of the state": {"inputs": kt.Inputs(f_ext=lambda t, q, v: (spoil(q), np.zeros((ARM.nb, 6)))[1])},
     "function of an event": {"events": kt.Event(lambda t, q, v: float(spoil(q)[0]) + 9.0)},
     "action of an event": {
         "events": kt.Event(lambda t, q, v: t - 0.0153, action=lambda t, q, v: (q, spoil(v)))
@@ -126,7 +126,8 @@ def test_user_code_cannot_write_to_the_state(place, way):
     if fixed and way != "fixed step":
         pytest.skip("a fixed step")
     # Wrenches of the time, so that there are arrays of them; a controller, so that a motion has forces.
-    given = {"f_ext": np.zeros((ARM.nb, 6)), "controller": lambda t, q, v: np.ones(ARM.nv)} | WAYS[way] | settings
+    given = {"inputs": kt.Inputs(f_ext=np.zeros((ARM.nb, 6))), "controller": lambda t, q, v: np.ones(ARM.nv)}
+    given |= WAYS[way] | settings
     with pytest.raises(ValueError, match="read-only") as error:
         _ = kt.simulate(ARM, START, duration=0.05, dt=0.005, **given).ledger
     if not place.startswith("element"):
@@ -243,18 +244,23 @@ BUFFERS = {
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "late controller": tuple(
-        lambda make=make: {"controller": make(), "delay": 0.01} for make in (lambda: spin, lambda: Buffer(spin, 2))
+        lambda make=make: {"controller": kt.controllers.Delayed(make(), 0.01)}
+        for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
-    "wrench of the state": (lambda: {"f_ext": lambda t, q, v: wind(t)},
-                            lambda: {"f_ext": (lambda b: lambda t, q, v: b(t))(Buffer(wind, (ARM.nb, 6)))}),
-    "wrench of the time": (lambda: {"f_ext": lambda t: wind(t)},
-                           lambda: {"f_ext": (lambda b: lambda t: b(t))(Buffer(wind, (ARM.nb, 6)))}),
+    "wrench of the state": (
+        lambda: {"inputs": kt.Inputs(f_ext=lambda t, q, v: wind(t))},
+        lambda: {"inputs": kt.Inputs(f_ext=(lambda b: lambda t, q, v: b(t))(Buffer(wind, (ARM.nb, 6))))},
+    ),
+    "wrench of the time": (
+        lambda: {"inputs": kt.Inputs(f_ext=lambda t: wind(t))},
+        lambda: {"inputs": kt.Inputs(f_ext=(lambda b: lambda t: b(t))(Buffer(wind, (ARM.nb, 6))))},
+    ),
     "forces of the time": tuple(
-        lambda make=make: {"tau": (lambda f: lambda t: f(t, START, 0.0))(make())}
+        lambda make=make: {"inputs": kt.Inputs(tau=(lambda f: lambda t: f(t, START, 0.0))(make()))}
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "disturbance": tuple(
-        lambda make=make: {"disturbance": (lambda f: lambda t: f(t, START, 0.0))(make())}
+        lambda make=make: {"inputs": kt.Inputs(disturbance=(lambda f: lambda t: f(t, START, 0.0))(make()))}
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "integrator": (lambda: {"integrator": RungeKutta4}, lambda: {"integrator": MyStep}),
@@ -284,7 +290,7 @@ def test_a_result_is_copied(name):
 def test_constants_are_copied(name):
     """An array that was given as a constant may be changed after the simulation was made."""
     given = np.zeros((ARM.nb, 6)) if name == "wrench" else np.zeros(ARM.nv)
-    sim = kt.Simulation(ARM, START, **{"f_ext" if name == "wrench" else "tau": given})
+    sim = kt.Simulation(ARM, START, inputs=kt.Inputs(**{"f_ext" if name == "wrench" else "tau": given}))
     given += 100.0
     sim.advance(0.1)
     assert np.array_equal(sim.q, kt.simulate(ARM, START, duration=0.1).q[-1])
@@ -335,10 +341,15 @@ class Heat:
 
 def _results():
     run = kt.simulate(
-        ARM, START, duration=0.02, f_ext={ARM.body_names[-1]: [0, 0, 0, 1, 0, 0]}, disturbance=lambda t: np.zeros(2),
-        events=kt.Event(lambda t, q, v: t - 0.01), controller=spin, motors=kt.simulation.Motor(ARM.joint_names[1]),
+        ARM,
+        START,
+        duration=0.02,
+        inputs=kt.Inputs(f_ext={ARM.body_names[-1]: [0, 0, 0, 1, 0, 0]}, disturbance=lambda t: np.zeros(2)),
+        events=kt.Event(lambda t, q, v: t - 0.01),
+        controller=spin,
+        motors=kt.simulation.Motor(ARM.joint_names[1]),
         elements=Heat(),
-    )  # fmt: skip
+    )
     _ = run.ledger
     q, v, a = (np.random.default_rng(0).normal(size=(30, 2)) for _ in range(3))
     return {

@@ -64,7 +64,7 @@ def test_sliding_bead_keeps_its_energy(name):
     model = bead(JOINTS[name], arm=True)
     q0 = np.array([1.5, *([2.5] if name == "surface" else []), 0.4])
     v0 = np.full(model.nv, 1.5)
-    run = kt.simulate(model, q0, v0, duration=1.0, integrator="adaptive", rtol=1e-10, atol=1e-10, dt=0.01)
+    run = kt.simulate(model, q0, v0, duration=1.0, integrator=kt.integrators.Adaptive(rtol=1e-10, atol=1e-10), dt=0.01)
     assert np.floor(run.q[:, 0]).min() < np.floor(run.q[:, 0]).max()  # it crossed at least one knot
     assert run.energy_drift < 1e-8
     run = kt.simulate(model, q0, v0, duration=1.0, integrator="rk4", dt=1e-3)
@@ -74,7 +74,9 @@ def test_sliding_bead_keeps_its_energy(name):
 def test_bead_leaves_the_curve_and_keeps_its_energy():
     """Past the end, where dS/dq and so the accelerations jump, the step adapts and the energy is kept."""
     model = bead(JOINTS["open"])
-    run = kt.simulate(model, [5.0], [2.5], duration=1.0, integrator="adaptive", rtol=1e-10, atol=1e-10, dt=0.01)
+    run = kt.simulate(
+        model, [5.0], [2.5], duration=1.0, integrator=kt.integrators.Adaptive(rtol=1e-10, atol=1e-10), dt=0.01
+    )
     assert run.q[0, 0] < 6.0 < run.q[-1, 0]
     assert run.energy_drift < 1e-7
 

@@ -15,7 +15,7 @@ import typer
 
 from kinetree.cli.ending import Errors, flushed, make_streams_safe, signal_code, signals
 from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
-from kinetree.errors import KinetreeError, ShapeError, UnsupportedError, unknown_name
+from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 
 MOST_STATES = 100_000  # some minutes of work
 
@@ -177,6 +177,7 @@ def simulate(
 ) -> None:
     """Simulate a robot; print a summary, draw it, save it."""
     with Errors(debug):
+        from kinetree.simulation.options import Inputs, Record
         from kinetree.simulation.simulate import simulate as run_simulation
 
         check_figure(plot)
@@ -197,14 +198,11 @@ def simulate(
                 _numbers(v0, "--v0"),
                 duration=duration,
                 dt=dt,
-                integrator=integrator,
-                method=method,
-                rtol=rtol,
-                atol=atol,
-                tau=_numbers(tau, "--tau"),
+                integrator=_integrator(integrator, method=method, rtol=rtol, atol=atol),
+                inputs=Inputs(tau=_numbers(tau, "--tau")),
+                record=Record(period=sample_period),
                 seed=seed,
                 limits=limits,
-                sample_period=sample_period,
                 progress=False if quiet else None,
             )
         except BaseException as error:
@@ -221,6 +219,23 @@ def simulate(
             _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
         if report:
             typer.echo(run.report())
+
+
+def _integrator(name: str, **options):
+    """The integrator of a name, with the options that only adaptive steps have."""
+    from kinetree.integrators import Adaptive
+
+    given = {option: value for option, value in options.items() if value is not None}
+    if not given:
+        return name
+    if name == "adaptive":
+        return Adaptive(**given)
+    option, value = next(iter(given.items()))
+    raise SimulationError(
+        f"--{option} = {value!r} is a setting of adaptive runs, and integrator is {name!r}. Give --integrator "
+        f"adaptive, or leave --{option} out.",
+        option=option,
+    )
 
 
 @app.command()

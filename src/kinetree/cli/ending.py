@@ -24,7 +24,8 @@ _SPELLINGS = (
     (re.compile(r"\bload (the run|one of them) with Trajectory.load\(path, model=model\)"), "give --robot"),
     (re.compile(r"\bpackage_dirs=(?!\w)"), "--package-dir"),
     (re.compile(r"\bin load_\w+\(\.\.\., (\w+)=\.\.\.\)"), lambda found: f"for --{found[1].replace('_', '-')}"),
-    (re.compile(r"\bsample_period=([\d.e+-]*\d) or record_every=\d+"), r"--sample-period \1"),
+    (re.compile(r"\brecord=kt\.Record\(period=([\d.e+-]*\d)\) or kt\.Record\(every=\d+\)"), r"--sample-period \1"),
+    (re.compile(r"\bkt\.integrators\.Adaptive\('([\w:]+)'\)"), r"--integrator adaptive --method \1"),
     (
         re.compile(r"\b(inertia|massless|inertia_from|limits|meshes|integrator|method)='([\w:]+)'"),
         lambda found: f"--{found[1].replace('_', '-')} {found[2]}",

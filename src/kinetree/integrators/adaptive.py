@@ -61,6 +61,7 @@ def solve_adaptive(
     method: str = "scipy:DOP853",
     rtol: float = 1e-10,
     atol: float = 1e-10,
+    max_step: float = math.inf,
     tick: Callable[[float], None] | None = None,
     event: Callable | None = None,
     keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
@@ -87,6 +88,8 @@ def solve_adaptive(
         scikit-sundae. The implicit ones get Jacobians from the closed-form derivatives of the dynamics.
     rtol, atol : float
         Relative and absolute tolerance of each entry of (q, v).
+    max_step : float
+        The longest step [s].
     tick : callable, optional
         Called with the time of every evaluation (progress).
     event : callable, optional
@@ -112,7 +115,8 @@ def solve_adaptive(
     events = [*charts, *_after_steps(keep, times, normalize, nq), *_user_event(event, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
     if method in SUNDIALS_METHODS:
-        return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, (method, rtol, atol))
+        solver = method, rtol, atol, max_step
+        return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver)
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if method in IMPLICIT_METHODS else {}
     rows, evaluations, event_time, event_state = [], 0, None, None
     while True:
@@ -125,6 +129,7 @@ def solve_adaptive(
             t_eval=np.maximum(times[sum(map(len, rows)) :], start),
             rtol=rtol,
             atol=atol,
+            max_step=max_step,
             events=events,
             dense_output=bool(charts),
             **implicit,
@@ -213,18 +218,17 @@ class _TrialJacobian:
 
 def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver) -> AdaptiveSolution:
     """The same by SUNDIALS, in one piece: it cannot begin anew where a joint changes its chart."""
-    method, rtol, atol = solver
     nq, model = system.model.nq, system.model
     if charts:
         names = [model.joint_names[i] for i in model.outward() if may_change_chart(model, i)]
         raise UnsupportedError(
-            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {method} cannot follow; take "
-            "method='Radau' or 'BDF'.",
-            method=method,
+            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {solver[0]} cannot follow; take "
+            "kt.integrators.Adaptive('Radau') or 'BDF'.",
+            method=solver[0],
             joint=names[0],
         )
     problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
-    states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, method, rtol, atol)
+    states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, *solver)
     normalize = system.function("normalize")
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
     event_time = event_state = None

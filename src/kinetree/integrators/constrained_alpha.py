@@ -59,7 +59,7 @@ class ConstrainedAlpha:
     model : Model
         A tree with loop joints. A body in absolute coordinates is one on a `Free` joint (the group SE(3)), or on
         ``Composite((Translational(), Spherical()))`` (R^3 x SO(3)); its joint to the world is then a loop joint.
-    rho_inf : float
+    rho : float
         Spectral radius at infinite frequency, 0 to 1. With 1 the constraint forces need not decay.
     tau, f_ext : array or callable, optional
         Joint forces (nv,) [N m or N] and wrenches on the bodies (nb, 6) in world coordinates [N m, N], or functions of
@@ -85,8 +85,8 @@ class ConstrainedAlpha:
     name = "constrained_alpha"
     order = 2
 
-    def __init__(self, model, *, rho_inf: float = 0.8, tau=None, f_ext=None) -> None:
-        self.coefficients = AlphaCoefficients(rho_inf)
+    def __init__(self, model, *, rho: float = 0.8, tau=None, f_ext=None) -> None:
+        self.coefficients = AlphaCoefficients(rho)
         self._loops = LoopClosure(model, f_ext is not None)
         self._system = System(self._loops.tree, f_ext is not None)
         self._tau = _of_time(np.zeros(model.nv) if tau is None else tau)

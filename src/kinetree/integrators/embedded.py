@@ -22,7 +22,7 @@ from kinetree.integrators.tableaus import BS32, DP54, Tableau, weights
 from kinetree.integrators.trials import TrialDynamics
 
 PAIRS = {tableau.name: tableau for tableau in (BS32, DP54, DOP853)}
-"""The pairs by name, as ``method=`` of an adaptive simulation."""
+"""The pairs by name, as ``method`` of `Adaptive`."""
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 _SCALE_3 = 0.01  # of the second of two estimates in their sum (Hairer, Norsett, Wanner, Solving ODEs I, eq. II.10.17)
@@ -41,6 +41,8 @@ class EmbeddedRungeKutta:
         ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of what else the dynamics take.
     rtol, atol : float
         Tolerances of each coordinate of a step: of velocities, and of positions as steps from the neutral position.
+    max_step : float
+        The longest step [s].
 
     Attributes
     ----------
@@ -57,14 +59,15 @@ class EmbeddedRungeKutta:
 
     __slots__ = (
         "_atol", "_base", "_difference", "_end", "_error", "_h", "_integrate", "_keeps", "_K", "_neutral", "_numbers",
-        "_nv", "_point", "_rtol", "_start", "_tableau", "a", "evaluations", "q", "rejections", "steps", "system", "t",
-        "trials", "v",
+        "_max_step", "_nv", "_point", "_rtol", "_start", "_tableau", "a", "evaluations", "q", "rejections", "steps",
+        "system", "t", "trials", "v",
     )  # fmt: skip
 
-    def __init__(self, system, tableau: Tableau, tau: Callable, f_ext: Callable, rtol: float, atol: float) -> None:
+    def __init__(self, system, tableau: Tableau, tau, f_ext, rtol: float, atol: float, max_step=math.inf) -> None:
         model = system.model
         self.system, self._tableau, self.trials = system, tableau, TrialDynamics(system, tau, f_ext)
-        self._rtol, self._atol, self._numbers, self._nv = rtol, atol, weights(tableau), model.nv
+        self._rtol, self._atol, self._max_step = rtol, atol, max_step
+        self._numbers, self._nv = weights(tableau), model.nv
         self._point = system.function(point_spec(EXACT), checks=False)
         self._end = system.function(end_spec(EXACT), checks=False)
         self._integrate = system.function("integrate", checks=False)
@@ -88,7 +91,7 @@ class EmbeddedRungeKutta:
         t, q, v, k = self.t, self.q, self.v, self._tableau.estimate_order + 1
         rejected = False
         while True:
-            h = self._h
+            h = min(self._h, self._max_step)
             if t + 1.01 * h >= end:  # no sliver of a step at the end
                 h = end - t
             elif t + 2.0 * h > end:
@@ -188,6 +191,7 @@ def solve_embedded(
     method: str = "dp54",
     rtol: float = 1e-10,
     atol: float = 1e-10,
+    max_step: float = math.inf,
     tick: Callable[[float], None] | None = None,
     event: Callable | None = None,
     keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
@@ -207,6 +211,8 @@ def solve_embedded(
     method : {"bs32", "dp54", "dop853"}
     rtol, atol : float
         Relative and absolute tolerance of each coordinate.
+    max_step : float
+        The longest step [s].
     tick : callable, optional
         Called with the time of every step (progress).
     event : callable, optional
@@ -225,7 +231,7 @@ def solve_embedded(
     """
     if method not in PAIRS:
         raise unknown_name("embedded pair", method, PAIRS, "kinetree")
-    solver = EmbeddedRungeKutta(system, PAIRS[method], tau, f_ext, rtol, atol)
+    solver = EmbeddedRungeKutta(system, PAIRS[method], tau, f_ext, rtol, atol, max_step)
     end = float(times[-1])
     solver.start(float(times[0]), q0, v0, end)
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))

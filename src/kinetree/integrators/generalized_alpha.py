@@ -17,13 +17,13 @@ class AlphaCoefficients:
 
     Parameters
     ----------
-    rho_inf : float
+    rho : float
         What is left of an infinitely fast vibration after one step, 0 to 1.
 
     Attributes
     ----------
     alpha_m, alpha_f, beta, gamma : float
-        Those of Chung and Hulbert: order 2, and the least damping of slow motions for this rho_inf.
+        Those of Chung and Hulbert: order 2, and the least damping of slow motions for this rho.
 
     Examples
     --------
@@ -32,23 +32,23 @@ class AlphaCoefficients:
     (0.5, 0.5, 0.25, 0.5)
     """
 
-    rho_inf: float
+    rho: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.rho_inf, (int, float)) and 0.0 <= self.rho_inf <= 1.0):
+        if not (isinstance(self.rho, (int, float)) and 0.0 <= self.rho <= 1.0):
             raise SimulationError(
-                f"generalized alpha: rho_inf is {self.rho_inf!r}, expected a spectral radius between 0 (fast "
+                f"generalized alpha: rho is {self.rho!r}, expected a spectral radius between 0 (fast "
                 "vibrations vanish in one step) and 1 (they are kept).",
-                rho_inf=self.rho_inf,
+                rho=self.rho,
             )
 
     @property
     def alpha_m(self) -> float:
-        return (2.0 * self.rho_inf - 1.0) / (self.rho_inf + 1.0)
+        return (2.0 * self.rho - 1.0) / (self.rho + 1.0)
 
     @property
     def alpha_f(self) -> float:
-        return self.rho_inf / (self.rho_inf + 1.0)
+        return self.rho / (self.rho + 1.0)
 
     @property
     def gamma(self) -> float:
@@ -75,6 +75,7 @@ class AlphaCoefficients:
         return (known + (1.0 - self.alpha_f) * v_dot_next) / (1.0 - self.alpha_m)
 
 
+@dataclass(frozen=True, slots=True)
 class GeneralizedAlpha:
     """Generalized-alpha on Lie groups, for trees; for closed loops with their constraint forces see `ConstrainedAlpha`.
 
@@ -82,14 +83,12 @@ class GeneralizedAlpha:
         (1 - alpha_m) a+ + alpha_m a = (1 - alpha_f) dv/dt+ + alpha_f dv/dt,
 
     dv/dt+ by the dynamics at the end of the step. Order 2; stable for all stiffness; what is infinitely fast is reduced
-    by rho_inf with every step.
+    by rho with every step.
 
     Parameters
     ----------
-    system : System
-        The dynamics.
-    rho_inf : float
-        Spectral radius at infinite frequency, 0 to 1.
+    rho : float
+        Spectral radius at infinite frequency, 0 to 1: what is left of an infinitely fast vibration after one step.
 
     Notes
     -----
@@ -97,16 +96,48 @@ class GeneralizedAlpha:
     multibody systems", eq. 39-43, on the groups of the joints; Chung, Hulbert (1993) for the coefficients. The first
     step, and the first after a jump of the state, takes a = dv/dt, which keeps order 2 of positions and velocities.
     It keeps accelerations from step to step, so it has no step algorithm for rollouts.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> soft = kt.integrators.GeneralizedAlpha(rho=0.5)
+    >>> kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.1, integrator=soft).integrator
+    'generalized_alpha (rho=0.5)'
     """
 
-    __slots__ = ("_dynamics", "_memory", "_newton", "coefficients", "get_state", "reset", "set_state")
+    rho: float = 0.8
 
     name = "generalized_alpha"
     algorithm = None  # a step needs the accelerations of the one before
     order = 2
 
-    def __init__(self, system, rho_inf: float = 0.8) -> None:
-        self.coefficients = AlphaCoefficients(rho_inf)
+    def __post_init__(self) -> None:
+        AlphaCoefficients(self.rho)
+
+    def __str__(self) -> str:
+        return self.name if self == GeneralizedAlpha() else f"{self.name} (rho={self.rho:g})"
+
+    def __call__(self, system) -> GeneralizedAlphaStep:
+        """The method for the dynamics of one model."""
+        return GeneralizedAlphaStep(system, AlphaCoefficients(self.rho))
+
+
+class GeneralizedAlphaStep:
+    """Steps of `GeneralizedAlpha`.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    coefficients : AlphaCoefficients
+    """
+
+    __slots__ = ("_dynamics", "_memory", "_newton", "coefficients", "get_state", "reset", "set_state")
+
+    name = GeneralizedAlpha.name
+
+    def __init__(self, system, coefficients: AlphaCoefficients) -> None:
+        self.coefficients = coefficients
         self._newton, self._memory = Newton(system, self.name), Memory()
         self._dynamics = system.function("forward_dynamics", checks=False)
         self.reset, self.get_state, self.set_state = self._memory.clear, self._memory.get_state, self._memory.set_state

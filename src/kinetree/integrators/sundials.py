@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kinetree.errors import MissingDependencyError, SimulationError
@@ -26,7 +28,8 @@ def load_sundials():
     except ImportError:
         raise MissingDependencyError(
             "the methods CVODE, CVODE_ADAMS and IDA need the package scikit-sundae: pip install 'kinetree[sundials]' "
-            "(or pip install scikit-sundae). Without it, method='BDF' or 'Radau' are for stiff motions, too.",
+            "(or pip install scikit-sundae). Without it, kt.integrators.Adaptive('BDF') or 'Radau' are for stiff "
+            "motions, too.",
             package="scikit-sundae",
         ) from None
     return sksundae
@@ -57,7 +60,7 @@ class SundialsProblem:
         self._inverse = system.function("inverse_dynamics", checks=False)
         self._failure, self.evaluations = None, 0
 
-    def solve(self, start: float, end: float, y, samples, method: str, rtol: float, atol: float):
+    def solve(self, start: float, end: float, y, samples, method: str, rtol: float, atol: float, max_step=math.inf):
         """Integrate; the states at the samples, then the number and the state of the event that ended it, or None.
 
         Returns
@@ -71,6 +74,7 @@ class SundialsProblem:
         """
         package = load_sundials()
         options = {"rtol": rtol, "atol": atol, "max_num_steps": MOST_STEPS, "num_events": len(self._events)}
+        options |= {"max_step": max_step} if max_step < math.inf else {}
         if self._events:
             options["eventsfn"] = self._event_function(method)
         if method == "IDA":
@@ -93,7 +97,7 @@ class SundialsProblem:
         if not solution.success and event is None:
             raise SimulationError(
                 f"simulate: {method} stopped at t = {found[0][-1]:.9g} s: {solution.message}. Try larger rtol and "
-                "atol, or method='Radau'.",
+                "atol, or kt.integrators.Adaptive('Radau').",
                 time=float(found[0][-1]),
                 method=method,
                 cause=str(solution.message),

@@ -78,7 +78,7 @@ class TrialDynamics:
         """
         t = self.t
         if self.failed is None:
-            stiff = "" if method in STIFF else "method='Radau' or 'BDF', "
+            stiff = "" if method in STIFF else "kt.integrators.Adaptive('Radau') or 'BDF', "
             return SimulationError(
                 f"simulate: the adaptive integrator ({method}) stopped after t = {t:.9g} s: {cause} The motion may be "
                 f"stiff or discontinuous there: try {stiff}larger rtol and atol, or integrator='semi_implicit'.",

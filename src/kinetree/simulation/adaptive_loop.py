@@ -6,7 +6,6 @@ from collections import deque
 
 import numpy as np
 
-from kinetree.integrators import ADAPTIVE
 from kinetree.simulation.components import Step
 
 LATEST = 20  # steps
@@ -48,18 +47,17 @@ class AdaptiveMarch:
     record : Recorder
     every : int
         Record every so many multiples of dt.
-    solver : tuple
-        (method, rtol, atol).
+    method : Adaptive
     counts : dict
         Evaluations, steps and rejections are added there.
     """
 
-    __slots__ = ("_at", "_counts", "_drive", "_elements", "_every", "_guard", "_record", "_solver", "_system", "_watch")
+    __slots__ = ("_at", "_counts", "_drive", "_elements", "_every", "_guard", "_method", "_record", "_system", "_watch")
 
-    def __init__(self, system, cursor, drive, elements, watch, guard, record, every, solver, counts) -> None:
+    def __init__(self, system, cursor, drive, elements, watch, guard, record, every, method, counts) -> None:
         self._system, self._at, self._drive, self._elements = system, cursor, drive, elements
         self._watch, self._guard, self._record, self._every = watch, guard, record, every
-        self._solver, self._counts = solver, counts
+        self._method, self._counts = method, counts
 
     def advance(self, end: float, tick) -> bool:
         """Go on to a time [s]; whether a landing ended the run before.
@@ -99,11 +97,8 @@ class AdaptiveMarch:
         return is_over
 
     def _solve(self, times, **settings):
-        method, rtol, atol = self._solver
         at, drive = self._at, self._drive
-        return ADAPTIVE[method](
-            self._system, at.q, at.v, times, drive.command, drive.f_ext, method=method, rtol=rtol, atol=atol, **settings
-        )
+        return self._method.solve(self._system, at.q, at.v, times, drive.command, drive.f_ext, **settings)
 
     def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
         """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.couplings import coupling_columns
 from kinetree.algorithms.passive import joint_forces
+from kinetree.integrators.methods import FIXED_STEP, Adaptive
 from kinetree.integrators.system import System, clock
 
 RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary on the way
@@ -117,6 +118,29 @@ class Stiffness:
         if dt <= self.longest:
             return f"dt = {dt:g} s resolves {spring} and all other passive forces of the joints"
         return f"dt = {dt:g} s does not resolve the passive forces of joint {self.joint!r} ({self.rate:.3g} 1/s)"
+
+
+def chosen_method(model, integrator, dt: float, has_constraints: bool):
+    """The method for "auto", else the one given; and notes on it.
+
+    Parameters
+    ----------
+    model : Model
+        With the stops that its run has.
+    integrator : object
+        As `integrator_of` gives it.
+    dt : float
+        [s]
+    has_constraints : bool
+        Whether joints stick, are locked or stopped: semi-implicit Euler is made for that.
+    """
+    is_automatic = integrator == "auto" and not has_constraints
+    if integrator == "auto":
+        name = Stiffness.of(model).integrator(dt) if is_automatic else "semi_implicit"
+        integrator = FIXED_STEP[name]
+    if isinstance(integrator, Adaptive) or not any(force.is_spring for force in model.forces):
+        return integrator, []
+    return integrator, Stiffness.of(model).notes(dt, integrator.name, is_automatic)
 
 
 def _inertias(model) -> tuple[np.ndarray, np.ndarray]:

@@ -222,22 +222,14 @@ def check_delays(controller, dt: float) -> None:
                 raise SimulationError(
                     f"simulate: delay = {part.delay:g} s is no multiple of dt = {dt:g} s, and the controller is asked "
                     f"and heard at every step only; the closest are {math.floor(steps) * dt:g} and "
-                    f"{math.ceil(steps) * dt:g} s. With a sample_time, any delay is kept.",
+                    f"{math.ceil(steps) * dt:g} s. With a controller that is Sampled, any delay is kept.",
                     delay=part.delay,
                 )
 
 
-def composed(controller, sample_time: float | None, delay: float | None):
-    """The controller as the keywords of `simulate` say: a sequence is a sum; sampled; late."""
-    if isinstance(controller, (list, tuple)):
-        controller = Sum(*controller)
-    if controller is None:
-        if sample_time is not None or delay is not None:
-            raise SimulationError("simulate: sample_time and delay are a controller's, and there is none.")
-        return None
-    if sample_time is not None:
-        controller = Sampled(controller, sample_time)
-    return controller if delay is None else Delayed(controller, delay)
+def composed(controller):
+    """The controller: a sequence of several is their sum."""
+    return Sum(*controller) if isinstance(controller, (list, tuple)) else controller
 
 
 def keeps_time(controller) -> bool:
@@ -251,7 +243,7 @@ def check_continuous(controller) -> None:
         if isinstance(part, Delayed) and not any(isinstance(inner, Sampled) for inner in parts(part.controller)):
             raise SimulationError(
                 "simulate: with an adaptive method a late controller has to be sampled, because there are no steps at "
-                "which it could be asked: give it a sample_time, or use a fixed-step integrator.",
+                "which it could be asked: make it a kt.controllers.Sampled, or use a fixed-step integrator.",
                 controller=part,
             )
 

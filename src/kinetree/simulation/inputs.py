@@ -13,7 +13,16 @@ from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, Sim
 from kinetree.integrators.system import clock
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
-from kinetree.simulation.controllers import get_state, keeps_time, next_time, parts, set_state
+from kinetree.simulation.controllers import (
+    check_continuous,
+    check_delays,
+    get_state,
+    keeps_time,
+    next_time,
+    parts,
+    set_state,
+)
+from kinetree.simulation.options import Inputs
 
 
 class Drive:
@@ -24,13 +33,8 @@ class Drive:
     model : Model
     controller : callable or None
         ``controller(t, q, v) -> tau``; see `kinetree.controllers` for what it may have besides.
-    tau : array_like, callable or None
-        Constant (nv,) joint forces [N m or N], or ``tau(t)``.
-    f_ext : array_like, mapping, callable or None
-        Wrenches on the bodies, (nb, 6) or by body name [N m, N], in world coordinates about the world's
-        origin, or ``f_ext(t)``, or ``f_ext(t, q, v)``.
-    disturbance : callable or None
-        ``disturbance(t) -> tau``, added to the joint forces.
+    inputs : Inputs
+        Joint forces, wrenches and a disturbance.
     elements : Elements
 
     Attributes
@@ -71,17 +75,18 @@ class Drive:
         "wrench_of_state",
     )
 
-    def __init__(self, model, controller, tau, f_ext, disturbance=None, elements=None) -> None:
+    def __init__(self, model, controller, inputs: Inputs, elements=None) -> None:
+        tau, f_ext, disturbance = inputs.tau, inputs.f_ext, inputs.disturbance
         if controller is not None and tau is not None:
             raise SimulationError(
-                "simulate: both controller and tau are given, so it is not clear which joint forces act. Give one; a "
-                "controller may return the sum of both."
+                "simulate: both controller and inputs.tau are given, so it is not clear which joint forces act. Give "
+                "one; a controller may return the sum of both."
             )
         for part in () if controller is None else parts(controller):
             if not callable(part):
                 raise SimulationError(
                     f"simulate: controller is {type(part).__name__}, expected a callable controller(t, q, v) -> tau; "
-                    "constant joint forces are given as tau=.",
+                    "constant joint forces are given as inputs=kt.Inputs(tau=...).",
                     controller=part,
                 )
         nv, nb = model.nv, model.nb
@@ -110,6 +115,11 @@ class Drive:
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
         self.f_ext = (lambda t: clock(model, t) + wrenches(t)) if model.time_dependent else wrenches
+
+    def check_delays(self, dt: float | None) -> None:
+        """Refuse delays of the controller that a step of dt [s] cannot keep, or an adaptive method (None)."""
+        if self._controller is not None:
+            check_continuous(self._controller) if dt is None else check_delays(self._controller, dt)
 
     def held_function(self) -> Callable[[float], np.ndarray]:
         """`held` as the shortest function that does it."""

@@ -12,13 +12,13 @@ from kinetree.integrators.events import Occurrence
 from kinetree.integrators.given_joints import GivenJoints, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointLaws
+from kinetree.integrators.methods import one_of
 from kinetree.integrators.system import System, clock
 from kinetree.integrators.user_code import copied
 from kinetree.joints import Prescribed
 from kinetree.model.ranges import position_ranges
 from kinetree.simulation.components import Channel, Element
 from kinetree.simulation.quadrature import accumulated
-from kinetree.simulation.setup import one_of
 
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
 NEAR = 1e-9  # [rad, m, per second] a start that is so close to the prescribed motion is meant to be on it
@@ -191,7 +191,7 @@ class JointConstraints(Element):
 
 def requested(model, friction, limits, restitution, locked, prescribed) -> JointConstraints | None:
     """The element for the settings of a simulation; None if they ask for nothing of it."""
-    one_of("friction", friction, ("smooth", "exact"))
+    one_of("simulate: friction", friction, ("smooth", "exact"))
     found = JointConstraints(friction == "exact", limits == "hard", restitution, locked, prescribed)
     if not found.stops and np.any(np.asarray(restitution if not isinstance(restitution, Mapping) else 1.0)):
         raise SimulationError(f"simulate: restitution is that of hard stops; limits is {limits!r}, expected 'hard'.")

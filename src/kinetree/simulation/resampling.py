@@ -215,7 +215,7 @@ def _joined_book(one, two, shift: float) -> Book:
             first = np.zeros((len(one), *shape)) if first is None else first
             second = np.zeros((len(two), *shape)) if second is None else second
             rows[name] = np.concatenate((first[:-1], second))
-    same = a.method is b.method and a.every == b.every and one.dt == two.dt
+    same = a.method == b.method and a.every == b.every and one.dt == two.dt
     return Book(
         method=a.method if same else None,
         every=a.every if same else max(a.every, b.every, 2),

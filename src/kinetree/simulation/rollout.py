@@ -8,14 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_model, a_truth_value, a_word, checked, refuse
+from kinetree.arguments import a_method, a_model, a_truth_value, a_word, checked, number, refuse
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError, UnsupportedError, unknown_name
-from kinetree.integrators import FIXED_STEP
 from kinetree.integrators.coordinates import Coordinates
+from kinetree.integrators.methods import FIXED_STEP, integrator_of
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
@@ -23,6 +23,7 @@ from kinetree.simulation.choice import Stiffness
 from kinetree.simulation.initial import initial_state
 from kinetree.simulation.limits import bounded_coordinates, with_soft_stops
 from kinetree.simulation.memory import check_room
+from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.setup import contact_notes
 
 LIMITS = ("soft", "ignore", "raise")
@@ -55,7 +56,7 @@ class Rollout:
     ----------
     model : Model
         The mechanism, with everything it holds: springs, damping, dry friction, limits, couplings.
-    integrator : str
+    integrator : str or object
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
         `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each. Where dt decides
         what "auto" takes, this is said in ``notes``; other parameters change nothing in the choice.
@@ -95,15 +96,15 @@ class Rollout:
     """
 
     __slots__ = (
-        "_base", "_chosen", "_functions", "_parameters", "_stiffness", "checks", "integrator", "limits", "model",
-        "threads",
+        "_base", "_chosen", "_functions", "_method", "_parameters", "_stiffness", "checks", "integrator", "limits",
+        "model", "threads",
     )  # fmt: skip
 
-    @checked(model=a_model, integrator=a_word, limits=a_word, checks=a_truth_value)
+    @checked(model=a_model, integrator=a_method, limits=a_word, checks=a_truth_value)
     def __init__(
         self,
         model,
-        integrator: str = "auto",
+        integrator="auto",
         *,
         limits: str = "soft",
         checks: bool = True,
@@ -115,16 +116,8 @@ class Rollout:
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and not self._stiffness.asks_dt:
             integrator = self._stiffness.integrator(1.0)
-        if integrator != "auto" and integrator not in FIXED_STEP:
-            raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
-        if integrator != "auto" and FIXED_STEP[integrator].algorithm is None:
-            known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
-            raise UnsupportedError(
-                f"rollout: a step of {integrator!r} is no single function that machine code could repeat. Use "
-                f"simulate, or one of {known}.",
-                integrator=integrator,
-            )
-        self.integrator, self.limits, self.checks = integrator, limits, bool(checks)
+        self._method, self.integrator = _method(integrator)
+        self.limits, self.checks = limits, bool(checks)
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
@@ -136,13 +129,14 @@ class Rollout:
         chosen = self._stiffness.range() if self.integrator == "auto" else []
         return (*chosen, *contact_notes(self.model))
 
-    @checked(integrator=a_word)
-    def by(self, integrator: str) -> Rollout:
+    @checked(integrator=a_method)
+    def by(self, integrator) -> Rollout:
         """The same rollouts by a method with fixed steps, where "auto" has a choice.
 
         Parameters
         ----------
-        integrator : str
+        integrator : str or object
+            As for `simulate`.
 
         Returns
         -------
@@ -153,10 +147,11 @@ class Rollout:
             found = object.__new__(Rollout)
             for name in self.__slots__:
                 setattr(found, name, getattr(self, name))
-            found.integrator, found._functions, found._chosen = integrator, {}, {}
+            (found._method, found.integrator), found._functions, found._chosen = _method(integrator), {}, {}
             found = self._chosen.setdefault(integrator, found)
         return found
 
+    @checked(MOVED, record=an_option(Record))
     def __call__(
         self,
         q0,
@@ -166,23 +161,24 @@ class Rollout:
         *,
         steps: int | None = None,
         f_ext=None,
-        every: int = 1,
+        record: Record | None = None,
         t0=None,
         out=None,
         dtype=None,
     ) -> RolloutStates:
         """Take all states through all steps; arguments and result as for `rollout`."""
-        h, every = _checked_numbers(dt, every)
+        h = number("rollout: dt", dt, A_TIME, above=0.0)
+        every = (record or Record()).steps(h)
         if self.integrator == "auto":
-            given = {"steps": steps, "f_ext": f_ext, "every": every, "t0": t0, "out": out, "dtype": dtype}
+            given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
             return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, **given)
         begin = _start_of_time(self._base, t0)
         arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
         start, drives, steps = arrays
         if steps % every:
             raise ShapeError(
-                f"rollout: {steps} steps are no multiple of every={every}, so the last state would not be recorded; "
-                f"take {steps // every * every or every} steps, or another every.",
+                f"rollout: {steps} steps are no multiple of the {every} from one record to the next, so the last state "
+                f"would not be recorded; take {steps // every * every or every} steps, or record others.",
                 steps=steps,
                 every=every,
             )
@@ -192,7 +188,9 @@ class Rollout:
                 f"rollout: the states of {steps} steps, one of {every} recorded,",
                 math.prod(shapes[0][:-1]),
                 kind.itemsize * (self._base.nq + self._base.nv),
-                lambda times: f"Record less often, every={times * every}, or take fewer states in a call.",
+                lambda times: (
+                    f"Record less often, record=kt.Record(every={times * every}), or take fewer states in a call."
+                ),
             )
         if out is None:
             results = [np.empty(shape, kind) for shape in shapes]
@@ -297,7 +295,7 @@ class Rollout:
     def _function(self, wrenches: bool) -> Function:
         f = self._functions.get(wrenches)
         if f is None:
-            step = FIXED_STEP[self.integrator].algorithm
+            step = self._method.algorithm
             spec = step if isinstance(step, Spec) else ALGORITHMS[step]
             f = Function(spec, self._base, ("f_ext",) if wrenches else (), {}, self.checks, self.threads)
             for parameters in self._parameters:
@@ -380,13 +378,14 @@ class Rollout:
         )
 
     def __reduce__(self):
-        return _rebuilt, (self._base, self.integrator, self.limits, self.checks, self.threads, self._parameters)
+        known = self.integrator if self.integrator in ("auto", *FIXED_STEP) else self._method
+        return _rebuilt, (self._base, known, self.limits, self.checks, self.threads, self._parameters)
 
     def __repr__(self) -> str:
         return f"<Rollout by {self.integrator} for model {self.model.name!r}, limits={self.limits!r}>"
 
 
-@checked(model=a_model, integrator=a_word, limits=a_word, checks=a_truth_value)
+@checked(MOVED, model=a_model, integrator=a_method, record=an_option(Record), limits=a_word, checks=a_truth_value)
 def rollout(
     model,
     q0,
@@ -395,9 +394,9 @@ def rollout(
     dt: float,
     *,
     steps: int | None = None,
-    integrator: str = "auto",
+    integrator="auto",
     f_ext=None,
-    every: int = 1,
+    record: Record | None = None,
     t0=None,
     limits: str = "soft",
     checks: bool = True,
@@ -423,12 +422,12 @@ def rollout(
         Step [s].
     steps : int, optional
         T, if no input varies with time.
-    integrator : str
+    integrator : str or object
         A fixed-step method of `simulate`, or "auto" as there.
     f_ext : (..., T, nb, 6) array or mapping of body name to (..., T, 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
-    every : int
-        Record every so many steps; T is a multiple of it.
+    record : Record, optional
+        Which states are recorded; default all. T is a multiple of its steps.
     t0 : float or (...) array, optional
         Time at the start [s] of models whose joints depend on it; default 0.
     limits : {"soft", "ignore", "raise"}
@@ -446,7 +445,7 @@ def rollout(
     Returns
     -------
     q : (..., rows, nq) array
-        Positions [rad or m], those of the start in row 0; T / every + 1 rows.
+        Positions [rad or m], those of the start in row 0; T + 1 rows if all are.
     v : (..., rows, nv) array
         Velocities [rad/s or m/s].
 
@@ -477,17 +476,18 @@ def rollout(
     >>> import kinetree as kt, numpy as np
     >>> pole = kt.models.cart_pole()
     >>> push = np.random.default_rng(0).normal(size=(1000, 100, pole.nv)) * [1.0, 0.0]
-    >>> q, v = kt.rollout(pole, pole.neutral(), None, push, 0.01, every=10)
+    >>> q, v = kt.rollout(pole, pole.neutral(), None, push, 0.01, record=kt.Record(every=10))
     >>> q.shape, v.shape
     ((1000, 11, 2), (1000, 11, 2))
     """
-    key = ("rollout", integrator, FIXED_STEP.get(integrator), limits, bool(checks), checked_threads(threads))
+    method = FIXED_STEP.get(integrator) if isinstance(integrator, str) else None
+    key = ("rollout", integrator, method, limits, bool(checks), checked_threads(threads))
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
         compiled = Rollout(model, integrator, limits=limits, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
-    return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, every=every, t0=t0, out=out, dtype=dtype)
+    return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, record=record, t0=t0, out=out, dtype=dtype)
 
 
 def _with_limits(model, limits: str):
@@ -502,12 +502,21 @@ def _with_limits(model, limits: str):
     return with_soft_stops(model, q)[0]
 
 
-def _checked_numbers(dt, every) -> tuple[float, int]:
-    if not (isinstance(dt, (int, float, np.number)) and math.isfinite(dt) and dt > 0):
-        raise NonFiniteError(f"rollout: dt is {dt!r}, expected a positive time in seconds.", name="dt")
-    if not (isinstance(every, (int, np.integer)) and every >= 1):
-        raise ShapeError(f"rollout: every is {every!r}, expected a positive whole number of steps.", every=every)
-    return float(dt), int(every)
+def _method(integrator) -> tuple:
+    """The method for a name or an object, None for "auto"; and its name."""
+    if integrator == "auto":
+        return None, "auto"
+    if isinstance(integrator, str) and integrator not in FIXED_STEP:
+        raise unknown_name("fixed-step integrator", integrator, FIXED_STEP, "kinetree")
+    method = integrator_of("rollout: integrator", integrator)
+    if getattr(method, "algorithm", None) is None:
+        known = ", ".join(name for name, method in FIXED_STEP.items() if method.algorithm is not None)
+        raise UnsupportedError(
+            f"rollout: a step of {method.name!r} is no single function that machine code could repeat. Use simulate, "
+            f"or one of {known}.",
+            integrator=method.name,
+        )
+    return method, method.name
 
 
 def _start_of_time(model, t0) -> np.ndarray | None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import sys
 
 import numpy as np
 
-from kinetree.arguments import a_word
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.forces.dry_friction import FRICTION_VELOCITY
-from kinetree.integrators import FIXED_STEP
+from kinetree.integrators.methods import Adaptive, is_built_in
 from kinetree.integrators.trials import STIFF
 from kinetree.simulation.choice import Stiffness
 
-LEAST_RTOL = 100.0 * np.finfo(float).eps  # as SciPy has it
 EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on a note says so: about a second
 MOST_STEPS = 1e8  # of an adaptive run: an hour
 REACH = 6.0  # of an explicit method of order 8: the longest stable step times the rate
@@ -26,65 +23,6 @@ def positive_time(name: str, value) -> float:
     if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value <= sys.float_info.max):
         raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive time in seconds.", name=name)
     return float(value)
-
-
-def tolerances(rtol, atol) -> tuple[float, float]:
-    """Tolerances of an adaptive solver: positive numbers, the relative one above rounding."""
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-        if not (is_number and math.isfinite(value) and value > 0):
-            raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive number, such as 1e-8.", name=name)
-    if rtol < LEAST_RTOL:
-        raise SimulationError(
-            f"simulate: rtol = {rtol:g} is below what rounding leaves, {LEAST_RTOL:.2g}; take a larger one.", rtol=rtol
-        )
-    return float(rtol), float(atol)
-
-
-def steps_between_samples(dt: float, record_every, sample_period) -> int:
-    """How many steps lie between two recorded samples."""
-    if sample_period is not None:
-        if record_every != 1:
-            raise SimulationError("simulate: record_every and sample_period say the same thing; give one of them.")
-        ratio = positive_time("sample_period", sample_period) / dt
-        record_every = round(ratio)
-        if record_every < 1 or abs(ratio - record_every) > 1e-6 * ratio:
-            raise SimulationError(
-                f"simulate: sample_period = {sample_period:g} s is not a multiple of dt = {dt:g} s; the closest are "
-                f"{max(1, math.floor(ratio)) * dt:g} and {math.ceil(ratio) * dt:g} s.",
-                sample_period=sample_period,
-            )
-    whole = isinstance(record_every, (int, float, np.number)) and math.isfinite(record_every)
-    if not whole or record_every != int(record_every) or record_every < 1:
-        raise SimulationError(f"simulate: record_every is {record_every!r}, expected a positive whole number of steps.")
-    return int(record_every)
-
-
-def solver_settings(integrator, method, rtol, atol) -> tuple[str, float, float]:
-    """Method and tolerances of an adaptive run; refuse them for a run that would not use them."""
-    given = {"method": method, "rtol": rtol, "atol": atol}
-    given = {name: value for name, value in given.items() if value is not None}
-    if given and integrator != "adaptive":
-        name, value = next(iter(given.items()))
-        found = integrator if isinstance(integrator, str) else getattr(integrator, "name", integrator)
-        raise SimulationError(
-            f"simulate: {name} = {value!r} is a setting of adaptive runs, and integrator is {found!r}. Give "
-            f"integrator='adaptive', or leave {name} out.",
-            option=name,
-        )
-    settings = {"method": "dop853", "rtol": 1e-10, "atol": 1e-10} | given
-    return settings["method"], *tolerances(settings["rtol"], settings["atol"])
-
-
-def one_of(what: str, value, valid) -> None:
-    """Refuse a name that is not known, with the closest one."""
-    a_word(f"simulate: {what}", value)
-    if value not in valid:
-        same = [name for name in valid if name.lower().split(":")[-1] == str(value).lower()]
-        close = same or difflib.get_close_matches(str(value), valid, n=1)
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        known = ", ".join(valid)
-        raise SimulationError(f"simulate: no {what} {value!r}.{hint} Known: {known}.", found=value, valid=valid)
 
 
 def contact_notes(model) -> list[str]:
@@ -104,29 +42,32 @@ def contact_notes(model) -> list[str]:
     return [f"bodies pass through {' and '.join(passed)}: contacts are not simulated"] if passed else []
 
 
-def friction_notes(model, integrator: str, method: str, dt: float) -> list[str]:
+def friction_notes(model, method, dt: float) -> list[str]:
     """What an explicit method makes of dry friction."""
-    explicit = integrator in FIXED_STEP and getattr(FIXED_STEP[integrator], "explicit", False)
-    if not (explicit or integrator == "adaptive") or not any(force.stiff_at_rest for force in model.forces):
+    adaptive, explicit = isinstance(method, Adaptive), is_built_in(method) and getattr(method, "explicit", False)
+    if not (explicit or adaptive) or not any(force.stiff_at_rest for force in model.forces):
         return []
     stiff = f"the model has dry friction, which is stiff below {FRICTION_VELOCITY:g} rad/s or m/s: "
     if explicit:
         return [
-            f"{stiff}{integrator} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a "
-            "smaller dt, with integrator='semi_implicit', or with 'adaptive' and method='LSODA'"
+            f"{stiff}{method.name} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a "
+            "smaller dt, with integrator='semi_implicit', or with kt.integrators.Adaptive('LSODA')"
         ]
-    if method in STIFF:
+    if method.method in STIFF:
         return []
-    return [f"{stiff}{method} is explicit and takes tiny steps near rest; method='LSODA' or 'Radau' is made for it"]
+    return [
+        f"{stiff}{method.method} is explicit and takes tiny steps near rest; kt.integrators.Adaptive('LSODA') or "
+        "'Radau' is made for it"
+    ]
 
 
-def slow_steps(model, method: str) -> tuple[float, list[str]]:
+def slow_steps(model, method: Adaptive) -> tuple[float, list[str]]:
     """How many steps a second of simulated time needs at least, by an explicit adaptive method; a note, if many.
 
     Springs and dampers bound its steps however little they move; stops only while they are in contact, so they do not
     count here.
     """
-    if method in STIFF:
+    if method.method in STIFF:
         return 0.0, []
     stiffness = Stiffness.of(model, stops=False)
     if stiffness.joint is None or not math.isfinite(stiffness.rate):
@@ -135,18 +76,19 @@ def slow_steps(model, method: str) -> tuple[float, list[str]]:
     if 12.0 * steps < EVALUATIONS:
         return steps, []
     return steps, [
-        f"joint {stiffness.joint!r} is stiff ({stiffness.rate:.3g} 1/s by its spring or damper): {method} is explicit "
-        f"and takes at least {steps:.2g} steps for every second; method='Radau' or 'BDF' is made for it"
+        f"joint {stiffness.joint!r} is stiff ({stiffness.rate:.3g} 1/s by its spring or damper): {method.method} is "
+        f"explicit and takes at least {steps:.2g} steps for every second; kt.integrators.Adaptive('Radau') or 'BDF' is "
+        "made for it"
     ]
 
 
-def refuse_endless(steps: float, duration: float, method: str, notes) -> None:
+def refuse_endless(steps: float, duration: float, method, notes) -> None:
     """Refuse a run that would take hours, because an explicit method follows what is stiff."""
     if steps * duration > MOST_STEPS:
         why = next(note for note in notes if "is stiff" in note and "every second" in note)
         raise SimulationError(
-            f"simulate: {why}. That is {steps * duration:.2g} steps in {duration:g} s. Take method='Radau', 'BDF' or "
-            "'LSODA', or integrator='semi_implicit'.",
-            method=method,
+            f"simulate: {why}. That is {steps * duration:.2g} steps in {duration:g} s. Take "
+            "integrator=kt.integrators.Adaptive('Radau'), 'BDF' or 'LSODA', or 'semi_implicit'.",
+            method=method.method,
             steps=steps * duration,
         )

@@ -171,7 +171,7 @@ def push(model, body: str, force, start: float, duration: float) -> Pulse:
     >>> import kinetree as kt
     >>> arm = kt.load("double_pendulum")
     >>> kick = kt.signals.push(arm, arm.body_names[1], [0, 0, 0, 5, 0, 0], start=0.1, duration=0.02)
-    >>> run = kt.simulate(arm, duration=0.2, dt=0.015, f_ext=kick)
+    >>> run = kt.simulate(arm, duration=0.2, dt=0.015, inputs=kt.Inputs(f_ext=kick))
     >>> [round(t, 3) for t in run.time[[6, 7, 8, 9, 10]].tolist()]
     [0.09, 0.1, 0.115, 0.12, 0.135]
     """

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from kinetree.arguments import checked, progress_bar
+from kinetree.simulation.options import MOVED, Checkpoint, Inputs, Record
 from kinetree.simulation.setup import positive_time
 from kinetree.simulation.simulation import Simulation
 from kinetree.simulation.trajectory import Trajectory
 
 
-@checked(progress=progress_bar)
+@checked(MOVED, progress=progress_bar)
 def simulate(
     model,
     q0=None,
@@ -18,25 +17,16 @@ def simulate(
     *,
     duration: float,
     dt: float = 1e-3,
-    integrator: str = "auto",
+    integrator="auto",
     controller=None,
-    tau=None,
-    f_ext=None,
-    record_every: int = 1,
-    sample_period: float | None = None,
-    limits: str = "soft",
-    rtol: float | None = None,
-    atol: float | None = None,
-    method: str | None = None,
-    progress: bool | None = None,
-    seed: int | None = None,
-    disturbance=None,
-    sample_time: float | None = None,
-    delay: float | None = None,
-    elements=(),
+    inputs: Inputs | None = None,
+    record: Record | None = None,
+    checkpoint: Checkpoint | None = None,
     events=(),
-    checkpoint=None,
-    every: float | None = None,
+    elements=(),
+    seed: int | None = None,
+    progress: bool | None = None,
+    limits: str = "soft",
     friction: str = "smooth",
     restitution=0.0,
     locked=(),
@@ -59,58 +49,41 @@ def simulate(
     dt : float
         Step of the fixed-step methods, distance of the samples of "adaptive" [s]. The last step is shortened so that
         the run ends at ``duration``.
-    integrator : str
-        A method with fixed steps, or "adaptive" for steps that keep the given tolerances. "semi_implicit": order 1,
-        stable for any joint damping, stiffness and friction, the fastest, but damps vibrations. "rk4": order 4, for
-        smooth motions. "auto": "rk4" where dt resolves damping and springs, with the stops beside them, and no joint
-        has dry friction, else "semi_implicit"; with springs, a note tells the choice and what a vibration loses. All
-        others are listed in the page on integrators, docs/integrators.md: explicit ones up to order 8, implicit and
-        energy-keeping ones. See the notes.
+    integrator : str or object
+        A method with fixed steps, or "adaptive" for steps that keep tolerances; a name, or a method of
+        `kinetree.integrators` with its options: ``Adaptive("Radau", rtol=1e-8)``, ``GeneralizedAlpha(rho=0.6)``.
+        "semi_implicit": order 1, stable for any joint damping, stiffness and friction, the fastest, but damps
+        vibrations. "rk4": order 4, for smooth motions. "auto": "rk4" where dt resolves damping and springs, with the
+        stops beside them, and no joint has dry friction, else "semi_implicit"; with springs, a note tells the choice
+        and what a vibration loses. All others are listed in the page on integrators, docs/integrators.md: explicit ones
+        up to order 8, implicit and energy-keeping ones. See the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
         once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as
-        the solver likes, and must depend on its arguments only, unless it has a ``sample_time``. An object with
-        ``reset()`` is reset before the run. See `kinetree.controllers`.
-    tau : (nv,) array_like or callable, optional
-        Constant joint forces [N m or N], or ``tau(t)``. Default: zero.
-    f_ext : (nb, 6) array_like, mapping or callable, optional
-        External wrenches on the bodies [N m, N], in world coordinates about the world's origin; by body name,
-        or ``f_ext(t)``, or ``f_ext(t, q, v)``. What depends on the state is held over a fixed step.
-    record_every : int
-        Record every so many steps (the last state always).
-    sample_period : float, optional
-        Distance of the recorded samples [s], a multiple of dt; the other way to say ``record_every``.
+        the solver likes, and must depend on its arguments only, unless it has a rate of its own:
+        ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for late ones. An object
+        with ``reset()`` is reset before the run.
+    inputs : Inputs, optional
+        What acts beside the controller: joint forces, wrenches on bodies, a disturbance.
+    record : Record, optional
+        Which states are recorded; default all.
+    checkpoint : Checkpoint, optional
+        A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
+        bits; it is removed when the run is complete.
+    events : sequence of Event, optional
+        What to watch for: zeros of functions of time and state, which may end the run or change its state. The
+        trajectory has them as ``run.events``; see `Event`.
+    elements : sequence
+        What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
+    seed : int, optional
+        Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
+    progress : bool, optional
+        Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     limits : {"soft", "ignore", "raise", "hard"}
         At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
         with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
         with an error; or hard stops, met by impacts and rested on without penetration ("semi_implicit" only). All but
         "soft" apply to the model's own stops too.
-    rtol, atol : float, optional
-        Tolerances of "adaptive" only, for each entry of (q, v); default 1e-10.
-    method : str, optional
-        Method of "adaptive" only; default "dop853". "dop853", "dp54", "bs32": embedded pairs on the manifold of the
-        positions. Of SciPy, for stiff motions: "Radau", "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45",
-        "scipy:RK23"; of SUNDIALS: "CVODE", "CVODE_ADAMS", "IDA".
-    progress : bool, optional
-        Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
-    seed : int, optional
-        Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
-    disturbance : callable, optional
-        ``disturbance(t) -> tau``: joint forces that nobody asked for, added to the others; see `kinetree.signals`.
-    sample_time : float, optional
-        The controller is asked at multiples of this time only [s], and its answer is held in between.
-    delay : float, optional
-        What the controller says acts so much later [s]; without ``sample_time`` a multiple of dt.
-    elements : sequence
-        What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
-    events : sequence of Event, optional
-        What to watch for: zeros of functions of time and state, which may end the run or change its state. The
-        trajectory has them as ``run.events``; see `Event`.
-    checkpoint : path-like, optional
-        A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
-        bits; it is removed when the run is complete. The file is a pickle: use only your own.
-    every : float, optional
-        Simulated time between two writings of the checkpoint [s]; default 1. An adaptive solver starts anew there.
     friction : {"smooth", "exact"}
         Dry friction rounded off below 1e-3 rad/s or m/s, with which a loaded joint creeps; or exactly Coulomb's law:
         joints below their breakaway load do not move at all ("semi_implicit" only).
@@ -157,8 +130,8 @@ def simulate(
 
     Dry friction reverses within 1e-3 rad/s or m/s about rest, which makes it stiff there. "rk4" with a step that does
     not resolve it loses accuracy without blowing up (hundredths of a radian at 1 ms); an explicit adaptive method keeps
-    its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or "adaptive"
-    with ``method="LSODA"`` or "Radau"; the trajectory's notes say so when it applies.
+    its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or ``kt.integrators.Adaptive("LSODA")`` or
+    "Radau"; the trajectory's notes say so when it applies.
 
     The time begins at 0, also for joints that depend on it. `Simulation` is the same run as an object, step by step.
 
@@ -173,40 +146,16 @@ def simulate(
     """
     duration = positive_time("duration", duration)
     run = Simulation(
-        model,
-        q0,
-        v0,
-        dt=dt,
-        integrator=integrator,
-        controller=controller,
-        tau=tau,
-        f_ext=f_ext,
-        disturbance=disturbance,
-        sample_time=sample_time,
-        delay=delay,
-        elements=elements,
-        events=events,
-        record_every=record_every,
-        sample_period=sample_period,
-        limits=limits,
-        rtol=rtol,
-        atol=atol,
-        method=method,
-        seed=seed,
-        checkpoint=checkpoint,
-        every=every,
-        friction=friction,
-        restitution=restitution,
-        locked=locked,
-        prescribed=prescribed,
-        motors=motors,
-    )
-    if checkpoint is not None and Path(checkpoint).exists():
-        run.restore(checkpoint)
-        run.notes += (f"continued from the checkpoint {Path(checkpoint).name!r} at t = {run.time:.9g} s",)
+        model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
+        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits, friction=friction,
+        restitution=restitution, locked=locked, prescribed=prescribed, motors=motors,
+    )  # fmt: skip
+    if checkpoint is not None and checkpoint.file.exists():
+        run.restore(checkpoint.file)
+        run.notes += (f"continued from the checkpoint {checkpoint.file.name!r} at t = {run.time:.9g} s",)
     if run.time < duration and not run.is_over:
         run.advance(duration - run.time, progress)
     trajectory = run.trajectory(end=None if run.is_over else duration)
     if checkpoint is not None:
-        Path(checkpoint).unlink(missing_ok=True)
+        checkpoint.file.unlink(missing_ok=True)
     return trajectory

@@ -6,17 +6,14 @@ import dataclasses
 import math
 import time as clock
 from contextlib import suppress
-from pathlib import Path
 
 import numpy as np
 
 from kinetree.arguments import (
-    a_callable,
     a_mapping,
     a_method,
     a_model,
     a_number,
-    a_path,
     a_seed,
     a_truth_value,
     a_word,
@@ -24,15 +21,16 @@ from kinetree.arguments import (
     some_names,
 )
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
-from kinetree.integrators import ADAPTIVE, FIXED_STEP, System
+from kinetree.integrators.methods import Adaptive, described, integrator_of, is_built_in, one_of
+from kinetree.integrators.system import System
 from kinetree.integrators.system import clock as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveMarch
 from kinetree.simulation.book import Book
-from kinetree.simulation.choice import Stiffness
+from kinetree.simulation.choice import chosen_method
 from kinetree.simulation.components import Elements, Step
-from kinetree.simulation.controllers import check_continuous, check_delays, composed
+from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, checked_events, interpolated
 from kinetree.simulation.initial import initial_state
@@ -42,19 +40,11 @@ from kinetree.simulation.joint_constraints import JointConstraints, refuse_metho
 from kinetree.simulation.limits import Guard, with_soft_stops
 from kinetree.simulation.memory import check_room, sample_bytes
 from kinetree.simulation.motors import checked_motors
+from kinetree.simulation.options import MOVED, Checkpoint, Inputs, Record, an_option
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.provenance import provenance, this_session
 from kinetree.simulation.recorder import Recorder
-from kinetree.simulation.setup import (
-    contact_notes,
-    friction_notes,
-    one_of,
-    positive_time,
-    refuse_endless,
-    slow_steps,
-    solver_settings,
-    steps_between_samples,
-)
+from kinetree.simulation.setup import contact_notes, friction_notes, positive_time, refuse_endless, slow_steps
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.step_loop import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched, no_tick, tidier
 from kinetree.simulation.trajectory import Trajectory
@@ -69,22 +59,12 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, dt, integrator, controller, tau, f_ext, record_every, sample_period, limits, rtol, atol, method, seed
+    q0, v0, dt, integrator, controller, inputs, record, events, elements, seed
         As for `simulate`.
-    disturbance : callable, optional
-        ``disturbance(t) -> tau``, added to the joint forces; see `kinetree.signals`.
-    sample_time, delay : float, optional
-        Of the controller [s], see `kinetree.controllers`.
-    elements : sequence
-        What else takes part: see `kinetree.simulation.components`.
-    events : sequence of Event
+    checkpoint : Checkpoint, optional
+        A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
+    limits, friction, restitution, locked, prescribed, motors
         As for `simulate`.
-    friction, restitution, locked, prescribed, motors
-        As for `simulate`.
-    checkpoint : path-like, optional
-        A file that gets a snapshot, with all samples so far, at every multiple of ``every`` and is replaced each time.
-    every : float, optional
-        Simulated time between two snapshots [s]; default 1.
 
     Attributes
     ----------
@@ -115,9 +95,10 @@ class Simulation:
     """
 
     @checked(
-        model=a_model, integrator=a_method, disturbance=a_callable, limits=a_word,
-        method=a_word, friction=a_word, locked=some_names,
-        prescribed=a_mapping, seed=a_seed, checkpoint=a_path,
+        MOVED,
+        model=a_model, integrator=a_method, inputs=an_option(Inputs), record=an_option(Record),
+        checkpoint=an_option(Checkpoint), limits=a_word, friction=a_word, locked=some_names, prescribed=a_mapping,
+        seed=a_seed,
     )  # fmt: skip
     def __init__(
         self,
@@ -126,24 +107,15 @@ class Simulation:
         v0=None,
         *,
         dt: float = 1e-3,
-        integrator: str = "auto",
+        integrator="auto",
         controller=None,
-        tau=None,
-        f_ext=None,
-        disturbance=None,
-        sample_time: float | None = None,
-        delay: float | None = None,
-        elements=(),
+        inputs: Inputs | None = None,
+        record: Record | None = None,
+        checkpoint: Checkpoint | None = None,
         events=(),
-        record_every: int = 1,
-        sample_period: float | None = None,
-        limits: str = "soft",
-        rtol: float | None = None,
-        atol: float | None = None,
-        method: str | None = None,
+        elements=(),
         seed: int | None = None,
-        checkpoint=None,
-        every: float | None = None,
+        limits: str = "soft",
         friction: str = "smooth",
         restitution=0.0,
         locked=(),
@@ -152,73 +124,44 @@ class Simulation:
     ) -> None:
         self._origin = model, seed, this_session()
         dt = positive_time("dt", dt)
-        self._every = steps_between_samples(dt, record_every, sample_period)
-        if isinstance(integrator, str):
-            one_of("integrator", integrator, (*FIXED_STEP, "adaptive", "auto"))
-        one_of("limits", limits, ("soft", "ignore", "raise", "hard"))
-        method, rtol, atol = solver_settings(integrator, method, rtol, atol)
-        one_of("method", method, ADAPTIVE)
+        self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
+        one_of("simulate: limits", limits, ("soft", "ignore", "raise", "hard"))
+        integrator = integrator_of("simulate: integrator", integrator)
         constraints = requested(model, friction, limits, restitution, locked, prescribed)
-        self._constraints, own = constraints, () if constraints is None else (constraints,)
-        own += checked_motors(model, motors)
-        self._elements = Elements((*Elements(elements).all, *own, *checked_events(events)))
+        own = () if constraints is None else (constraints,)
+        own += (*checked_motors(model, motors), *checked_events(events))
+        self._constraints, self._elements = constraints, Elements((*Elements(elements).all, *own))
         model = self._elements.prepare(model)
         q, v, notes = initial_state(model, q0, v0, seed, limits)
         if constraints is not None:
             q, v, changed = constraints.start(model, q, v)
             notes += changed
-        if limits == "soft":
-            active, stops = with_soft_stops(model, q)
-            notes += stops
-        else:
-            active = model.without_limits()
-        is_automatic = isinstance(integrator, str) and integrator == "auto" and constraints is None
-        if isinstance(integrator, str):
-            if integrator == "auto":
-                integrator = Stiffness.of(active).integrator(dt) if is_automatic else "semi_implicit"
-            make = FIXED_STEP.get(integrator)
-        else:
-            make, integrator = integrator, integrator.name
+        self.model, stops = with_soft_stops(model, q) if limits == "soft" else (model.without_limits(), [])
+        self._method, chosen = chosen_method(self.model, integrator, dt, constraints is not None)
         if constraints is not None:
-            refuse_methods(constraints, integrator)
-        if make is not None and any(force.is_spring for force in active.forces):
-            notes += Stiffness.of(active).notes(dt, integrator, is_automatic)
-        notes += friction_notes(active, integrator, method, dt)
-        self._steps_per_second, slow = slow_steps(active, method) if make is None else (0.0, [])
-        notes += slow
-        self.model, self._solver = active, (method, rtol, atol)
-        self.notes = (*notes, *contact_notes(model))
-        controller = composed(controller, sample_time, delay)
-        if controller is not None:
-            check_continuous(controller) if make is None else check_delays(controller, dt)
-        self._drive = Drive(active, controller, tau, f_ext, disturbance, self._elements)
-        self.system = System(active, self._drive.has_wrenches)
-        self._stepper = None if make is None else self._elements.wrap(make(self.system), self.system)
-        is_foreign = make is not FIXED_STEP.get(integrator)
-        if is_foreign or any(element is not constraints for element in self._elements.having("wrap")):
-            self._stepper = None if make is None else UserStep(self._stepper)
-        if make is None and self._elements.having("wrap"):
-            raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
-        self._method = make
-        self.integrator = integrator if make is not None else f"adaptive ({method}, rtol={rtol:g}, atol={atol:g})"
+            refuse_methods(constraints, self._method.name)
+        self._is_adaptive = isinstance(self._method, Adaptive)
+        self._steps_per_second, slow = slow_steps(self.model, self._method) if self._is_adaptive else (0.0, [])
+        friction_note = friction_notes(self.model, self._method, dt)
+        self.notes = (*notes, *stops, *chosen, *friction_note, *slow, *contact_notes(model))
+        self._drive = Drive(self.model, composed(controller), inputs or Inputs(), self._elements)
+        self._drive.check_delays(None if self._is_adaptive else dt)
+        self.system = System(self.model, self._drive.has_wrenches)
+        self._stepper = self._step_function()
+        self.integrator = described(self._method)
         self._guard = Guard(model) if limits == "raise" else None
         self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
         unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
-        self._is_plain = make is not None and not unseen  # by the plain loop
+        self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._tidy = tidier(self.system)
-        self._checkpoint, self._save_every = None if checkpoint is None else Path(checkpoint), every
-        if checkpoint is not None:
-            self._save_every = positive_time("every", 1.0 if every is None else every)
-        elif every is not None:
-            raise SimulationError("simulate: every is the time between checkpoints; give checkpoint= a file, too.")
         self._at = Cursor(q, v, dt)
-        self._record = Recorder(active.nq, active.nv, active.nb if self._drive.wrench_of_state else 0)
+        self._record = Recorder(self.model.nq, self.model.nv, self.model.nb if self._drive.wrench_of_state else 0)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._adaptive = AdaptiveMarch(
             self.system, self._at, self._drive, self._elements, self._watch, self._guard, self._record, self._every,
-            self._solver, self.counts,
+            self._method, self.counts,
         )  # fmt: skip
         self._compile_ahead()
         self._drive.reset()
@@ -226,6 +169,17 @@ class Simulation:
             self._stepper.reset()
         for element in self._elements.having("reset"):
             element.reset(self)
+
+    def _step_function(self):
+        """The fixed step, with what elements make of it; None for an adaptive method."""
+        wrapping = self._elements.having("wrap")
+        if self._is_adaptive:
+            if wrapping:
+                raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
+            return None
+        stepper = self._elements.wrap(self._method(self.system), self.system)
+        is_foreign = not is_built_in(self._method) or any(element is not self._constraints for element in wrapping)
+        return UserStep(stepper) if is_foreign else stepper
 
     def __repr__(self) -> str:
         return f"Simulation of {self.model.name!r} at t = {self.time:.9g} s, {self.integrator}"
@@ -301,7 +255,7 @@ class Simulation:
             Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
         end = self.time + positive_time("duration", duration)
-        refuse_endless(self._steps_per_second, duration, self._solver[0], self.notes)
+        refuse_endless(self._steps_per_second, duration, self._method, self.notes)
         self._check_room(end)
         bar = Progress(end, progress)
         self._since = clock.perf_counter()
@@ -313,7 +267,7 @@ class Simulation:
                 else:
                     self._march(goal, bar)
                 if self._checkpoint is not None and goal < end and not self.is_over:
-                    self.save().save(self._checkpoint)
+                    self.save().save(self._checkpoint.path)
         except BaseException as error:
             self._keep(error)
             raise
@@ -329,8 +283,8 @@ class Simulation:
             (end - at.time) / (at.dt * every) + self._record.rows,
             sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
             lambda times: (
-                f"Record less often, sample_period={times * every * at.dt:.12g} or "
-                f"record_every={times * every}, or take a shorter duration or a longer dt."
+                f"Record less often, record=kt.Record(period={times * every * at.dt:.12g}) or "
+                f"kt.Record(every={times * every}), or take a shorter duration or a longer dt."
             ),
         )
 
@@ -343,9 +297,9 @@ class Simulation:
 
     def _next_save(self) -> float:
         """The end of the first step that reaches the next multiple of ``every``, so that no step is shortened."""
-        at = self._at
-        number = math.floor(at.time / self._save_every + 1e-9 + SLIVER * at.dt / self._save_every) + 1
-        whole, rest = at.whole_steps(number * self._save_every)
+        at, every = self._at, self._checkpoint.every
+        number = math.floor(at.time / every + 1e-9 + SLIVER * at.dt / every) + 1
+        whole, rest = at.whole_steps(number * every)
         return at.origin + (at.n + max(whole + (rest > 0.0), 1)) * at.dt
 
     def _march(self, end: float, bar) -> None:
@@ -419,11 +373,8 @@ class Simulation:
         drive, h = self._drive, t - step.t0
         if self._stepper is not None:
             return self._stepper.step(step.t0, h, step.q0, step.v0, drive.held_function(), drive.f_ext)
-        method, rtol, atol = self._solver
-        solution = ADAPTIVE[method](
-            self.system, step.q0, step.v0, np.array((step.t0, t)), drive.command, drive.f_ext, method=method, rtol=rtol,
-            atol=atol,
-        )  # fmt: skip
+        times = np.array((step.t0, t))
+        solution = self._method.solve(self.system, step.q0, step.v0, times, drive.command, drive.f_ext)
         return solution.q[-1], solution.v[-1]
 
     def _forces(self):
@@ -569,7 +520,7 @@ class Simulation:
         fixed, drive = self._stepper is not None, self._drive
         counts = self.counts | ({"steps": self._at.count} if fixed else {})
         return Book(
-            method=self._method,
+            method=None if self._is_adaptive else self._method,
             every=self._every,
             controlled=drive.controlled,
             held=drive.at_steps and fixed and self._every == 1,
@@ -595,13 +546,9 @@ class Simulation:
         if self._stepper is not None:
             self._stepper.step(0.0, at.dt, at.q, at.v, lambda t: rest, lambda t: wrenches)
         else:
-            method, rtol, atol = self._solver
             ahead = np.array((0.0, 1e-9 * at.dt))
             with suppress(SimulationError):
-                ADAPTIVE[method](
-                    system, at.q, at.v, ahead, lambda t, q, v: rest, lambda t: wrenches, method=method, rtol=rtol,
-                    atol=atol,
-                )  # fmt: skip
+                self._method.solve(system, at.q, at.v, ahead, lambda t, q, v: rest, lambda t: wrenches)
 
     def _blown_up(self) -> SimulationError:
         """The error for a state that is not finite, with what the samples before tell."""

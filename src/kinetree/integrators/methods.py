@@ -1,0 +1,147 @@
+"""Integrators by name and with their options: `FIXED_STEP`, `Adaptive`, and `integrator_of`, which finds them."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.arguments import a_positive_number, a_word
+from kinetree.errors import SimulationError
+from kinetree.integrators import crouch_grossman, explicit
+from kinetree.integrators.adaptive import METHODS, AdaptiveSolution, solve_adaptive
+from kinetree.integrators.bdf2 import BDF2
+from kinetree.integrators.embedded import PAIRS, solve_embedded
+from kinetree.integrators.generalized_alpha import GeneralizedAlpha
+from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
+from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler
+from kinetree.integrators.rk4 import RungeKutta4
+from kinetree.integrators.semi_implicit import SemiImplicitEuler
+from kinetree.integrators.variational import Variational
+
+FIXED_STEP = {
+    method.name: method
+    for method in (
+        SemiImplicitEuler,
+        RungeKutta4,
+        *explicit.METHODS,
+        *crouch_grossman.METHODS,
+        *(LinearlyImplicitEuler, ImplicitMidpoint, Variational, BDF2, GeneralizedAlpha()),
+    )
+}
+"""Methods with fixed steps by name: ``method(system)`` gives an object with ``step(t, h, q, v, tau, f_ext)``."""
+
+ADAPTIVE = dict.fromkeys(PAIRS, solve_embedded) | dict.fromkeys(METHODS, solve_adaptive)
+"""Solvers with adaptive steps by the name of their method: embedded pairs on the manifold, SciPy's and SUNDIALS'."""
+
+LEAST_RTOL = 100.0 * np.finfo(float).eps  # as SciPy has it
+
+
+@dataclass(frozen=True, slots=True)
+class Adaptive:
+    """Steps as long as tolerances allow; ``integrator="adaptive"`` of `simulate` is ``Adaptive()``.
+
+    Parameters
+    ----------
+    method : str
+        "dop853", "dp54", "bs32": embedded pairs on the manifold of the positions. Of SciPy, for stiff motions: "Radau",
+        "BDF", "LSODA"; explicit: "scipy:DOP853", "scipy:RK45", "scipy:RK23"; of SUNDIALS: "CVODE", "CVODE_ADAMS",
+        "IDA".
+    rtol, atol : float
+        Relative and absolute tolerance of each entry of (q, v).
+    max_step : float, optional
+        The longest step [s]; default: no bound.
+
+    Raises
+    ------
+    ArgumentError, SimulationError
+        No such method, or a tolerance that no double can keep.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> stiff = kt.integrators.Adaptive("Radau", rtol=1e-6, atol=1e-8)
+    >>> run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.1, integrator=stiff)
+    >>> run.integrator
+    'adaptive (Radau, rtol=1e-06, atol=1e-08)'
+    """
+
+    method: str = "dop853"
+    rtol: float = 1e-10
+    atol: float = 1e-10
+    max_step: float | None = None
+
+    name = "adaptive"
+
+    def __post_init__(self) -> None:
+        one_of("Adaptive: method", self.method, ADAPTIVE)
+        for option in ("rtol", "atol") if self.max_step is None else ("rtol", "atol", "max_step"):
+            a_positive_number(f"Adaptive: {option}", getattr(self, option))
+        if self.rtol < LEAST_RTOL:
+            raise SimulationError(
+                f"Adaptive: rtol = {self.rtol:g} is below what rounding leaves, {LEAST_RTOL:.2g}; take a larger one.",
+                rtol=self.rtol,
+            )
+
+    def __str__(self) -> str:
+        longest = "" if self.max_step is None else f", max_step={self.max_step:g}"
+        return f"adaptive ({self.method}, rtol={self.rtol:g}, atol={self.atol:g}{longest})"
+
+    def solve(self, system, q0, v0, times, tau, f_ext, **more) -> AdaptiveSolution:
+        """Integrate from ``times[0]`` to ``times[-1]``; arguments as for `solve_embedded`."""
+        options = {"method": self.method, "rtol": float(self.rtol), "atol": float(self.atol)}
+        longest = math.inf if self.max_step is None else float(self.max_step)
+        return ADAPTIVE[self.method](system, q0, v0, times, tau, f_ext, max_step=longest, **options, **more)
+
+
+def integrator_of(what: str, integrator):
+    """The method for a name or an object: a class or factory of `FIXED_STEP`'s kind, an `Adaptive`, or "auto".
+
+    Parameters
+    ----------
+    what : str
+        Function and argument, for messages.
+    integrator : str or object
+
+    Raises
+    ------
+    SimulationError
+        Nothing is known by this name.
+    """
+    if not isinstance(integrator, str):
+        return integrator
+    if integrator == "adaptive":
+        return Adaptive()
+    if integrator in ADAPTIVE and integrator not in FIXED_STEP:
+        raise SimulationError(
+            f"{what} is {integrator!r}, a method with adaptive steps: give integrator="
+            f"kt.integrators.Adaptive({integrator!r}).",
+            found=integrator,
+        )
+    one_of(what, integrator, (*FIXED_STEP, "adaptive", "auto"))
+    return FIXED_STEP.get(integrator, integrator)
+
+
+def described(method) -> str:
+    """The name of a method, with its options where it has some."""
+    return str(method) if isinstance(method, (Adaptive, GeneralizedAlpha)) else method.name
+
+
+def is_built_in(method) -> bool:
+    """Whether a method with fixed steps is the library's own, with any options."""
+    known = FIXED_STEP.get(getattr(method, "name", None))
+    return method is known or (known is not None and not isinstance(known, type) and type(method) is type(known))
+
+
+def one_of(what: str, value, valid) -> None:
+    """Refuse a name that is not known, with the closest one."""
+    a_word(what, value)
+    if value not in valid:
+        same = [name for name in valid if name.lower().split(":")[-1] == str(value).lower()]
+        close = same or difflib.get_close_matches(str(value), valid, n=1)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        where, _, noun = what.rpartition(": ")
+        known = ", ".join(valid)
+        raise SimulationError(f"{where}: no {noun} {value!r}.{hint} Known: {known}.", found=value, valid=valid)

@@ -1,0 +1,143 @@
+"""Options of a simulation that belong together: what acts on the mechanism, what is recorded, where a run is kept."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from kinetree.arguments import a_callable, a_path, number, refuse, whole
+from kinetree.errors import SimulationError
+
+A_TIME = "a positive time in seconds"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """What acts on a mechanism beside its controller.
+
+    Parameters
+    ----------
+    tau : (nv,) array_like or callable, optional
+        Constant joint forces [N m or N], or ``tau(t)``; default zero. Not with a controller, which may return the sum.
+    f_ext : (nb, 6) array_like, mapping or callable, optional
+        External wrenches on the bodies [N m, N], in world coordinates about the world's origin; by body name, or
+        ``f_ext(t)``, or ``f_ext(t, q, v)``. What depends on the state is held over a fixed step. A push is
+        `kinetree.signals.push`.
+    disturbance : callable, optional
+        ``disturbance(t) -> tau``: joint forces that nobody asked for, added to the others; see `kinetree.signals`.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> held = kt.Inputs(tau=[0.0, 1.0])
+    >>> kt.simulate(kt.load("double_pendulum"), duration=0.1, inputs=held).tau[0]
+    array([0., 1.])
+    """
+
+    tau: object = None
+    f_ext: object = None
+    disturbance: object = None
+
+    def __post_init__(self) -> None:
+        if self.disturbance is not None:
+            a_callable("Inputs: disturbance", self.disturbance)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Which states of a run are recorded; the last one always is.
+
+    Parameters
+    ----------
+    every : int
+        Record every so many steps.
+    period : float, optional
+        Distance of the recorded samples [s], a multiple of the step; the other way to give ``every``.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> len(kt.simulate(kt.load("double_pendulum"), duration=0.1, dt=1e-3, record=kt.Record(every=10)))
+    11
+    """
+
+    every: int = 1
+    period: float | None = None
+
+    def __post_init__(self) -> None:
+        whole("Record: every", self.every, "a positive whole number of steps", least=1)
+        if self.period is not None:
+            number("Record: period", self.period, A_TIME, above=0.0)
+            if self.every != 1:
+                raise SimulationError("Record: every and period give the same thing; give one of them.")
+
+    def steps(self, dt: float) -> int:
+        """Steps of ``dt`` [s] from one sample to the next."""
+        if self.period is None:
+            return int(self.every)
+        ratio = self.period / dt
+        if round(ratio) < 1 or abs(ratio - round(ratio)) > 1e-6 * ratio:
+            raise SimulationError(
+                f"Record: period = {self.period:g} s is not a multiple of dt = {dt:g} s; the closest are "
+                f"{max(1, math.floor(ratio)) * dt:g} and {math.ceil(ratio) * dt:g} s.",
+                period=self.period,
+            )
+        return round(ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A file that keeps the state of a run while it lasts, so that the run can go on after its process has died.
+
+    Parameters
+    ----------
+    path : path-like
+        It gets a snapshot, with all samples so far, and is replaced each time. The file is a pickle: use only your own.
+    every : float
+        Simulated time between two writings [s]. An adaptive solver starts anew there.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> kept = kt.Checkpoint("run.ckpt", every=0.25)
+    >>> run = kt.simulate(kt.load("double_pendulum"), [1.0, 0.5], duration=0.5, checkpoint=kept)
+    >>> kept.file.exists()  # the run is complete
+    False
+    """
+
+    path: object
+    every: float = 1.0
+
+    def __post_init__(self) -> None:
+        a_path("Checkpoint: path", self.path)
+        number("Checkpoint: every", self.every, A_TIME, above=0.0)
+
+    @property
+    def file(self) -> Path:
+        """The path."""
+        return Path(self.path)
+
+
+def an_option(kind: type):
+    """The check for one of these objects, which says how it is made where something else was given."""
+
+    def check(what: str, value: object) -> None:
+        if not isinstance(value, kind):
+            refuse(what, value, f"a kinetree.{kind.__name__}")
+
+    return check
+
+
+_INPUTS, _ADAPTIVE = "inputs=kt.Inputs({}=...)", "integrator=kt.integrators.Adaptive({}=...)"
+MOVED = {
+    **{name: _INPUTS.format(name) for name in ("tau", "f_ext", "disturbance")},
+    **{name: _ADAPTIVE.format(name) for name in ("method", "rtol", "atol", "max_step")},
+    "rho": "integrator=kt.integrators.GeneralizedAlpha(rho=...)",
+    "sample_time": "controller=kt.controllers.Sampled(controller, sample_time)",
+    "delay": "controller=kt.controllers.Delayed(controller, delay)",
+    "record_every": "record=kt.Record(every=...)",
+    "sample_period": "record=kt.Record(period=...)",
+    "every": "checkpoint=kt.Checkpoint(path, every=...) or record=kt.Record(every=...)",
+}
+"""Options of objects that a caller may look for among those of `simulate`: how they are given."""
