@@ -31,8 +31,7 @@ PLACES = {
         "ExplicitRungeKutta": "integrators.explicit", "FIXED_STEP": "integrators.methods",
         "GeneralizedAlpha": "integrators.generalized_alpha", "RungeKutta4": "integrators.rk4",
         "SemiImplicitEuler": "integrators.semi_implicit", "System": "integrators.system",
-        "explicit_method": "integrators.explicit", "solve_adaptive": "integrators.adaptive",
-        "solve_embedded": "integrators.embedded",
+        "explicit_method": "integrators.explicit",
     },
     "kinetree.io": {
         "DHRow": "io.dh", "DHTable": "io.dh", "Isolation": "io.isolated", "load_mjcf": "io.mjcf.read",

@@ -21,7 +21,6 @@ APART = {
     "integrators.RungeKutta4": "made by name, by simulate",
     "integrators.SemiImplicitEuler": "made by name, by simulate",
     "integrators.System": "made by simulate",
-    "integrators.solve_": "called by simulate",
     "integrators.explicit_method": "called by simulate",
     "io.load_": "readers of kt.load, which looks at the arguments",
     "io.Isolation": "made by kt.load",

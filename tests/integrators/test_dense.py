@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.integrators import FIXED_STEP, System, solve_adaptive
+from kinetree.integrators import FIXED_STEP, System
+from kinetree.integrators.adaptive import solve_adaptive
 from kinetree.integrators.dense import hermite
 from kinetree.integrators.embedded import PAIRS, EmbeddedRungeKutta
 from kinetree.joints import Free, Spherical

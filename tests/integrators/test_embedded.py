@@ -7,7 +7,9 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import SimulationError
-from kinetree.integrators import System, solve_adaptive, solve_embedded
+from kinetree.integrators import System
+from kinetree.integrators.adaptive import solve_adaptive
+from kinetree.integrators.embedded import solve_embedded
 from kinetree.joints import Fixed, Free, Prismatic, SphericalExponential
 from tests.analytic.mechanisms import pendulum, rigid_body, rotation_matrix, slider
 from tests.integrators import asymmetric_top as top

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.integrators import FIXED_STEP, System, crouch_grossman, explicit, solve_adaptive
+from kinetree.integrators import FIXED_STEP, System, crouch_grossman, explicit
+from kinetree.integrators.adaptive import solve_adaptive
 from kinetree.joints import Free, Revolute, Spherical
 from tests.analytic.mechanisms import rigid_body, rotation_matrix
 from tests.integrators import asymmetric_top as top

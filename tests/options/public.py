@@ -13,7 +13,7 @@ from kinetree.cli import app
 
 APART = (
     "kt.model.",  # fields of plain data
-    "kt.integrators.System", "kt.integrators.explicit_method", "kt.integrators.solve_",  # called by simulate
+    "kt.integrators.System", "kt.integrators.explicit_method",  # called by simulate
     "kt.io.Isolation", "kt.io.load_",  # `of_files`
 )  # fmt: skip
 

@@ -258,13 +258,9 @@ def test_checkpoints_do_not_change_fixed_steps(tmp_path):
     """With and without checkpoints, also where these are no multiples of dt."""
     settings = {"duration": 0.2, "integrator": "rk4"}
     plain = kt.simulate(pendulum(), [1.0], **settings)
-    saved = kt.simulate(
-        pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(kt.Checkpoint(tmp_path / "c", every=0.05))
-    )
+    saved = kt.simulate(pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(tmp_path / "c", every=0.05))
     assert_same_bits(saved, plain)
-    odd = kt.simulate(
-        pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(kt.Checkpoint(tmp_path / "c", every=0.0333))
-    )
+    odd = kt.simulate(pendulum(), [1.0], **settings, checkpoint=kt.Checkpoint(tmp_path / "c", every=0.0333))
     assert_same_bits(odd, plain)
 
 

@@ -59,8 +59,7 @@ def entries(text: str) -> list[Entry]:
 
 
 ELSEWHERE = (
-    "identify.inertial_parameters", "identify.with_inertial_parameters", "model.MechanismGraph", "simulation.Motor",
-    "simulation.Rollout", "simulation.Snapshot",
+    "identify.inertial_parameters", "identify.with_inertial_parameters", "model.MechanismGraph",
 )  # fmt: skip
 
 

@@ -76,12 +76,16 @@ def solve_adaptive(
     ----------
     system : System
         The dynamics.
-    q0, v0 : numpy.ndarray
-        Initial state, shapes (nq,) and (nv,).
-    times : numpy.ndarray
-        Sample times [s], increasing, shape (T,); taken from the solver's dense output.
-    tau, f_ext : callable
-        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
+    q0 : (nq,) array
+        Initial positions [rad or m; quaternions unit].
+    v0 : (nv,) array
+        Initial velocities [rad/s or m/s].
+    times : (T,) array
+        Sample times [s], increasing; taken from the solver's dense output.
+    tau : callable
+        ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
+    f_ext : callable
+        ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
     method : str
         A method of ``scipy.integrate.solve_ivp``, the explicit ones with the prefix "scipy:"; or of SUNDIALS: "CVODE"
         (backward differentiation), "CVODE_ADAMS", "IDA" (inverse dynamics as residuals); these need the package

@@ -202,12 +202,16 @@ def solve_embedded(
     ----------
     system : System
         The dynamics.
-    q0, v0 : numpy.ndarray
-        Initial state, shapes (nq,) and (nv,).
-    times : numpy.ndarray
-        Sample times [s], increasing, shape (T,); taken from the continuous solution.
-    tau, f_ext : callable
-        ``tau(t, q, v)`` gives the joint forces, ``f_ext(t)`` a tuple of the external wrenches or of nothing.
+    q0 : (nq,) array
+        Initial positions [rad or m; quaternions unit].
+    v0 : (nv,) array
+        Initial velocities [rad/s or m/s].
+    times : (T,) array
+        Sample times [s], increasing; taken from the continuous solution.
+    tau : callable
+        ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
+    f_ext : callable
+        ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
     method : {"bs32", "dp54", "dop853"}
     rtol, atol : float
         Relative and absolute tolerance of each coordinate.
