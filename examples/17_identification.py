@@ -32,9 +32,8 @@ def drawings():
 
 
 def least_squares(prior, q, v, a, tau):  # bodies that can exist or not
-    Y = kt.regressors.joint_torque(prior, q, v, a).reshape(-1, len(PI))
-    step = np.linalg.lstsq(Y, (tau - kt.inverse_dynamics(prior, q, v, a)).ravel(), rcond=1e-9)[0]
-    fitted = kt.identify.inertial_parameters(prior) + step
+    Y, error = kt.regressors.joint_torque(prior, q, v, a), tau - kt.inverse_dynamics(prior, q, v, a)
+    fitted = kt.identify.inertial_parameters(prior) + np.linalg.lstsq(Y.reshape(-1, len(PI)), error.ravel(), 1e-9)[0]
     return kt.identify.with_inertial_parameters(prior, fitted, accept_impossible=True)
 
 

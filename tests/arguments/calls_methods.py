@@ -31,6 +31,7 @@ CLASSES = (
 INNER = {
     "dynamics.ArticulatedBody.joined": "a step of kt.dynamics.articulated_inverse_inertia, over any scalar",
     "compiler.Function.copy_for": "of a model of the same structure, as packed calls make it",
+    "compiler.Function.interpret": "of arrays that were looked at",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
     "Model.q_of": "over any scalar, in the bodies of algorithms",

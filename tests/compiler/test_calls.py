@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 import re
-import sys
 import threading
 
 import numpy as np
@@ -599,7 +599,7 @@ def test_signature_and_docstring_hold_out(name):
     assert list(parameters)[: 1 + len(spec.inputs)] == ["model", *spec.inputs]
     assert {*spec.optional, *spec.static, "out"} <= set(parameters)
     assert parameters["out"].kind is inspect.Parameter.KEYWORD_ONLY
-    assert getattr(sys.modules[call.__module__], call.__name__) is call
+    assert getattr(importlib.import_module(call.__module__), call.__name__) is call
     doc = call.__doc__
     assert doc.index("\nParameters\n") < doc.index("\nout : array") < doc.index("\nReturns\n")
     assert call is not spec.function and "out" not in inspect.signature(spec.function).parameters

@@ -243,8 +243,8 @@ def test_names_of_frames_become_identifiers():
              "pose:2", "velocity:world:world"]  # fmt: skip
     result = kt.compile(model, texts)([0.3], [1.0])
     assert result._fields == (
-        "frame_pose_left_tip", "frame_pose_left_tip_2", "jacobian_a_b_world_local", "jacobian_local_world",
-        "frame_pose_2", "frame_velocity_world_world",
+        "pose_left_tip", "pose_left_tip_2", "jacobian_a_b_world_local", "jacobian_local_world", "pose_2",
+        "velocity_world_world",
     )  # fmt: skip
     expected = kt.jacobian(model, [0.3], frame="a:b:world", reference="local")
     assert np.array_equal(result.jacobian_a_b_world_local, expected)
