@@ -243,7 +243,7 @@ def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: s
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> Any:
-    r"""Kinetic energy, that of armatures and geared rotors included.
+    r"""Kinetic energy, that of armatures and gears included.
 
     q (..., nq), v (..., nv), T (...)
     """
