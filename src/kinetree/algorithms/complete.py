@@ -19,7 +19,9 @@ from kinetree.algorithms.couplings import (
 )
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.domain import COUPLINGS, LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.force_elements import gauss_newton_slopes
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
+from kinetree.algorithms.products import chained
 from kinetree.algorithms.rnea import bias_forces, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
@@ -98,14 +100,20 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     -----
     Source: Sueda, eq. 1.30 and 2.72-2.79 for the joints: ``(M + h D + h^2 K) a = tau - c + elastic - (D + h K) v``
     with the diagonal damping D and stiffness K of the joints; dry friction counts as damping ``tau_c / max(|v|,
-    v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints.
+    v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints. Other
+    force elements add their Gauss-Newton slopes, which are positive semidefinite for springs and dampers along lengths.
     """
     refuse_unsupported(model, "aba")
     elastic, damping, stiffness = passive_terms(model, q, v)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
-    return coupled_accelerations(model, q, v, force, f_ext, diagonal)
+    added = None
+    if model.elements:
+        K, D = gauss_newton_slopes(model, q, v)
+        force = [f - dt * chained(row, v) for f, row in zip(force, K, strict=True)]
+        added = [[dt * (d + dt * k) for d, k in zip(*rows, strict=True)] for rows in zip(D, K, strict=True)]
+    return coupled_accelerations(model, q, v, force, f_ext, diagonal, added)
 
 
 def refuse_unsupported(model, bare):
@@ -125,13 +133,15 @@ def refuse_unsupported(model, bare):
     )
 
 
-def coupled_accelerations(model, q, v, tau, f_ext, diagonal):
-    """``(M + diag(diagonal)) a = tau - c`` under the model's couplings, M the inertia of the bodies alone."""
-    if not model.couplings and not matrix_pays(model):
+def coupled_accelerations(model, q, v, tau, f_ext, diagonal, added=None):
+    """``(M + diag(diagonal) + added) a = tau - c`` under the model's couplings, M the inertia of the bodies alone."""
+    if not model.couplings and not added and not matrix_pays(model):
         return articulated_accelerations(model, q, v, tau, f_ext, diagonal)
     M, c = crba(model, q), bias_forces(model, q, v, f_ext)
     for k in range(model.nv):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
+        for m, x in enumerate(added[k] if added else ()):
+            M[k][m] = M[k][m] + x
     # Row k of the independent system: a joint and all joints that turn with it, weighted by their ratios. Rows stand
     # where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
     columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))

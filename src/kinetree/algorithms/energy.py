@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.algorithms.force_elements import element_energies
 from kinetree.algorithms.gears import gear_energy
 from kinetree.algorithms.kinematics import body_twists, link_transforms
 from kinetree.algorithms.passive import joint_forces
@@ -47,6 +48,8 @@ def elastic_energy(model, q):
     energy = 0.0
     for _, force, at in joint_forces(model, q):
         energy = energy + force.energy(at)
+    for stored in element_energies(model, q) if model.elements else ():
+        energy = energy + stored
     return energy
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.force_elements import element_forces
 from kinetree.algorithms.spec import algorithm
 from kinetree.forces.contract import JointForce
 from kinetree.joints.contract import tangent_inverse
@@ -44,7 +45,7 @@ def passive_terms(model, q, v):
     Returns
     -------
     elastic : list
-        Conservative forces at q [N m or N].
+        Conservative forces of the joints at q, and all forces of other elements [N m or N].
     damping : list
         ``d`` with the dissipative force ``-d v``.
     stiffness : list
@@ -57,6 +58,8 @@ def passive_terms(model, q, v):
             elastic[k] = elastic[k] + f
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
+    if model.elements:
+        elastic = [x + y for x, y in zip(elastic, element_forces(model, q, v), strict=True)]
     return elastic, damping, stiffness
 
 

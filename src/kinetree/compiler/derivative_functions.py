@@ -21,7 +21,6 @@ from kinetree.compiler.time_argument import timed
 from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
 from kinetree.model.numbers import entries, is_free
 from kinetree.model.scalar_model import ScalarModel
-from kinetree.model.tree import Tree
 from kinetree.once import once
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
@@ -277,7 +276,7 @@ class _Derivative:
         arrays = {x: _inputs(graph, a, given[x]) for a, x in enumerate(names)}
         numbers = [x for _, x in entries(model)]
         symbols = [graph.param(j) if j in set(self.chosen) or _varies(x) else x for j, x in enumerate(numbers)]
-        smodel = _over(model, symbols)
+        smodel = ScalarModel.over(model, symbols)  # forces whose numbers are variables are present, even if zero now
         with collected_pivots() as pivots:
             results = base.function(smodel, **arrays, **static)
         results = dict(zip(base.outputs, results if len(base.outputs) > 1 else (results,), strict=True))
@@ -496,12 +495,3 @@ def _node(graph: Graph, x) -> int:
 def _varies(x) -> bool:
     """Whether a number of the model is one at run time: a float that is zero or infinite is structure."""
     return is_free(x) if isinstance(x, float) else True
-
-
-def _over(model, numbers: Sequence) -> ScalarModel:
-    """The model over other numbers; forces whose numbers are variables are present, even if they are zero now."""
-    model = getattr(model, "plain", model)  # of a large model the rotations are symbols of the outer trace
-    smodel = object.__new__(ScalarModel)
-    smodel._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
-    smodel._set_numbers(model, numbers)
-    return smodel

@@ -57,7 +57,8 @@ def fitting(f: Function, values: np.ndarray) -> tuple[Function, np.ndarray]:
 
 def _model_of(model, values: np.ndarray):
     """The model with these numbers, validated like any other."""
-    return model.replace(**rebuilt(model, values.tolist()))
+    parts = rebuilt(model, values.tolist())
+    return model.replace(forces=parts.pop("elements"), **parts)
 
 
 def _values(f: Function, parameters) -> np.ndarray:

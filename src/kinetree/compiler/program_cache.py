@@ -1,9 +1,10 @@
 """Programs on disk, found by what a trace depends on, so that a later process does not trace again.
 
 A trace depends on the algorithm (`Spec.key`), its static choices, the model's structure, and on the sources that trace.
-All of these are known by content without tracing, unless an algorithm, a chart or a joint is defined outside the
-library: its code could change without notice, so it is traced anew in every process (the machine code itself is still
-found by the program's content). Names are no part of it: what computes something else is stored elsewhere.
+All of these are known by content without tracing, unless an algorithm, a chart, a joint or a force element is defined
+outside the library: its code could change without notice, so it is traced anew in every process (the machine code
+itself is still found by the program's content). Names are no part of it: what computes something else is stored
+elsewhere.
 """
 
 from __future__ import annotations
@@ -57,12 +58,13 @@ def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
 
 def _key(spec, model) -> str | None:
     """All code that a trace would run, by content; None if not all of it belongs to the library."""
-    joints = content.key(model.joints, type(model), sources=("kinetree.compiler.tracing",))
+    elements = tuple(map(type, model.elements))
+    joints = content.key(model.joints, elements, type(model), sources=("kinetree.compiler.tracing",))
     return f"{joints}/{spec.key}" if joints is not None and spec.key is not None else None
 
 
 def joint_classes(model) -> frozenset:
-    """The code that the joints of a model are made of: classes, and functions of a user's own.
+    """The code that the joints and force elements of a model are made of: classes, and functions of a user's own.
 
     The functions themselves are in it, and so stay alive: their place in memory may be part of a joint's repr.
     """
@@ -70,7 +72,7 @@ def joint_classes(model) -> frozenset:
         type(part) if _is_ours(type(part)) or isinstance(part, Joint) else _Same(part)
         for i in model.outward()
         for part in _parts(model.joints[i])
-    )
+    ) | frozenset(map(type, model.elements))
 
 
 def _is_ours(code) -> bool:

@@ -1,12 +1,14 @@
 """Force elements: laws of force on a model, as data that algorithms loop over."""
 
-from kinetree.forces.contract import ForceElement, JointForce, Parameter
+from kinetree.forces.contract import ForceElement, JointForce, Parameter, norm
 from kinetree.forces.damping import Damping
 from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.registry import FORCES, register
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
 
 __all__ = [
-    "FORCES", "Damping", "DryFriction", "ForceElement", "JointForce", "Parameter", "SoftStop", "Spring", "register",
+    "FORCES", "Damping", "DryFriction", "ForceElement", "JointForce", "Parameter", "PointSpring", "SoftStop", "Spring",
+    "norm", "register",
 ]  # fmt: skip

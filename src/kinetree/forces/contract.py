@@ -6,9 +6,12 @@ law over scalars of any kind, so that the law runs on floats, arrays and express
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+
+from kinetree.spatial.scalar import sqrt
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +34,184 @@ class Parameter:
 
 
 class ForceElement:
-    """A force law on a model.
+    """A force law on a model: a frozen dataclass whose fields are its name, names of joints and frames, and numbers.
+
+    A class defines ``energy``, ``dissipation`` or both, or ``length`` with ``stored``, ``tension`` or both. Joint
+    forces, slopes for implicit steps, energy balance and derivatives follow by differentiation of the law.
 
     Attributes
     ----------
     kind : str
         Name in the registry; by default the name of the class in snake case.
+    joint_fields, frame_fields : tuple of str
+        Fields that hold the name of a joint or frame, or a tuple of names.
+    kinked : bool
+        Whether slopes of the force jump, so that Newton's method needs further corrections.
+    stiff_at_rest : bool
+        Whether the law is stiff near rest at any step.
+    beyond_limits : bool
+        Whether it acts beyond the position limits of a joint alone.
+
+    Notes
+    -----
+    Fields that hold numbers, or tuples of numbers, are numbers of the model: inputs of compiled code, by the names
+    ``"name.field"``. Text, truth values, None and fields annotated ``int`` are structure. In the methods, ``self`` has
+    scalars of any kind in the place of the numbers, and ``kin`` gives, by name, ``point(frame, at)``,
+    ``velocity(frame, at)``, ``rotation(frame)``, ``angular_velocity(frame)``, ``coordinate(joint)``, ``rate(joint)``:
+    in world coordinates, ``at`` a point in the frame's.
+
+    Examples
+    --------
+    A spring between two points that is straight at its rest length:
+
+    >>> import kinetree as kt
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Rubber(kt.forces.ForceElement):
+    ...     name: str
+    ...     start: str
+    ...     end: str
+    ...     stiffness: float
+    ...     frame_fields = ("start", "end")
+    ...     def energy(self, kin):
+    ...         d = kin.point(self.end) - kin.point(self.start)
+    ...         return 0.5 * self.stiffness * d.dot(d)
+    >>> model = kt.models.pendulum().replace(forces=[Rubber("rubber", "world", "bob", 3.0)])
+    >>> model.numbers().as_dict()["rubber.stiffness"]
+    3.0
     """
 
     __slots__ = ()
 
     kind: str = "force_element"
+    joint_fields: tuple[str, ...] = ("joint",)
+    frame_fields: tuple[str, ...] = ("frame",)
+    kinked: bool = False
+    stiff_at_rest: bool = False
+    beyond_limits: bool = False
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
         if "kind" not in vars(cls):
             cls.kind = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
+
+    # The law ---------------------------------------------------------------------------------------------------------
+
+    def energy(self, kin):
+        """Stored energy over positions [J]."""
+        raise NotImplementedError
+
+    def dissipation(self, kin):
+        """A potential of velocities R: the force on a velocity is -dR/dvelocity [W]."""
+        raise NotImplementedError
+
+    def length(self, kin):
+        """Length over positions, along which a tension acts [m or rad]."""
+        raise NotImplementedError
+
+    def stored(self, length):
+        """Energy stored in the length [J], whose derivative is a tension."""
+        raise NotImplementedError
+
+    def tension(self, length, rate):
+        """Force that shortens the length where it is positive [N or N m], beside that of stored energy."""
+        raise NotImplementedError
+
+    @classmethod
+    def states(cls, what: str) -> bool:
+        """Whether the class defines this part of the law."""
+        return getattr(cls, what) is not getattr(ForceElement, what)
+
+    @property
+    def is_spring(self) -> bool:
+        """Whether it stores energy and its slope does not jump."""
+        return (self.states("energy") or self.states("stored")) and not self.kinked
+
+    # Data ------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def example(cls, model, rng) -> ForceElement:
+        """An instance on a model for the tests: random names and numbers, named as its kind."""
+        single = [model.joint_names[i] for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
+        frames = [str(name) for name in rng.permutation([frame.name for frame in model.frames])]
+        values: dict[str, object] = {what: float(rng.uniform(0.5, 2.0)) for what in _fields(cls)} | {"name": cls.kind}
+        values |= {what: str(rng.choice(single)) for what in cls.joint_fields}
+        values |= {what: frames.pop() for what in cls.frame_fields}
+        return cls(**{what: value for what, value in values.items() if what in _fields(cls)})
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints."""
+        return self._names(self.joint_fields)
+
+    @property
+    def frames(self) -> tuple[str, ...]:
+        """Names of the frames."""
+        return self._names(self.frame_fields)
+
+    def _names(self, fields: Sequence[str]) -> tuple[str, ...]:
+        values = [getattr(self, name) for name in fields if name in _fields(type(self))]
+        return tuple(name for value in values for name in ((value,) if isinstance(value, str) else value))
+
+    def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str], name: str | None = None):
+        """The element with the names that the functions give to joints and frames, and a name of its own."""
+        changes = {} if name is None else {"name": name}
+        for new, fields in ((joint, self.joint_fields), (frame, self.frame_fields)):
+            for what in fields:
+                value = getattr(self, what, None)
+                if value is not None:
+                    changes[what] = new(value) if isinstance(value, str) else tuple(map(new, value))
+        return self._with(changes)
+
+    def numbers(self) -> dict[str, object]:
+        """The scalars by the names of their fields; entries of tuples as "field.0", "field.1"."""
+        found = {}
+        for what, value in self._values().items():
+            if isinstance(value, tuple):
+                found |= {f"{what}.{k}": x for k, x in enumerate(value)}
+            else:
+                found[what] = value
+        return found
+
+    def with_numbers(self, values: Sequence) -> ForceElement:
+        """The element over other scalars, in the order of ``numbers()``."""
+        source = iter(values)
+        return self._with({
+            what: tuple(next(source) for _ in value) if isinstance(value, tuple) else next(source)
+            for what, value in self._values().items()
+        })  # fmt: skip
+
+    def structure(self) -> tuple:
+        """The rest, hashable: the class, and fields that are no numbers."""
+        numbers = self._values()
+        rest = tuple((what, repr(getattr(self, what))) for what in _fields(type(self)) if what not in numbers)
+        return type(self).__module__, type(self).__qualname__, rest
+
+    def _values(self) -> dict[str, object]:
+        fields = _fields(type(self))
+        return {what: value for what in fields for value in [getattr(self, what)] if _is_number(value, fields[what])}
+
+    def _with(self, changes: Mapping[str, object]) -> ForceElement:
+        made = object.__new__(type(self))
+        for what in _fields(type(self)):
+            object.__setattr__(made, what, changes.get(what, getattr(self, what)))
+        return made
+
+
+def _fields(cls: type) -> dict[str, object]:
+    """Fields of a dataclass and their annotations."""
+    return {field.name: field.type for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
+
+
+def _is_number(value, annotation) -> bool:
+    if isinstance(value, tuple):
+        return bool(value) and all(_is_number(x, None) for x in value)
+    return not (isinstance(value, (str, bool)) or value is None or annotation in (int, "int"))
+
+
+def norm(r):
+    """The length of a vector."""
+    return sqrt(r.dot(r))
 
 
 class JointForce(ForceElement):
@@ -61,12 +226,6 @@ class JointForce(ForceElement):
         The first ones, up to the first per position, are zero where the law does not act.
     energy_channel, power_channel : str
         Names in the energy balance of the stored energy and of the dissipated power; empty for none.
-    kinked : bool
-        Whether slopes of the force jump, so that Newton's method needs further corrections.
-    stiff_at_rest : bool
-        Whether the law is stiff near rest at any step.
-    beyond_limits : bool
-        Whether it acts beyond the position limits of the joint alone.
 
     Notes
     -----
@@ -81,9 +240,6 @@ class JointForce(ForceElement):
     parameters: tuple[Parameter, ...] = ()
     energy_channel: str = ""
     power_channel: str = ""
-    kinked: bool = False
-    stiff_at_rest: bool = False
-    beyond_limits: bool = False
 
     @property
     def is_spring(self) -> bool:

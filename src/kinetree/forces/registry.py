@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from kinetree.errors import DuplicateNameError, ModelError
 from kinetree.forces.contract import ForceElement, JointForce
 from kinetree.forces.damping import Damping
 from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
 
@@ -40,7 +43,29 @@ def register(cls: type[ForceElement]) -> type[ForceElement]:
     return cls
 
 
-for _cls in (Damping, DryFriction, Spring, SoftStop):
+def check_force(what: str, force: object) -> None:
+    """Refuse what is no force element that a model can have.
+
+    Raises
+    ------
+    ModelError
+    """
+    joint = isinstance(force, JOINT_FORCES)
+    if not joint and (isinstance(force, JointForce) or not isinstance(force, ForceElement)):
+        raise ModelError(
+            f"{what}: {force!r} is no force element: expected an instance of a class of kinetree.forces, or of a class "
+            "derived from kinetree.forces.ForceElement",
+            found=force,
+        )
+    if not dataclasses.is_dataclass(force) or not (joint or isinstance(getattr(force, "name", None), str)):
+        raise ModelError(
+            f"{what}: {type(force).__name__} is not a dataclass with a field 'name'; put @dataclass(frozen=True) above "
+            "the class",
+            found=force,
+        )
+
+
+for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring):
     register(_cls)
 
 # Kinds whose parameters are arrays of every model and arguments of ``ModelBuilder.add_body``, in the order in which

@@ -19,6 +19,7 @@ from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.force_elements import exact_slopes
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import passive_joint_forces
@@ -49,11 +50,10 @@ def passive_slopes(model, q, v, stuck=None):
     -------
     K : list of list
         Rows of forces; not symmetric for springs of ball joints whose stiffness differs from axis to axis.
-    D : list
-        The diagonal.
+    D : list of list
     """
     K = [[0.0] * model.nv for _ in range(model.nv)]
-    D = [0.0] * model.nv
+    D = [[0.0] * model.nv for _ in range(model.nv)]
     for coordinates, force, at in elements(model, q, v):
         for k, row in zip(coordinates, force.stiffness_rows(at), strict=True):
             for n, x in zip(coordinates, row, strict=True):
@@ -62,7 +62,11 @@ def passive_slopes(model, q, v, stuck=None):
         for k, slope, resting in zip(coordinates, slopes, rest, strict=True):
             if stuck is not None and force.stiff_at_rest:
                 slope = slope + stuck[k] * (resting - slope)
-            D[k] = D[k] + slope
+            D[k][k] = D[k][k] + slope
+    if model.elements:
+        K_elements, D_elements = exact_slopes(model, q, v)
+        K = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(K, K_elements, strict=True)]
+        D = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(D, D_elements, strict=True)]
     return K, D
 
 
@@ -71,8 +75,7 @@ def force_slopes(model, q, v, a, f_ext=None):
     dq, dv, M = rnea_derivatives(model, q, v, a, f_ext)
     K, D = passive_slopes(model, q, v)
     dq = [[x - k for x, k in zip(row, K_row, strict=True)] for row, K_row in zip(dq, K, strict=True)]
-    for k, d in enumerate(D):
-        dv[k][k] = dv[k][k] + d
+    dv = [[x + d for x, d in zip(row, D_row, strict=True)] for row, D_row in zip(dv, D, strict=True)]
     return dq, dv, M
 
 
@@ -206,8 +209,9 @@ class Linearization:
         K, D = passive_slopes(model, Q, w, stuck)
         K, matrix = times_tangent(model, K, xi), [list(row) for row in self._rigid]
         for m, row in enumerate(matrix):
-            row[m] = row[m] + w1 * D[m]
-            for k, slope in enumerate(K[m]):
+            for k, (slope, d) in enumerate(zip(K[m], D[m], strict=True)):
+                if not is_zero(d):
+                    row[k] = row[k] + w1 * d
                 if not is_zero(slope):
                     row[k] = row[k] - x1 * slope
         return Reduced(model, matrix)

@@ -69,9 +69,8 @@ def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all
     rest = [0.0] * model.nv
     dq, dv, M = force_slopes(model, q, v, rest, f_ext)
     if forces == "joints":
-        K, D = passive_slopes(model, q, v)
+        K, dv = passive_slopes(model, q, v)
         dq = [[-x for x in row] for row in K]
-        dv = [[d if m == k else 0.0 for k in range(model.nv)] for m, d in enumerate(D)]
     if slopes == "symmetric":
         dq, dv = _symmetric(dq), _symmetric(dv)
     n = range(model.nv)

@@ -201,9 +201,7 @@ def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> Reduced:
     dq, dv = slopes
     K, D = passive_slopes(model, integrate(model, q, [0.5 * h * u_k for u_k in u]), u, stuck)
     n, half = range(model.nv), 0.5 * h
-    matrix = [[M[m][k] + half * (dv[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
-    for m in n:
-        matrix[m][m] = matrix[m][m] + half * D[m]
+    matrix = [[M[m][k] + half * (dv[m][k] + D[m][k] + half * (dq[m][k] - K[m][k])) for k in n] for m in n]
     return Reduced(model, matrix)
 
 

@@ -11,7 +11,8 @@ from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind,
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.registry import check_constraint
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
-from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
+from kinetree.forces.contract import ForceElement
+from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, check_force
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
@@ -149,6 +150,7 @@ class ModelBuilder:
         self._joint_names: dict[str, str] = {}  # joint to body
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._constraints: list[Constraint] = []
+        self._forces: list[ForceElement] = []
         self._rotors: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
         self._world_geometry: list[Geometry] = []
         self._world_inertia = Inertia.zero()
@@ -201,6 +203,7 @@ class ModelBuilder:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         names = model.joint_names
         builder._constraints = list(model.constraints)
+        builder._forces = list(model.elements)
         builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
         return builder
 
@@ -369,6 +372,22 @@ class ModelBuilder:
         """
         check_constraint(f"model {self.name!r}", constraint)
         self._constraints.append(constraint)
+
+    def add_force(self, force: ForceElement) -> None:
+        """Add a force element; its names and numbers are checked when the model is built.
+
+        Parameters
+        ----------
+        force : ForceElement
+            See `kinetree.forces`.
+
+        Raises
+        ------
+        ModelError
+            It is none.
+        """
+        check_force(f"model {self.name!r}", force)
+        self._forces.append(force)
 
     @checked(name=a_name, joint=a_name, body=a_name, included=a_truth_value)
     def add_rotor(
@@ -567,6 +586,7 @@ class _Assembly:
             gravity=builder.gravity,
             frames=frames,
             constraints=self._constraints(),
+            forces=builder._forces,
             rotors=tuple(self._rotors()),
             geometry=geometry,
             equipment=builder.equipment,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import ModelError
+from kinetree.errors import DuplicateNameError, ModelError
 from kinetree.forces.contract import ForceElement, JointForce, present
-from kinetree.forces.registry import JOINT_FORCES
+from kinetree.forces.registry import JOINT_FORCES, check_force
 from kinetree.model import validation as check
 
 
@@ -36,25 +36,65 @@ def _scalars(values) -> Sequence:
     return values.tolist() if isinstance(values, np.ndarray) else values
 
 
-def enter_joint_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, np.ndarray]) -> None:
-    """Write the parameters of joint forces into the arrays of a model that is being made.
+def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, np.ndarray]) -> tuple[ForceElement, ...]:
+    """The elements of a model that is being made; parameters of joint forces are written into its arrays instead.
 
     Raises
     ------
     ModelError
-        There are two of a kind at a joint.
+        Something is no element, states no names or numbers as it should, or there are two of a kind at a joint.
+    DuplicateNameError, UnknownNameError, NonFiniteError
     """
+    others = []
     for force in forces:
-        i = model.joint(force.joint)
-        for parameter in force.parameters:
-            value, slot = getattr(force, parameter.name), (model.q_slice if parameter.position else model.v_slice)[i]
-            if value is None:
-                continue
-            found = arrays[parameter.name][slot]
-            if not parameter.position and np.any(found):
-                raise ModelError(
-                    f"joint {force.joint!r} has two forces of kind {force.kind!r}: {parameter.name} is "
-                    f"{found.tolist()} and {value!r}. Give one of them.",
-                    joint=force.joint,
-                )
-            arrays[parameter.name][slot] = check.of_joint(force.joint, parameter.name, value, slot.stop - slot.start)
+        check_force(f"model {model.name!r}", force)
+        if isinstance(force, JOINT_FORCES):
+            _enter(model, force, arrays)
+        else:
+            _check_element(model, force)
+            others.append(force)
+    check.check_names("force element", [force.name for force in others], model.name)
+    return tuple(others)
+
+
+def _check_element(model, force: ForceElement) -> None:
+    for joint in force.joints:
+        model.joint(joint)
+    for frame in force.frames:
+        model.frame(frame)
+    for number, x in force.numbers().items():
+        if not isinstance(x, (int, float)):
+            raise ModelError(
+                f"force element {force.name!r}: {number} is {x!r}, expected a number, text, or a tuple of numbers",
+                found=x,
+            )
+        check.check_finite(f"force element {force.name!r}: {number}", float(x))
+
+
+def check_number_names(model) -> None:
+    """The numbers of elements must have names of their own."""
+    names = model.numbers().names if model.elements else ()
+    if len(set(names)) != len(names):
+        name = next(name for name in names if names.count(name) > 1)
+        raise DuplicateNameError(
+            f"model {model.name!r}: number {name!r} of a force element has the name of another number of the model; "
+            "give the element another name",
+            kind="number",
+            name=name,
+        )
+
+
+def _enter(model, force: JointForce, arrays: Mapping[str, np.ndarray]) -> None:
+    i = model.joint(force.joint)
+    for parameter in force.parameters:
+        value, slot = getattr(force, parameter.name), (model.q_slice if parameter.position else model.v_slice)[i]
+        if value is None:
+            continue
+        found = arrays[parameter.name][slot]
+        if not parameter.position and np.any(found):
+            raise ModelError(
+                f"joint {force.joint!r} has two forces of kind {force.kind!r}: {parameter.name} is {found.tolist()} "
+                f"and {value!r}. Give one of them.",
+                joint=force.joint,
+            )
+        arrays[parameter.name][slot] = check.of_joint(force.joint, parameter.name, value, slot.stop - slot.start)

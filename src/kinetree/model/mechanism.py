@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from kinetree.arguments import a_name, a_number, a_truth_value, a_word, checked, of_kind, several
 from kinetree.constraints import Constraint, Coupling
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
-from kinetree.forces.registry import JOINT_FORCES, POSITION_PARAMETERS
+from kinetree.forces.contract import ForceElement
+from kinetree.forces.registry import JOINT_FORCES, POSITION_PARAMETERS, check_force
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.polarity import reversed_joint
 from kinetree.model import validation as check
@@ -191,6 +192,7 @@ class MechanismBuilder:
         self._links: dict[str, Link] = {}
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._constraints: list[Constraint] = []
+        self._forces: list[ForceElement] = []
 
     @property
     def name(self) -> str:
@@ -301,6 +303,22 @@ class MechanismBuilder:
         """
         self._constraints.append(Coupling(joint, master, ratio, offset))
 
+    def add_force(self, force: ForceElement) -> None:
+        """Add a force element, as `ModelBuilder.add_force` does.
+
+        Parameters
+        ----------
+        force : ForceElement
+            See `kinetree.forces`.
+
+        Raises
+        ------
+        ModelError
+            It is none.
+        """
+        check_force(f"mechanism {self.name!r}", force)
+        self._forces.append(force)
+
     @property
     def graph(self) -> MechanismGraph:
         """The connectivity graph.
@@ -381,6 +399,8 @@ class MechanismBuilder:
             builder.add_frame(name, body, X @ Y[body].inverse())
         for constraint in self._constraints:
             builder.add_constraint(constraint)
+        for force in self._forces:
+            builder.add_force(force)
         builder.equipment = self.equipment + Equipment(loops=tuple(self._links[name].as_loop() for name in tree.chords))
         for name in tree.chords:
             for what in ACTUATOR_LIMITS:

@@ -17,7 +17,7 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_P
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
-from kinetree.model.joint_forces import enter_joint_forces, joint_forces
+from kinetree.model.joint_forces import check_number_names, entered_forces, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
@@ -155,7 +155,7 @@ class Model(JointArrays):
     __slots__ = (
         "X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "velocity_limit", "effort_limit", "geometry",
         "rotors", "equipment", "report", "source", "source_options", "accept_impossible_inertia", "functions",
-        "joint_forces", "_reframed", "_numbers", "__weakref__",
+        "joint_forces", "elements", "_reframed", "_numbers", "__weakref__",
     )  # fmt: skip
 
     def __init__(
@@ -226,7 +226,7 @@ class Model(JointArrays):
         )}  # fmt: skip
         for what in POSITION_PARAMETERS:
             arrays[what] = check.per_position(what, parameters.get(what), self, self._joint_neutral())
-        enter_joint_forces(self, forces, arrays)
+        elements = entered_forces(self, forces, arrays)
         labels = self.velocity_labels
         for what in _NOT_NEGATIVE:
             check.check_not_negative(what.replace("_", " "), labels, arrays[what])
@@ -265,7 +265,8 @@ class Model(JointArrays):
             **arrays,
         )
         self._set(rotors=checked_rotors(self, rotors, possible=not accept_impossible_inertia))
-        self._set(joint_forces=joint_forces(self))
+        self._set(joint_forces=joint_forces(self), elements=elements)
+        check_number_names(self)
         if len(self.geometry) != nb:
             raise ShapeError(f"model {name!r}: geometry has {len(self.geometry)} entries, expected {nb}, one per body")
         check.check_moving_inertia(self)
@@ -503,7 +504,7 @@ class Model(JointArrays):
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        own = {"source_options": options, "welded": dict(self._welded)}
+        own = {"forces": self.elements, "source_options": options, "welded": dict(self._welded)}
         return {what: getattr(self, what) for what in names} | own
 
     def __reduce__(self):
@@ -577,6 +578,7 @@ class Model(JointArrays):
         rotations = tuple(tuple(x for row in X.E.matrix.rows for x in row) for X in self.X_T)
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
+        forces = tuple(element.structure() for element in self.elements)
         rotors = tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in self.rotors)
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
         return (
@@ -587,6 +589,7 @@ class Model(JointArrays):
             ("numbers", pattern),
             ("constraints", tuple(c.structure(self) for c in self.constraints)),
             ("rotors", rotors),
+            ("forces", forces),
             ("frames", frames),
             ("own frames", own),
             ("unsupported", bool(self.unsupported)),

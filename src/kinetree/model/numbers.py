@@ -25,7 +25,8 @@ class Numbers:
     ----------
     names : tuple of str
         "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset
-        of the joint in the parent body), "gravity.z", "elbow.armature", "motor.ratio" (of a geared rotor).
+        of the joint in the parent body), "gravity.z", "elbow.armature", "motor.ratio" (of a geared rotor),
+        "cable.stiffness" (of a force element).
     values : (n,) array
         In the units of each [SI].
     free : tuple of bool
@@ -64,6 +65,9 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for rotor in model.rotors:
         yield f"{rotor.name}.ratio", rotor.ratio
         yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
+    for element in model.elements:
+        for name, x in element.numbers().items():
+            yield f"{element.name}.{name}", x
 
 
 def _axes_and_inertial(algebra) -> tuple[str, list[str]]:
@@ -114,6 +118,7 @@ def rebuilt(model, values) -> dict[str, object]:
     parts["rotors"] = tuple(
         replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
     )
+    parts["elements"] = tuple(element.with_numbers(take(len(element.numbers()))) for element in model.elements)
     return parts
 
 

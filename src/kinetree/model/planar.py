@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.errors import ModelError
 from kinetree.joints.contract import Joint
 from kinetree.joints.same_coordinates import SameCoordinates
 from kinetree.model.model import Model
@@ -75,6 +76,11 @@ class PlanarModel(Model):
     __slots__ = ("spatial", "_axes")
 
     def __init__(self, model: Model) -> None:
+        if model.elements:
+            raise ModelError(
+                f"model {model.name!r} has force element {model.elements[0].name!r}, whose law is over vectors of "
+                "space; planar models have forces of joints alone. Use the spatial model"
+            )
         plane = plane_of(model)
         names = [name for cls in (Tree, Model) for name in cls.__slots__ if name not in _OWN]
         self._set(**{name: getattr(model, name) for name in names})

@@ -27,7 +27,7 @@ class ScalarModel(Tree):
     are not structural zeros.
     """
 
-    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "rotors", "joint_forces")
+    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "rotors", "joint_forces", "elements")
 
     def __init__(self, model: Tree, values: Sequence) -> None:
         values = list(values)
@@ -37,10 +37,17 @@ class ScalarModel(Tree):
                 f"with_numbers: {len(values)} values, expected {expected} for model {model.name!r}, in the order of "
                 "model.numbers().names"
             )
-        self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
         self._set_numbers(model, values)
 
+    @classmethod
+    def over(cls, model: Tree, values: Sequence) -> ScalarModel:
+        """The structure of a Model or ScalarModel over other numbers."""
+        smodel = object.__new__(cls)
+        smodel._set_numbers(getattr(model, "plain", model), values)  # large models have symbols for rotations
+        return smodel
+
     def _set_numbers(self, model: Tree, values: Sequence) -> None:
+        self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
         self._set(**rebuilt(model, values))
         self._set(joint_forces=joint_forces(self, model))
 

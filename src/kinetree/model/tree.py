@@ -48,6 +48,8 @@ class Tree:
     # time_dependent: whether algorithms need the time, to which `at` binds the joints.
     # algebra: the constructors that algorithms start from, spatial or planar.
 
+    # elements: force elements besides those of the joints.
+
     rotors = ()  # geared rotors; models that have some set their own
 
     @property
@@ -442,8 +444,8 @@ class Tree:
 
     @property
     def forces(self) -> tuple[ForceElement, ...]:
-        """The force elements, joint by joint."""
-        return tuple(force for at_joint in self.joint_forces for force in at_joint)
+        """The force elements: those of the joints, joint by joint, then all others, `elements`."""
+        return (*(force for at_joint in self.joint_forces for force in at_joint), *self.elements)
 
     def has_limit(self, k: int) -> bool:
         """Whether velocity coordinate k has a lower or an upper position limit."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.couplings import coupling_columns
+from kinetree.algorithms.force_elements import gauss_newton_slopes
 from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.methods import FIXED_STEP, Adaptive
 from kinetree.integrators.system import System, clock
@@ -56,7 +57,7 @@ class Stiffness:
         stops = stops and any(force.beyond_limits for force in model.forces)
         if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
             return cls(friction, stops, 0.0, None, 0.0, None)
-        inertias, G = _inertias(model)
+        inertias, G, positions = _inertias(model)
         if not len(inertias):
             return cls(friction, stops, math.inf, names[0], 0.0, None)
         K, contact, D = (np.zeros((model.nv, model.nv)) for _ in range(3))
@@ -67,6 +68,10 @@ class Stiffness:
             for k, stiffness, d in slopes:
                 (contact if force.beyond_limits else K)[k, k] += stiffness
                 D[k, k] += d
+        if model.elements:
+            slopes = [gauss_newton_slopes(model, q.tolist(), [0.0] * model.nv) for q in positions]
+            others = np.nan_to_num(np.array(slopes, dtype=float), posinf=0.0, neginf=0.0)  # points that coincide
+            K, D = K + others[:, 0], D + others[:, 1]
         rate, joint = _fastest(inertias, K + contact, D, G, names)
         frequency, spring = _fastest(inertias, K, 0.0 * D, G, names) if springs else (0.0, None)
         return cls(friction, stops, rate, joint, frequency, spring)
@@ -143,8 +148,8 @@ def chosen_method(model, integrator, dt: float, has_constraints: bool):
     return integrator, Stiffness.of(model).notes(dt, integrator.name, is_automatic)
 
 
-def _inertias(model) -> tuple[np.ndarray, np.ndarray]:
-    """Inertias (n, m, m) of the independent velocities, and all velocities (nv, m) from these.
+def _inertias(model) -> tuple[np.ndarray, np.ndarray, list]:
+    """Inertias (n, m, m) of the independent velocities, all velocities (nv, m) from these, and the positions.
 
     None where coordinates are singular: how stiff a spring is has no bound there.
     """
@@ -158,7 +163,7 @@ def _inertias(model) -> tuple[np.ndarray, np.ndarray]:
     crba = System(model.without_limits()).function("crba", checks=False)
     M = G.T @ np.array([crba(np.asarray(q, dtype=float), *clock(model, 0.0)) for q in positions]) @ G
     usable = np.isfinite(M).all() and (not M.size or np.linalg.cond(M).max() < 1e12)
-    return M if usable else M[:0], G
+    return M if usable else M[:0], G, positions
 
 
 def _fastest(inertias, K, D, G, names) -> tuple[float, str]:

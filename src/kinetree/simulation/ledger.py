@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from kinetree.algorithms.force_elements import dissipative_forces, element_energies
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.algorithms.passive import joint_forces
 from kinetree.algorithms.spec import ALGORITHMS
@@ -195,7 +196,7 @@ def make_ledger(run) -> Ledger:
         raise KinetreeError("Trajectory.ledger needs the model: load it with Trajectory.load(path, model=model).")
     system, now = System(model), clock(model, time)
     energies = _energies(run)
-    channels = _passive_channels(run)
+    channels = _passive_channels(run) | _element_channels(run)
     asked, name = run.tau, "controller" if book.controlled else "joint forces"
     if book.disturbance is not None:
         asked = asked - book.disturbance
@@ -266,6 +267,8 @@ def _energies(run) -> dict[str, np.ndarray]:
     for _, force, at in joint_forces(model, q):
         if force.energy_channel:
             stored[force.energy_channel] = stored[force.energy_channel] + force.energy(at)
+    for element, energy in zip(model.elements, element_energies(model, q) if model.elements else (), strict=True):
+        stored[f"force {element.name}"] = energy
     return found | {name: energy for name, energy in stored.items() if np.any(energy)}
 
 
@@ -289,6 +292,15 @@ def _passive_channels(run) -> dict[str, Channel]:
             work = _stop_work(time, v, parts[name], beyond[name])
             channels[name] = replace(channels[name], work=work)
     return channels
+
+
+def _element_channels(run) -> dict[str, Channel]:
+    """Powers of force elements that no stored energy explains, by velocity coordinate."""
+    model, q, v = run.model, list(run.q.T), list(run.v.T)
+    columns = dissipative_forces(model, q, v) if model.elements else ()
+    forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
+    powers = {f"force {e.name}": f * run.v for e, f in zip(model.elements, forces, strict=True)}
+    return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}
 
 
 def _sums(gains: np.ndarray) -> np.ndarray:
@@ -334,7 +346,7 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
     for i in roots:
         own = model.v_slice[i]
         held = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
-        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held:
+        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held or model.elements:
             return None
     weight = np.zeros((len(run), 6))
     gravity = np.array(list(model.gravity), dtype=float)

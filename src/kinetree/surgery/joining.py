@@ -201,6 +201,7 @@ def _refuse_common_names(
         common[kind.rstrip("s")] = here & there - {""}
     here, there = ({rotor.name for _, _, rotor in part._rotors} for part in (draft, guest))
     common["rotor"] = here & there
+    common["force element"] = {f.name for f in draft._forces} & {f.name for f in guest._forces}
     doubled = [f"{kind} {name!r}" for kind, names in common.items() for name in sorted(names)]
     if doubled:
         more = f" and {len(doubled) - 6} more" if len(doubled) > 6 else ""
@@ -219,6 +220,7 @@ def _take_over(draft: Draft, guest: Draft, other: Model) -> None:
     draft._frames.update({name: place for name, place in guest._frames.items() if place[0] != WORLD})
     draft._welded.update(guest._welded)
     draft._constraints += guest._constraints
+    draft._forces += guest._forces
     draft._rotors += [each for each in guest._rotors if each[1] != WORLD]
     for joint, on, rotor in guest._rotors:
         if on == WORLD:

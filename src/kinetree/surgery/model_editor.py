@@ -74,6 +74,7 @@ class Draft(ModelBuilder):
         for frame in [frame for frame, (on, _) in self._frames.items() if on == name]:
             self._frames[frame] = (parent, self._frames[frame][1] @ X)
         self._lock_rotors(body.joint_name, "its joint stands still")
+        self._drop_forces("lock", (), (body.joint_name,))
         self._move_rotors(name, parent, X.inverse())
         del self._joint_names[body.joint_name]
         self._welded[body.joint_name] = name
@@ -207,6 +208,13 @@ class Draft(ModelBuilder):
     def _shapes(self, name: str) -> list[Geometry]:
         return self._world_geometry if name == WORLD else self._bodies[name].geometry
 
+    def _drop_forces(self, step: str, frames: Collection[str], joints: Collection[str]) -> None:
+        """Take out force elements that need what goes."""
+        for force in self._forces:
+            if lost := [*({*force.frames} & {*frames}), *({*force.joints} & {*joints})]:
+                self.note("dropped", step, f"force element {force.name!r}: {_listed(lost)} not there any more")
+                self._forces = [other for other in self._forces if other is not force]
+
     def _cut_references(self, frames: Collection[str], joints: Collection[str]) -> None:
         """Take out couplings and equipment that need what goes; report those that also need what stays."""
         going = set(joints)
@@ -215,6 +223,7 @@ class Draft(ModelBuilder):
             if 0 < len(lost) < len(c.joints):
                 self.note("dropped", "cut", f"{c}: joint {lost[0]!r} is not there any more")
         self._constraints = [c for c in self._constraints if not {*c.joints} & going]
+        self._drop_forces("cut", frames, joints)
         stay_frames = [name for name in self.frame_names() if name not in frames]
         stay_joints = [name for name in self.joint_names() if name not in going]
         rest = self.equipment.missing(frames, joints)  # what does not live on the lost part alone

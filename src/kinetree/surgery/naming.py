@@ -66,7 +66,7 @@ def rename(
     draft = Draft.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
-    owned += [rotor.name for rotor in model.rotors]
+    owned += [part.name for part in (*model.rotors, *model.elements)]
     others = [frame for frame in draft.frame_names() if frame != WORLD and frame not in draft._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
@@ -99,6 +99,7 @@ def rename(
     draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
     draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
     draft._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in draft._constraints]
+    draft._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in draft._forces]
     draft._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors]
     draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
     draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)

@@ -18,8 +18,9 @@ UNIFORM = {"stiffness": "stiffness", "damping": "damping", "armature": "armature
 
 def settle_physics(model, losses: Losses) -> None:
     """What MJCF has no words for."""
-    for rotor in model.rotors:
-        losses.lose("geared rotors", repr(rotor.name))
+    for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
+        for part in parts:
+            losses.lose(kind, repr(part.name))
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
         where = f"joint {model.joint_names[i]!r}"

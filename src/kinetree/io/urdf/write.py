@@ -105,8 +105,9 @@ def _settle_physics(model, losses: Losses) -> None:
         reference, neutral = model.spring_reference[q], model.joints[i].neutral()
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
             losses.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
-    for rotor in model.rotors:
-        losses.lose("geared rotors", repr(rotor.name))
+    for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
+        for part in parts:
+            losses.lose(kind, repr(part.name))
     for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
             losses.lose(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))

@@ -1,0 +1,244 @@
+"""Kinematics for force elements: points, rotations, velocities and coordinates by name, computed when asked for.
+
+`Kinematics` answers over the scalars of a state. `Leaves` answers the same questions over the inputs of a trace of its
+own, in which the law of one element is differentiated; what it was asked for are the law's leaves.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.errors import ModelError, ShapeError
+from kinetree.spatial import Matrix3, Vector3
+from kinetree.trace.evaluate import evaluate
+from kinetree.trace.expr import Expr
+from kinetree.trace.graph import Graph
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+class Kinematics:
+    """Of one state, in world coordinates.
+
+    Parameters
+    ----------
+    model : Model or ScalarModel
+    q : sequence of scalars
+    v : sequence of scalars, optional
+        Needed for velocities alone.
+    """
+
+    def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
+        self.model, self.q, self.v = model, q, v
+
+    @functools.cached_property
+    def X_0(self):
+        """``i_X_0`` of every body."""
+        return world_transforms(self.model, self.q)
+
+    @functools.cached_property
+    def twists(self):
+        """Twists of all bodies about the world's origin."""
+        _, V = body_twists(self.model, self.q, self.v)
+        return [V[0], *(self.X_0[i].inverse_apply(V[i]) for i in self.model.outward())]
+
+    @functools.cached_property
+    def columns(self):
+        """``S_k`` of every joint about the world's origin."""
+        joints = ((i, self.model.joints[i].motion_subspace(self.model.q_of(i, self.q))) for i in self.model.outward())
+        return [(), *(tuple(self.X_0[i].inverse_apply(S_k) for S_k in S) for i, S in joints)]
+
+    def body(self, frame: str) -> int:
+        """The number of the body that carries a frame."""
+        return self.model.frame(frame).body
+
+    def _pose(self, frame: str):
+        place = self.model.frame(frame)
+        X = place.X_FB @ self.X_0[place.body]
+        return X.E.T.matrix, X.r
+
+    def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Position of a point given in a frame [m]."""
+        R, p = self._pose(frame)
+        return p + R @ Vector3(*at)
+
+    def velocity(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Velocity of a point given in a frame [m/s]."""
+        V = self.twists[self.body(frame)]
+        return V.linear + V.angular.cross(self.point(frame, at))
+
+    def rotation(self, frame: str) -> Matrix3:
+        """Orientation of a frame, R_WF [1]."""
+        return self._pose(frame)[0]
+
+    def angular_velocity(self, frame: str) -> Vector3:
+        """Of a frame [rad/s]."""
+        return self.twists[self.body(frame)].angular
+
+    def coordinate(self, joint: str):
+        """Position of a joint of one coordinate [rad or m]."""
+        return self.q[self._single(joint, self.model.q_slice)]
+
+    def rate(self, joint: str):
+        """Velocity of a joint of one coordinate [rad/s or m/s]."""
+        return self.v[self._single(joint, self.model.v_slice)]
+
+    def _single(self, joint: str, slices) -> int:
+        i = self.model.joint(joint)
+        if self.model.joints[i].nq != 1 or self.model.joints[i].nv != 1:
+            raise ShapeError(
+                f"a force element asks for the coordinate of joint {joint!r}, which has {self.model.joints[i].nq} "
+                f"positions and {self.model.joints[i].nv} velocities, expected one. Use point, velocity, rotation and "
+                "angular_velocity of its body.",
+                joint=joint,
+            )
+        return slices[i].start
+
+
+class Leaf:
+    """Something that a law asked for: its inputs in the law's trace, and its values and motions in the state.
+
+    ``size`` scalars; ``value(kin)`` gives them, ``columns(kin)`` how they change with each velocity coordinate,
+    ``push(kin, force, wrenches, tau)`` enters the forces along them.
+    """
+
+    def __init__(self, name: str, target: str, at: Sequence, traced_at: Sequence, symbols: Sequence[Expr]) -> None:
+        self.name, self.target, self.at, self.traced_at, self.symbols = name, target, at, traced_at, symbols
+
+    def value(self, kin: Kinematics) -> list:
+        """The scalars in the state."""
+        found = getattr(kin, self.name)(self.target, *([self.at] if self.name in ("point", "velocity") else []))
+        if self.name == "rotation":
+            return [x for row in found.rows for x in row]
+        return list(found) if isinstance(found, Vector3) else [found]
+
+    def columns(self, kin: Kinematics) -> dict[int, list]:
+        """Velocity coordinate -> rates of the scalars under a unit of it; rates of velocities are those of v."""
+        model = kin.model
+        if self.name in ("coordinate", "rate"):
+            return {model.v_slice[model.joint(self.target)].start: [1.0]}
+        body, found = kin.body(self.target), {}
+        for i in model.support(body) if body else ():
+            for k, S in zip(range(*model.v_slice[i].indices(model.nv)), kin.columns[i], strict=True):
+                found[k] = self._rates(kin, S)
+        return found
+
+    def _rates(self, kin: Kinematics, S) -> list:
+        if self.name == "angular_velocity":
+            return list(S.angular)
+        if self.name == "rotation":
+            turned = [S.angular.cross(column) for column in _columns(kin.rotation(self.target))]
+            return [turned[c][r] for r in range(3) for c in range(3)]
+        return list(S.linear + S.angular.cross(kin.point(self.target, self.at)))
+
+    def push(self, kin: Kinematics, force: Sequence, wrenches: list, tau: list) -> None:
+        """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
+        model = kin.model
+        if self.name in ("coordinate", "rate"):
+            k = model.v_slice[model.joint(self.target)].start
+            tau[k] = tau[k] + force[0]
+            return
+        Force, zero = model.algebra.Force, Vector3.zero()
+        if self.name == "angular_velocity":
+            wrench = Force(Vector3(*force), zero)
+        elif self.name == "rotation":
+            moment = zero
+            for c, column in enumerate(_columns(kin.rotation(self.target))):
+                moment = moment + column.cross(Vector3(*force[c::3]))
+            wrench = Force(moment, zero)
+        else:
+            f = Vector3(*force)
+            wrench = Force(kin.point(self.target, self.at).cross(f), f)
+        body = kin.body(self.target)
+        wrenches[body] = wrenches[body] + wrench
+
+
+def _columns(R: Matrix3) -> list[Vector3]:
+    return [Vector3(*(R.rows[r][c] for r in range(3))) for c in range(3)]
+
+
+class Leaves:
+    """The kinematics that a law sees: every answer is an input of the law's trace.
+
+    Parameters
+    ----------
+    graph : Graph
+    element : ForceElement
+        Whose names may be asked for.
+    numbers : sequence of scalars
+        The element's numbers in the state's scalars, of which the trace knows the params.
+    """
+
+    def __init__(self, graph: Graph, element, numbers: Sequence) -> None:
+        self._graph, self._element, self._numbers = graph, element, numbers
+        self.found: list[Leaf] = []
+        self._known: dict[tuple, Leaf] = {}
+
+    def outer(self, ids: Sequence[int], kin: Kinematics | None) -> list:
+        """Nodes of the law's trace in the scalars of the state."""
+
+        def leaf(op, args):
+            if op == "param":
+                return self._numbers[args[0]]
+            key = args[0]
+            if key not in values:
+                values[key] = self.found[key].value(kin)
+            return values[key][args[1]]
+
+        values: dict[int, list] = {}
+        return evaluate(self._graph, ids, leaf)
+
+    def _leaf(self, name: str, target: str, at: Sequence = ORIGIN) -> Sequence[Expr]:
+        known = self._element.joints if name in ("coordinate", "rate") else self._element.frames
+        if target not in known:
+            raise ModelError(
+                f"force element {self._element.name!r} asks for the {name} of {target!r}, which is none of the joints "
+                f"and frames that it names: {', '.join(known) or 'none'}. Name its fields in joint_fields or "
+                "frame_fields of the class, so that they are checked, and renamed with the model.",
+                element=self._element.name,
+            )
+        ids = tuple(x.id if isinstance(x, Expr) else self._graph.const(x) for x in at)
+        key = (name, target, ids)
+        if key not in self._known:
+            size = {"rotation": 9, "coordinate": 1, "rate": 1}.get(name, 3)
+            symbols = [self._graph.input(len(self.found), c) for c in range(size)]
+            self._known[key] = Leaf(name, target, self.outer(ids, None), at, symbols)
+            self.found.append(self._known[key])
+        return self._known[key].symbols
+
+    def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Position of a point given in a frame [m]."""
+        return Vector3(*self._leaf("point", frame, at))
+
+    def velocity(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Velocity of a point given in a frame [m/s]."""
+        return Vector3(*self._leaf("velocity", frame, at))
+
+    def rotation(self, frame: str) -> Matrix3:
+        """Orientation of a frame, R_WF [1]."""
+        x = self._leaf("rotation", frame)
+        return Matrix3((x[0:3], x[3:6], x[6:9]))
+
+    def angular_velocity(self, frame: str) -> Vector3:
+        """Of a frame [rad/s]."""
+        return Vector3(*self._leaf("angular_velocity", frame))
+
+    def coordinate(self, joint: str):
+        """Position of a joint of one coordinate [rad or m]."""
+        return self._leaf("coordinate", joint)[0]
+
+    def rate(self, joint: str):
+        """Velocity of a joint of one coordinate [rad/s or m/s]."""
+        return self._leaf("rate", joint)[0]
+
+    def rate_of(self, leaf: Leaf) -> list:
+        """How fast the scalars of a position leaf change, over the inputs of the trace."""
+        if leaf.name == "point":
+            return list(self.velocity(leaf.target, leaf.traced_at))
+        if leaf.name == "coordinate":
+            return [self.rate(leaf.target)]
+        w, x = self.angular_velocity(leaf.target), leaf.symbols
+        turned = [w.cross(Vector3(*x[c::3])) for c in range(3)]
+        return [turned[c][r] for r in range(3) for c in range(3)]

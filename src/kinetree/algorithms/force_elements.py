@@ -1,0 +1,236 @@
+"""Force elements with laws over leaves: energies, joint forces and slopes on any mechanism.
+
+The law is recorded in a trace of its own whose inputs are its leaves, differentiated there, and evaluated over the
+scalars of the state. Forces at leaves become wrenches of bodies, and one inward pass serves all elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kinetree.algorithms.element_kinematics import Kinematics, Leaf, Leaves
+from kinetree.algorithms.force_terms import transposed_product
+from kinetree.errors import ModelError
+from kinetree.model.numbers import entries
+from kinetree.model.scalar_model import ScalarModel
+from kinetree.spatial.scalar import is_zero
+from kinetree.trace.differentiate import adjoints, tangents
+from kinetree.trace.evaluate import evaluate
+from kinetree.trace.expr import Expr
+from kinetree.trace.graph import Graph
+
+POSITIONS = ("point", "rotation", "coordinate")
+
+
+@dataclass
+class Law:
+    """The law of one element, differentiated: nodes of its trace.
+
+    Attributes
+    ----------
+    energy : int
+        Stored energy.
+    conservative, other : list of (Leaf, list of int)
+        Forces along the scalars of each leaf: those of the stored energy, and all others.
+    stiffness, damping : list of (rows, H)
+        ``-d force / d leaves = rows^T H rows``, each row a list of (Leaf, list of int), H symmetric, its rows as
+        mappings.
+    """
+
+    leaves: Leaves
+    energy: int
+    conservative: list = field(default_factory=list)
+    other: list = field(default_factory=list)
+    stiffness: list = field(default_factory=list)
+    damping: list = field(default_factory=list)
+
+
+def differentiated(element) -> Law:
+    """Record and differentiate the law of an element.
+
+    Raises
+    ------
+    ModelError
+        The element states no law.
+    """
+    graph = Graph()
+    numbers = list(element.numbers().values())
+    symbols = [x if isinstance(x, float) else graph.param(j) for j, x in enumerate(numbers)]
+    law = element.with_numbers(symbols)
+    leaves = Leaves(graph, element, numbers)
+    found = Law(leaves, graph.ZERO)
+    if element.states("energy"):
+        energy = _expr(graph, law.energy(leaves))
+        found.energy = energy.id
+        _add_potential(found, graph, energy, found.conservative, found.stiffness)
+    if element.states("dissipation"):
+        _add_potential(found, graph, _expr(graph, law.dissipation(leaves)), found.other, found.damping)
+    if element.states("length"):
+        _add_length(found, graph, law)
+    if not (found.conservative or found.other):
+        raise ModelError(
+            f"force element {element.name!r} of class {type(element).__name__} states no law: define energy(kin), "
+            "dissipation(kin), or length(kin) with stored(length) or tension(length, rate), over points, rotations, "
+            "velocities or coordinates that kin gives.",
+            element=element.name,
+        )
+    return found
+
+
+def _expr(graph: Graph, x) -> Expr:
+    return x if isinstance(x, Expr) else graph.constant(float(x))
+
+
+def _gradient(graph: Graph, root: Expr, leaves) -> list[tuple[Leaf, list[int]]]:
+    flat = adjoints(graph, {root.id: graph.ONE}, [x.id for leaf in leaves for x in leaf.symbols])
+    entries = iter(flat)
+    return [(leaf, [next(entries) for _ in leaf.symbols]) for leaf in leaves]
+
+
+def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list, slopes: list) -> None:
+    """Forces ``-dP/dx`` along the leaves x of a potential, and its Hessian there."""
+    leaves = list(found.leaves.found)
+    gradient = _gradient(graph, potential, leaves)
+    forces += [(leaf, [graph.neg(k) for k in ids]) for leaf, ids in gradient]
+    n = [x.id for leaf in leaves for x in leaf.symbols]
+    hessian = tangents(graph, [k for _, ids in gradient for k in ids], {k: {m: graph.ONE} for m, k in enumerate(n)})
+    units = [
+        [(leaf, [graph.ONE if m == c else graph.ZERO for m in range(len(leaf.symbols))])]
+        for leaf in leaves
+        for c in range(len(leaf.symbols))
+    ]
+    slopes.append((units, hessian))
+
+
+def _add_length(found: Law, graph: Graph, law) -> None:
+    """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along a length L, which shorten it where the bracket is positive."""
+    length = _expr(graph, law.length(found.leaves))
+    row = _gradient(graph, length, [leaf for leaf in found.leaves.found if leaf.name in POSITIONS])
+    along, stiffness = {length.id: {0: graph.ONE}}, graph.ZERO
+    if law.states("stored"):
+        energy = _expr(graph, law.stored(length))
+        found.energy = graph.add(found.energy, energy.id)
+        tension = tangents(graph, [energy.id], along)[0].get(0, graph.ZERO)
+        stiffness = tangents(graph, [tension], along)[0].get(0, graph.ZERO)
+        found.conservative += _pulled(graph, tension, row)
+    if law.states("tension"):
+        rate = graph.constant(0.0)
+        for leaf, ids in row:
+            for k, x_dot in zip(ids, found.leaves.rate_of(leaf), strict=True):
+                rate = rate + Expr(graph, k) * x_dot
+        tension = _expr(graph, law.tension(length, rate)).id
+        found.other += _pulled(graph, tension, row)
+        (slopes,) = tangents(graph, [tension], along | {rate.id: {1: graph.ONE}})
+        stiffness = graph.add(stiffness, slopes.get(0, graph.ZERO))
+        if 1 in slopes:
+            found.damping.append(([row], [{0: slopes[1]}]))
+    found.stiffness.append(([row], [{0: stiffness}]))
+
+
+def _pulled(graph: Graph, tension: int, row) -> list:
+    return [(leaf, [graph.neg(graph.mul(tension, k)) for k in ids]) for leaf, ids in row]
+
+
+def element_energies(model, q) -> list:
+    """The stored energy of every element [J]."""
+    kin = Kinematics(model, q)
+    laws = (differentiated(element) for element in model.elements)
+    return [law.leaves.outer([law.energy], kin)[0] for law in laws]
+
+
+def element_forces(model, q, v) -> list:
+    """The joint forces of all elements together [N m or N]."""
+    return _joint_forces(model, Kinematics(model, q, v), model.elements)
+
+
+def dissipative_forces(model, q, v) -> list[list]:
+    """Of every element the joint forces that no stored energy explains [N m or N]."""
+    kin = Kinematics(model, q, v)
+    return [_joint_forces(model, kin, [element], stored=False) for element in model.elements]
+
+
+def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list:
+    wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
+    for element in elements:
+        law = differentiated(element)
+        forces = [*(law.conservative if stored else ()), *law.other]
+        values = iter(law.leaves.outer([k for _, ids in forces for k in ids], kin))
+        for leaf, ids in forces:
+            leaf.push(kin, [next(values) for _ in ids], wrenches, tau)
+    if all(wrench.angular.is_zero and wrench.linear.is_zero for wrench in wrenches[1:]):
+        return tau
+    return [x + y for x, y in zip(tau, transposed_product(model, kin.q, kin.X_0, wrenches), strict=True)]
+
+
+def gauss_newton_slopes(model, q, v):
+    """``-df/dq`` and ``-df/dv`` of the elements where leaves are taken as linear in the coordinates: (K, D), symmetric.
+
+    What that leaves out is the turning of the forces with the mechanism, and the dependence of dissipation on q.
+    """
+    kin = Kinematics(model, q, v)
+    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
+    for element in model.elements:
+        law = differentiated(element)
+        for slopes, into in ((law.stiffness, K), (law.damping, D)):
+            for rows, hessian in slopes:
+                _add_congruence(law, kin, rows, hessian, into)
+    return K, D
+
+
+def _add_congruence(law: Law, kin: Kinematics, rows, hessian, into) -> None:
+    """``into += J^T H J``, J the rows in the velocity coordinates."""
+    J = [_row(law, kin, row) for row in rows]
+    HJ = []
+    for weights in hessian:
+        product: dict[int, object] = {}
+        for n, weight in zip(weights, law.leaves.outer(list(weights.values()), kin), strict=True):
+            for k, x in J[n].items():
+                product[k] = product.get(k, 0.0) + weight * x
+        HJ.append(product)
+    for left, right in zip(J, HJ, strict=True):
+        for k, x in left.items():
+            for m, y in right.items():
+                into[k][m] = into[k][m] + x * y
+
+
+def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
+    found: dict[int, object] = {}
+    for leaf, ids in row:
+        weights = law.leaves.outer(ids, kin)
+        for k, column in leaf.columns(kin).items():
+            for weight, x in zip(weights, column, strict=True):
+                if not is_zero(weight) and not is_zero(x):
+                    found[k] = found.get(k, 0.0) + weight * x
+    return found
+
+
+def exact_slopes(model, q, v):
+    """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
+
+    In a model at a time, whose joints hold scalars of the outer trace, those of `gauss_newton_slopes`.
+    """
+    if model._clock is not None:
+        return gauss_newton_slopes(model, q, v)
+    graph = Graph()
+    numbers = [x for _, x in entries(model)]
+    inner = ScalarModel.over(model, [x if isinstance(x, float) else graph.param(j) for j, x in enumerate(numbers)])
+    q_in, v_in = ([graph.input(a, k) for k in range(n)] for a, n in enumerate((model.nq, model.nv)))
+    forces = element_forces(inner, q_in, v_in)
+    seeds: dict[int, dict[int, int]] = {x.id: {} for x in q_in}
+    for i in model.outward():
+        q_i = model.q_of(i, q_in)
+        for m, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
+            unit = [float(m == n) for n in range(model.joints[i].nv)]
+            for x, rate in zip(q_i, model.joints[i].q_dot(q_i, unit), strict=True):
+                if not is_zero(rate):
+                    seeds[x.id][k] = _expr(graph, rate).id
+    seeds |= {x.id: {model.nv + k: graph.ONE} for k, x in enumerate(v_in)}
+    rates = tangents(graph, [_expr(graph, f).id for f in forces], seeds)
+    places = [(k, d, node) for k, row in enumerate(rates) for d, node in row.items()]
+    values = evaluate(graph, [node for *_, node in places], lambda op, args: (
+        numbers[args[0]] if op == "param" else (q, v)[args[0]][args[1]]
+    ))  # fmt: skip
+    K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
+    for (k, d, _), x in zip(places, values, strict=True):
+        (K if d < model.nv else D)[k][d % model.nv] = -x
+    return K, D

@@ -1,0 +1,253 @@
+"""Force elements over the registry and a user's own: calculus, compilation, motion, files, surgery, MuJoCo."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes, gauss_newton_slopes
+from kinetree.errors import ModelError, ShapeError, UnknownNameError
+from kinetree.forces import ForceElement, JointForce, norm
+from kinetree.forces.registry import FORCES
+from kinetree.io.mjcf.read import load_mjcf
+
+
+@dataclass(frozen=True)
+class Bushing(ForceElement):
+    """A user's own: energy over a rotation and a point in a frame, dissipation over both velocities."""
+
+    name: str
+    start: str
+    end: str
+    stiffness: float
+    turning: float
+    damping: float
+    at: tuple = (0.1, -0.2, 0.3)
+    frame_fields = ("start", "end")
+
+    def energy(self, kin):
+        d = kin.point(self.end, self.at) - kin.point(self.start)
+        R, Q = kin.rotation(self.start), kin.rotation(self.end)
+        trace = sum((R[r, c] * Q[r, c] for r in range(3) for c in range(3)), start=0.0)
+        return 0.5 * self.stiffness * d.dot(d) + self.turning * (3.0 - trace)
+
+    def dissipation(self, kin):
+        w = kin.angular_velocity(self.end) - kin.angular_velocity(self.start)
+        v = kin.velocity(self.end, self.at) - kin.velocity(self.start)
+        return 0.5 * self.damping * (w.dot(w) + v.dot(v))
+
+
+@dataclass(frozen=True)
+class Muscle(ForceElement):
+    """A user's own: a tension that depends on length and rate without stored energy, over a joint and points."""
+
+    name: str
+    joint: str
+    start: str
+    end: str
+    strength: float
+    frame_fields = ("start", "end")
+
+    def length(self, kin):
+        return norm(kin.point(self.end) - kin.point(self.start)) + 0.3 * kin.coordinate(self.joint)
+
+    def tension(self, length, rate):
+        return self.strength * (length * length + 0.2 * rate)
+
+
+KINDS = [*(cls for cls in FORCES.values() if not issubclass(cls, JointForce)), Bushing, Muscle]
+
+
+def machine(cls, seed=0):
+    """A free body with a ball joint, a slider and hinges, and one element of the kind."""
+    rng, b = np.random.default_rng(seed), kt.ModelBuilder("machine")
+    joints = [kt.joints.Free(), kt.joints.Spherical(), kt.joints.Revolute((1, 2, 2)), kt.joints.Prismatic((0, 1, 0))]
+    for k, joint in enumerate(joints):
+        b.add_body(f"b{k}", f"b{k - 1}" if k else "world", joint, f"j{k}", (rng.normal(size=3), rng.normal(size=3)),
+                   mass=1.0, com=0.1 * rng.normal(size=3), inertia=(0.3, 0.4, 0.5))  # fmt: skip
+    b.add_frame("tip", "b3", ((0.1, 0.2, 0.3), (0.4, 0.5, 0.6)))
+    model = b.build()
+    element = cls.example(model, rng)
+    return model.replace(forces=[element._with({"at": (0.1, -0.2, 0.3)}) if cls is Bushing else element])
+
+
+def state(model, seed=0):
+    return model.random_state(np.random.default_rng(seed))
+
+
+def along(model, f, q, h=1e-6):
+    """Central differences of f(q) along the manifold, one column for each velocity."""
+    ends = ((f(kt.integrate(model, q, h * e)), f(kt.integrate(model, q, -h * e))) for e in np.eye(model.nv))
+    return np.stack([(ahead - behind) / (2 * h) for ahead, behind in ends], axis=-1)
+
+
+@pytest.mark.parametrize("cls", KINDS)
+def test_the_force_is_the_gradient_of_the_energy(cls):
+    """f(q, 0) = -dE/dq + what no energy explains; the power of that is negative where it is a damper's."""
+    model = machine(cls)
+    for seed in range(3):
+        q, v = state(model, seed)
+        gradient = along(model, lambda x: kt.dynamics.elastic_energy(model, x), q)
+        (rest,) = dissipative_forces(model, q.tolist(), (0 * v).tolist())
+        found = kt.dynamics.passive_joint_forces(model, q, 0 * v) - np.array(rest, float)
+        np.testing.assert_allclose(found, -gradient, atol=1e-7 * max(1.0, np.abs(gradient).max()))
+        (moving,) = dissipative_forces(model, q.tolist(), v.tolist())
+        assert cls is Muscle or np.dot(np.array(moving, float), v) <= 0.0
+
+
+@pytest.mark.parametrize("cls", KINDS)
+def test_slopes_are_the_derivatives(cls):
+    """Exact K and D against differences; Gauss-Newton ones are symmetric, and D is the same."""
+    model = machine(cls)
+    q, v = state(model, 4)
+    f = kt.dynamics.passive_joint_forces
+    K, D = (np.array(x, float) for x in exact_slopes(model, q.tolist(), v.tolist()))
+    K_gn, D_gn = (np.array(x, float) for x in gauss_newton_slopes(model, q.tolist(), v.tolist()))
+    scale = 1e-6 * max(1.0, np.abs(K).max())
+    np.testing.assert_allclose(K, -along(model, lambda x: f(model, x, v), q), atol=scale)
+    differences = [(f(model, q, v + 1e-6 * e) - f(model, q, v - 1e-6 * e)) / 2e-6 for e in np.eye(model.nv)]
+    np.testing.assert_allclose(D, -np.stack(differences, axis=-1), atol=scale)
+    np.testing.assert_allclose(D_gn, D, atol=1e-12 * max(1.0, np.abs(D).max()))
+    np.testing.assert_allclose(K_gn, K_gn.T, atol=1e-12 * max(1.0, np.abs(K_gn).max()))
+
+
+@pytest.mark.parametrize("cls", KINDS)
+def test_it_is_compiled_batched_and_differentiated_like_the_built_in_ones(cls):
+    """Compiled as interpreted; a batch as its states; d(acceleration)/dq as differences; other numbers at run time."""
+    model = machine(cls)
+    states = [state(model, seed) for seed in range(5)]
+    q, v = (np.stack(x) for x in zip(*states, strict=True))
+    tau = np.zeros(model.nv)
+    a = kt.forward_dynamics(model, q, v, tau)
+    with kt.interpreted():
+        slow = [kt.forward_dynamics(model, *one, tau) for one in states]
+    np.testing.assert_allclose(a, np.array(slow, float), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(kt.inverse_dynamics(model, q, v, a), 0.0, atol=1e-9 * np.abs(a).max())
+    found = kt.differentiate(model, "forward_dynamics", wrt="q")(q[0], v[0], tau)
+    expected = along(model, lambda x: kt.forward_dynamics(model, x, v[0], tau), q[0])
+    np.testing.assert_allclose(found, expected, atol=1e-6 * np.abs(expected).max())
+    (element,) = model.elements
+    doubled = element.with_numbers([2.0 * x for x in element.numbers().values()])
+    numbers = {f"{element.name}.{name}": x for name, x in doubled.numbers().items()}
+    other = kt.compile(model, "passive_joint_forces").with_parameters(numbers)(q, v)
+    np.testing.assert_allclose(
+        other, kt.dynamics.passive_joint_forces(model.replace(forces=[doubled]), q, v), rtol=1e-12
+    )
+
+
+@pytest.mark.parametrize("cls", KINDS)
+def test_every_integrator_keeps_the_energy_balance(cls):
+    """Simulated by explicit and implicit methods: no energy is left unexplained; a rollout is the simulation."""
+    model = machine(cls).replace(gravity=(0.0, 0.0, 0.0))
+    q, v = state(model, 1)
+    for integrator, share in (("rk4", 1e-4), ("implicit_midpoint", 1e-2)):
+        run = kt.simulate(model, q, 0.3 * v, duration=0.1, dt=1e-3, integrator=integrator)
+        assert np.abs(run.ledger.remainder).max() < share * run.ledger.scale
+    run = kt.simulate(model, q, 0.3 * v, duration=0.02, dt=1e-3, integrator="semi_implicit")
+    rolled = kt.rollout(model, q, 0.3 * v, np.zeros((20, model.nv)), 1e-3, integrator="semi_implicit")
+    np.testing.assert_allclose(rolled.q[-1], run.q[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("cls", KINDS)
+def test_it_stays_with_the_model(cls, tmp_path):
+    """Pickled, replaced, renamed and cut; formats that cannot hold it say so."""
+    model = machine(cls)
+    (element,) = model.elements
+    assert pickle.loads(pickle.dumps(model)).elements == (element,)
+    assert model.replace(damping=0.5).elements == (element,)
+    assert kt.ModelBuilder.of(model).build().elements == (element,)
+    renamed = kt.surgery.rename(model, prefix="left_")
+    (other,) = renamed.elements
+    assert set(other.joints) <= set(renamed.joint_names[1:])
+    assert all(renamed.frame(frame) for frame in other.frames) and other.name == f"left_{element.name}"
+    q, v = state(model)
+    forces = kt.dynamics.passive_joint_forces(model, q, v)
+    np.testing.assert_array_equal(kt.dynamics.passive_joint_forces(renamed, q, v), forces)
+    spring = kt.forces.PointSpring("s", "world", "bob", 1.0)
+    for one, name in ((kt.models.pendulum().replace(forces=[spring]), "model.urdf"), (model, "model.xml")):
+        with pytest.raises(kt.errors.UnsupportedError, match="force elements"):
+            kt.save(one, tmp_path / name)
+
+
+def test_stiff_springs_do_not_make_the_implicit_step_unstable():
+    """Point springs of 1e9 N/m on a chain: semi-implicit Euler at 10 ms never gains energy beyond the start."""
+    chain = kt.models.chain_gu(5)
+    spring = kt.forces.PointSpring("s", "world", chain.body_names[4], 1e9, 1.0)
+    q = chain.random_q(np.random.default_rng(0))
+    p = kt.pose(chain, q, frame=chain.body_names[4])[1]
+    model = chain.replace(forces=[spring._with({"rest_length": float(np.linalg.norm(p))})])
+    step, x, v = kt.compile(model, "semi_implicit_step"), q, np.zeros(model.nv)
+    start = kt.potential_energy(model, q)
+    for _ in range(200):
+        x, v = step(x, v, np.zeros(model.nv), 0.01)
+        assert kt.kinetic_energy(model, x, v) + kt.potential_energy(model, x) < start + 0.5
+
+
+def test_a_point_spring_is_mujocos_tendon():
+    """The joint forces of a spatial tendon with stiffness, damping and length between two sites."""
+    mujoco = pytest.importorskip("mujoco")
+    text = """<mujoco><compiler angle="radian"/><worldbody><site name="w" pos="0.1 0.2 1"/>
+      <body name="a"><joint name="a" axis="0 1 0"/><geom size=".1" pos="0 0 -.4"/>
+        <body name="b" pos="0 0 -.8"><joint name="b" axis="1 1 0"/><geom size=".1" pos="0 .1 -.4"/>
+          <site name="s" pos="0.05 0.1 -0.6"/></body></body></worldbody>{}</mujoco>"""
+    tendon = """<tendon><spatial stiffness="30" damping="2" springlength="0.7"><site site="w"/><site site="s"/>
+      </spatial></tendon>"""
+    mj = mujoco.MjModel.from_xml_string(text.format(tendon))
+    data = mujoco.MjData(mj)
+    spring = kt.forces.PointSpring("tendon", "w", "s", 30.0, 0.7, 2.0)
+    model = load_mjcf(text.format(""))
+    model = model.replace(forces=[spring])
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        q, v = rng.normal(size=2), rng.normal(size=2)
+        data.qpos[:], data.qvel[:] = q, v
+        mujoco.mj_forward(mj, data)
+        np.testing.assert_allclose(kt.dynamics.passive_joint_forces(model, q, v), data.qfrc_passive, atol=1e-12)
+        assert kt.dynamics.elastic_energy(model, q) == pytest.approx(15.0 * (data.ten_length[0] - 0.7) ** 2, abs=1e-12)
+
+
+def test_wrong_elements_are_named():
+    """Unknown names, wrong numbers, doubled names, no law, undeclared leaves, joints of several coordinates."""
+    model = machine(Bushing)
+    spring = kt.forces.PointSpring("s", "world", "b1", 1.0)
+    for forces, error, message in (
+        ([spring._with({"end": "hand"})], UnknownNameError, "no frame named 'hand'"),
+        ([spring, spring], kt.errors.DuplicateNameError, "two force elements are named 's'"),
+        ([spring._with({"stiffness": float("nan")})], kt.errors.NonFiniteError, "force element 's': stiffness is nan"),
+        ([spring._with({"stiffness": [1.0]})], ModelError, r"'s': stiffness is \[1.0\], expected a number, text"),
+        ([spring._with({"name": "j2"})], kt.errors.DuplicateNameError, "number 'j2.damping' of a force element has"),
+        ([kt.forces.PointSpring], ModelError, "is no force element: expected an instance"),
+        ([3], ModelError, "3 is no force element"),
+    ):
+        with pytest.raises(error, match=message):
+            model.replace(forces=forces)
+
+    class Empty(ForceElement):
+        name = "empty"
+
+    with pytest.raises(ModelError, match="Empty is not a dataclass with a field 'name'"):
+        model.replace(forces=[Empty()])
+    q, v = state(model)
+    lawless = dataclass(frozen=True)(type("Lawless", (ForceElement,), {"__annotations__": {"name": str}}))
+    with pytest.raises(ModelError, match="'x' of class Lawless states no law: define energy"):
+        kt.dynamics.passive_joint_forces(model.replace(forces=[lawless("x")]), q, v)
+    with pytest.raises(ShapeError, match="coordinate of joint 'j1', which has 4 positions and 3 velocities"):
+        kt.dynamics.passive_joint_forces(model.replace(forces=[Muscle("m", "j1", "world", "b1", 1.0)]), q, v)
+
+
+def test_a_law_may_ask_for_what_it_declares_alone():
+    """A frame that no field names is refused: surgery could not rename it."""
+
+    @dataclass(frozen=True)
+    class Hidden(ForceElement):
+        name: str
+
+        def energy(self, kin):
+            p = kin.point("b1")
+            return p.dot(p)
+
+    model = machine(Bushing).replace(forces=[Hidden("hidden")])
+    with pytest.raises(ModelError, match="'hidden' asks for the point of 'b1', which is none of the joints and frames"):
+        kt.dynamics.elastic_energy(model, model.neutral())
