@@ -1,16 +1,19 @@
 # Generated: python -m tests.static.generate.
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from numpy.typing import ArrayLike, NDArray
 
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
+from kinetree.simulation.options import Checkpoint as Checkpoint
 from kinetree.integrators.events import Event as Event
+from kinetree.simulation.options import Inputs as Inputs
 from kinetree.model.mechanism import MechanismBuilder as MechanismBuilder
 from kinetree.model.model import Model as Model
 from kinetree.model.builder import ModelBuilder as ModelBuilder
+from kinetree.simulation.options import Record as Record
 from kinetree.simulation.simulation import Simulation as Simulation
 from kinetree.simulation.trajectory import Trajectory as Trajectory
 from kinetree.analysis.accuracy import accuracy as accuracy
@@ -56,10 +59,13 @@ from kinetree import viz as viz
 __version__: str
 
 __all__ = [
+    "Checkpoint",
     "Event",
+    "Inputs",
     "MechanismBuilder",
     "Model",
     "ModelBuilder",
+    "Record",
     "Simulation",
     "Trajectory",
     "aba",
@@ -187,11 +193,14 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
     """
 
 
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+@overload
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, everything that the model holds included.
 
     q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
     """
+@overload
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_kinematics(NamedTuple):
     R_WB: NDArray[Any]
@@ -214,11 +223,14 @@ class _hybrid_dynamics(NamedTuple):
     a_all: NDArray[Any]
     tau_all: NDArray[Any]
 
-def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], out: Any | None = None) -> _hybrid_dynamics:
+@overload
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, out: Any | None = None) -> _hybrid_dynamics:
     r"""Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     q (..., nq), v (..., nv), tau (..., nv), a (..., nv), f_ext (..., nb, 6), a_all (..., nv), tau_all (..., nv)
     """
+@overload
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
@@ -228,11 +240,14 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
     """
 
 
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+@overload
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Forces that the actuators must exert for a given motion, everything that the model holds included.
 
     q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), tau (..., nv)
     """
+@overload
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:

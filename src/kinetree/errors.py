@@ -52,7 +52,11 @@ class SingularityError(KinetreeError, ValueError):
     """No inverse exists at a position: of a joint-space inertia, whose ``joints`` move no mass, or of a tangent map."""
 
 
-class CouplingError(KinetreeError, ValueError):
+class ConstraintError(KinetreeError, ValueError):
+    """A state violates a constraint of the model."""
+
+
+class CouplingError(ConstraintError):
     """A state violates a coupling between joints (URDF mimic), or a coupling is malformed."""
 
 

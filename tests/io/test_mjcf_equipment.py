@@ -97,12 +97,12 @@ def test_a_connect_holds_at_the_files_own_position():
 
 
 def test_dynamics_refuse_a_model_with_loops_and_the_tree_remains():
-    """forward_dynamics says what it cannot honor; without_unsupported leaves the tree."""
+    """inverse_dynamics says what it cannot honor; without_unsupported leaves the tree."""
     model = load_mjcf(equality('<connect name="e" body1="b" body2="c" anchor=".1 .2 .3"/>'))
     assert model.unsupported and "'e'" in model.unsupported[0]
     q, z = model.neutral(), np.zeros(model.nv)
     with kt.interpreted(), pytest.raises(UnsupportedError, match="'e'"):
-        kt.forward_dynamics(model, q, z, z)
+        kt.inverse_dynamics(model, q, z, z)
     assert model.without_unsupported().unsupported == ()
 
 

@@ -85,6 +85,8 @@ def call(namespace: str, algorithm: str) -> str:
             parameters.append(f"{key}: {array_type(spec.optional[key], given=True)} | None = None")
         elif key in spec.static:
             parameters.append(f"{key}: {TYPES[key]}")
+        elif key in spec.variants:
+            parameters.append(f"{key}: Literal[False] = False")
         elif key != "model":
             parameters.append(f"{key}: {'Any' if key == 'out' else 'ArrayLike'} | None = None")
     if "*" in parameters and "t: ArrayLike | None = None" in parameters:  # also the last of the arrays
@@ -97,7 +99,11 @@ def call(namespace: str, algorithm: str) -> str:
         for key, shape in table.items()
     ]
     text = f'    r"""{summary}\n\n    {", ".join(shapes)}\n    """\n'
-    return "\n".join(lines) + f"\ndef {name}({', '.join(parameters)}) -> {result}:\n{text}"
+    plain = f"def {name}({', '.join(parameters)}) -> {result}:\n{text}"
+    if not spec.variants:
+        return "\n".join(lines) + f"\n{plain}"
+    asked = ", ".join(parameters).replace("Literal[False] = False", "Literal[True]")
+    return "\n".join(lines) + f"\n@overload\n{plain}@overload\ndef {name}({asked}) -> tuple[NDArray[Any], ...]: ...\n"
 
 
 def own_names(module, others: set[str]) -> list[str]:
@@ -126,7 +132,8 @@ def stub(namespace: str) -> str:
         lines += own_names(module, {*PLACES.get(namespace, ()), *CALLS.get(namespace, ())})
     calls = [call(namespace, name) for name in NAMES.get(namespace, "").split()]
     lines += ["", "__all__ = [", *(f'    "{name}",' for name in sorted(module.__all__)), "]"]
-    return HEADER + "\n".join(lines) + "\n" + "\n".join(calls)
+    text = "\n".join(lines) + "\n" + "\n".join(calls)
+    return (HEADER.replace("NamedTuple\n", "NamedTuple, overload\n") if "@overload" in text else HEADER) + text
 
 
 def joint_arrays() -> str:

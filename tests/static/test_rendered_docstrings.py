@@ -36,8 +36,10 @@ def test_every_array_has_its_declared_shape_a_meaning_and_a_unit(name):
     doc = sections(algorithm.doc)
     for title, tables in (("Parameters", (algorithm.inputs, algorithm.optional)), ("Returns", (algorithm.outputs,))):
         shapes = {key: shape for table in tables for key, shape in table.items()}
+        if title == "Returns":  # those on request are last
+            shapes |= {more: other.outputs[more] for more, other in algorithm.variants.items()}
         found = {entry.names[0]: entry for entry in entries(doc[title])}
-        others = {"model", *algorithm.static} if title == "Parameters" else set()
+        others = {"model", *algorithm.static, *algorithm.variants} if title == "Parameters" else set()
         assert set(found) == set(shapes) | others
         assert [key for key in found if key in shapes] == list(shapes)
         for key, shape in shapes.items():
@@ -71,7 +73,7 @@ def test_sources_repeat_nothing(name):
 
 def test_symbols_are_those_of_several_algorithms():
     """Each symbol of the table occurs in an algorithm, with the shape of the table unless it declares another one."""
-    used = {key for a in ALGORITHMS.values() for key in (*a.inputs, *a.optional, *a.outputs, *a.static)}
+    used = {key for a in ALGORITHMS.values() for key in (*a.inputs, *a.optional, *a.outputs, *a.static, *a.variants)}
     assert {*ARRAYS, *CHOICES} - used == {"t"}
 
 

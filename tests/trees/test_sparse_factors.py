@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms import sparse
-from kinetree.algorithms.complete import matrix_pays
+from kinetree.algorithms.constrained import matrix_pays
 from kinetree.algorithms.couplings import coupled_rows, coupling_columns
 from kinetree.joints import Revolute
 from kinetree.model.sparsity import ancestors_of, branching_of, filled_rows, sparsity_pattern

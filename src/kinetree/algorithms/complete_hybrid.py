@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.constrained import eliminated_multipliers, given_accelerations
 from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted, weighted_scales
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
@@ -10,6 +11,7 @@ from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
+from kinetree.constraints import Kinematics
 from kinetree.errors import CouplingError
 
 
@@ -17,6 +19,7 @@ from kinetree.errors import CouplingError
     inputs="q v tau a",
     optional="f_ext",
     outputs="a_all tau_all",
+    further="multipliers",
     static=("forward",),
     domains=COMPLETE,
     symbols={
@@ -26,11 +29,11 @@ from kinetree.errors import CouplingError
         "Each choice is a function of its own. Joints that a coupling connects are all named or none.",
         "tau_all": "Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves "
         "as prescribed, its share appears at its master.",
-        "CouplingError": "; or one of two coupled joints is in ``forward`` and the other is not.",
+        "ConstraintError": "; or one of two coupled joints is in ``forward`` and the other is not.",
     },
     raises="SingularityError UnsupportedError",
 )
-def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
+def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=False):
     """Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     Notes
@@ -60,12 +63,14 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward):
     refuse_unsupported(model, "hybrid_aba")
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v)
-    if model.couplings:
-        return _coupled(model, q, v, tau, a, f_ext, fd, passive)
+    if model.constraints:
+        found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
+        return found if multipliers else found[:2]
     driven = [t + p for t, p in zip(tau, passive, strict=True)]
     a_all, tau_all = hybrid_aba(model, q, v, driven, a, f_ext, forward=fd)
     tau_all = [t - p for t, p in zip(tau_all, passive, strict=True)]
-    return a_all, _given(model, tau_all, tau, fd)
+    found = a_all, _given(model, tau_all, tau, fd)
+    return (*found, []) if multipliers else found
 
 
 def _given(model, x, given, joints):
@@ -76,7 +81,7 @@ def _given(model, x, given, joints):
     return x
 
 
-def _coupled(model, q, v, tau, a, f_ext, fd, passive):
+def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     """The four steps of eq. 9.3 on the independent velocities."""
     _refuse_divided(model, fd)
     free = {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
@@ -86,6 +91,10 @@ def _coupled(model, q, v, tau, a, f_ext, fd, passive):
     for column in columns:
         for k, ratio in column:
             a_all[k] = 0.0 if k in free else a[column[0][0]] * ratio
+    kin = Kinematics(model, q, v)
+    for k, a_k in given_accelerations(model, kin).items():
+        a_all[k] = a_all[k] + a_k
+    known = list(a_all)
     c = rnea(model, q, v, a_all, f_ext)
     rest = [t + p - c_k for t, p, c_k in zip(entries_of(model, tau, fd), passive, c, strict=True)]
 
@@ -96,10 +105,12 @@ def _coupled(model, q, v, tau, a, f_ext, fd, passive):
     ydd = solve_ltdl(L, D, [weighted(rest, column) for column in forward], above)
     for column, acceleration in zip(forward, ydd, strict=True):
         for k, ratio in column:
-            a_all[k] = acceleration * ratio
+            a_all[k] = known[k] + acceleration * ratio
 
     needed = [t - p for t, p in zip(rnea(model, q, v, a_all, f_ext), passive, strict=True)]
-    return a_all, _given(model, at_masters(model, needed), tau, fd)
+    rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
+    multipliers = eliminated_multipliers(model, kin, rest, {})
+    return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers
 
 
 def _refuse_divided(model, fd):

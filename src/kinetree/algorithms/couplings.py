@@ -8,16 +8,20 @@ ratio 1; without couplings every column is such a pair alone.
 from __future__ import annotations
 
 from kinetree.algorithms.regularity import inertia_scales
+from kinetree.constraints import Kinematics
 from kinetree.model.sparsity import filled_rows
 from kinetree.spatial.scalar import is_zero
 
 
 def coupling_columns(model) -> list[list[tuple[int, float]]]:
     """The columns of G: for each independent velocity the ``(coordinate, ratio)`` pairs that move with it."""
-    follower = {model.v_index(c.joint).start: c for c in model.couplings}
-    columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in follower}
-    for k, c in follower.items():
-        columns[model.v_index(c.master).start].append((k, c.ratio))
+    kin = Kinematics(model, ())
+    dependent = {k: pairs for c in model.constraints for k, pairs in c.velocity_map(kin).items()}
+    columns = {k: [(k, 1.0)] for k in range(model.nv) if k not in dependent}
+    for k, pairs in dependent.items():
+        for m, ratio in pairs:
+            if m in columns:  # else it is given itself
+                columns[m].append((k, ratio))
     return list(columns.values())
 
 
@@ -55,7 +59,7 @@ def expanded(model, columns, y) -> list:
 
 def at_masters(model, tau) -> list:
     """``G^T tau`` written at the independent coordinates, zero at the coupled ones."""
-    if not model.couplings:
+    if not model.constraints:
         return tau
     result = [0.0] * model.nv
     for column in coupling_columns(model):
@@ -72,7 +76,8 @@ def coupled_rows(A, columns) -> list:
     found = [set() for _ in columns]
     for k, row in enumerate(A):
         for i, entry in enumerate(row[:k]):
-            n, m = sorted((place[k], place[i]))
-            if m != n and not is_zero(entry):
-                found[m].add(n)
+            if k in place and i in place and not is_zero(entry):
+                n, m = sorted((place[k], place[i]))
+                if m != n:
+                    found[m].add(n)
     return filled_rows(found)

@@ -33,7 +33,7 @@ def docstring(spec, optional: tuple[str, ...] = ()) -> str:
     further = _section([OUT if name == "out" else _array(spec, name, (), ", optional") for name in optional])
     sections = {
         "Parameters": "\n".join(filter(None, [parameters, further])),
-        "Returns": written.pop("Returns", None) or _section(_array(spec, *item) for item in spec.outputs.items()),
+        "Returns": written.pop("Returns", None) or _section(_returns(spec)),
         "Raises": written.pop("Raises", None) or _section(_raises(spec)),
         **written,
     }
@@ -77,7 +77,18 @@ def _parameters(spec) -> list[tuple[str, str]]:
     for name in spec.static:
         kind, text, _ = CHOICES.get(name, ("object", "", {}))
         found.append((f"{name} : {kind}", _text(spec, name, text)))
+    found += [(f"{name} : bool", f"Whether to give {name}, too.") for name in spec.variants]
     return found
+
+
+def _returns(spec) -> list[tuple[str, str]]:
+    found = [_array(spec, *item) for item in spec.outputs.items()]
+    return found + [_array(spec, name, more.outputs[name], ", on request") for name, more in spec.variants.items()]
+
+
+def _returns(spec) -> list[tuple[str, str]]:
+    found = [_array(spec, *item) for item in spec.outputs.items()]
+    return found + [_array(spec, name, more.outputs[name], ", on request") for name, more in spec.variants.items()]
 
 
 def _raises(spec) -> list[tuple[str, str]]:

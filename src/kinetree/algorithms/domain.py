@@ -1,4 +1,4 @@
-"""Conditions on states beyond shape and finiteness: unit quaternions, position limits, couplings.
+"""Conditions on states beyond shape and finiteness: unit quaternions, position limits, constraints.
 
 Each condition is traced into the compiled function, which reports that one is violated; the error is then explained
 here, from the floats of the first state that violates it. Comparisons are written so that NaN never counts as a
@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.errors import CouplingError, InertiaError, LimitError, QuaternionError
+from kinetree.constraints import Kinematics
+from kinetree.errors import InertiaError, LimitError, QuaternionError
 from kinetree.spatial import Inertia, Symmetric3
 from kinetree.spatial.scalar import absolute, is_zero
 
 # A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the
 # results.
 QUATERNION_TOLERANCE = 1e-6
-# Couplings hold to this much [rad or m, and per second], well above what integrators leave behind.
-COUPLING_TOLERANCE = 1e-6
+# Constraints hold to this much [rad or m, and per second], well above what integrators leave behind.
+CONSTRAINT_TOLERANCE = 1e-6
 # A rotational inertia about the center of mass with a pivot below this part of its trace has no inverse to speak of: a
 # rod, a point, no body at all.
 ROD = 1e-9
@@ -134,38 +135,35 @@ LIMITS = Domain(
 )
 
 
-def _coupling_residuals(model, x, offsets):
-    """``x_joint - ratio x_master - offset`` of every coupling, for positions (with offsets) or rates (without)."""
-    residuals = []
-    for c in model.couplings:
-        joint, master = (x[(model.q_index if offsets else model.v_index)(name).start] for name in c.joints)
-        residuals.append(joint - master * c.ratio - (c.offset if offsets else 0.0))
-    return residuals
+def _held(name: str, chosen, meaning: str) -> Domain:
+    """The condition that positions and velocities obey some of the equalities."""
+
+    def residuals(model, inputs):
+        """(constraint, "q" or "v", row, residual), positions first."""
+        kin = Kinematics(model, inputs["q"], inputs["v"])
+        held = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
+        found = [(c, "q", n, x) for c in held for n, x in enumerate(c.residual(kin) or ())]
+        for c in held:
+            rates = c.given_rates(kin)
+            for n, row in enumerate(c.rows(kin)):
+                rate = 0.0
+                for k, x in row.items():
+                    rate = rate + x * (inputs["v"][k] - rates[k][0] if k in rates else inputs["v"][k])
+                found.append((c, "v", n, rate))
+        return found
+
+    def violations(model, inputs):
+        return [absolute(residual) > CONSTRAINT_TOLERANCE for *_, residual in residuals(model, inputs)]
+
+    def explain(model, inputs, index):
+        c, at, n, residual = residuals(model, inputs)[index]
+        return c.violation(at, n, float(residual))
+
+    return Domain(name, ("q", "v"), violations, explain, "ConstraintError", meaning)
 
 
-def _coupling_violations(model, inputs):
-    residuals = _coupling_residuals(model, inputs["q"], True) + _coupling_residuals(model, inputs["v"], False)
-    return [absolute(residual) > COUPLING_TOLERANCE for residual in residuals]
-
-
-def _coupling_error(model, inputs, index):
-    n = len(model.couplings)
-    c, at = model.couplings[index % n], "q" if index < n else "v"
-    offset = f" + {c.offset:g}" if at == "q" and c.offset else ""
-    residual = float((_coupling_residuals(model, inputs[at], at == "q"))[index % n])
-    joint, master = c.joint, c.master
-    return CouplingError(
-        f"{at} breaks the coupling {joint} = {c.ratio:g} {master}{offset} by {residual:.3g}; "
-        f"kt.kinematics.apply_couplings(model, q, v) sets the coupled joints from their masters.",
-        joint=joint,
-        master=master,
-        residual=residual,
-    )
-
-
-COUPLINGS = Domain(
-    "couplings", ("q", "v"), _coupling_violations, _coupling_error, "CouplingError", "q or v breaks a coupling."
-)
+CONSTRAINTS = _held("constraints of joints", lambda c: not c.frames, "q or v breaks a constraint.")
+CLOSED_LOOPS = _held("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
 
 
 def _central_pivots(model):

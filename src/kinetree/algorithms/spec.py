@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 
@@ -90,6 +90,8 @@ class Spec:
         The meaning of arrays, choices and errors, where it is not the one of `kinetree.algorithms.symbols`.
     raises : tuple of str
         Errors beyond those of arrays, choices and domains.
+    variants : mapping of str to Spec
+        By keyword: the algorithm that gives one output more where this keyword is true.
     """
 
     name: str
@@ -103,6 +105,7 @@ class Spec:
     parts: tuple = ()
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     raises: tuple[str, ...] = field(default=(), compare=False)
+    variants: Mapping[str, Spec] = field(default_factory=dict, repr=False, compare=False)
 
     @functools.cached_property
     def doc(self) -> str:
@@ -152,6 +155,7 @@ def algorithm(
     inputs: str | Mapping[str, str | Shape],
     outputs: str | Mapping[str, str | Shape],
     optional: str | Mapping[str, str | Shape] = "",
+    further: str | Mapping[str, str | Shape] = "",
     static: tuple[str, ...] = (),
     domains: tuple[Domain, ...] | None = None,
     body_frames: bool | str | None = False,
@@ -166,6 +170,7 @@ def algorithm(
     Arrays are named as in ``inputs="q v a"``, or, where their shapes are not those of `kinetree.algorithms.symbols`,
     mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring gets its Parameters,
     Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
+    ``further`` names outputs that are given on request: each is also a keyword of the function, False by default.
     ``geared`` says whether it is right for models with gears; by default that is so for algorithms of the library. If
     it is not, such models are refused. A function of a user's own may not have the name of one of the library: others
     call that by its name.
@@ -180,7 +185,7 @@ def algorithm(
             )
         arrays = _shapes(inputs)
         knows_gears = from_library(function) if geared is None else geared
-        ALGORITHMS[name] = Spec(
+        spec = Spec(
             name=name,
             function=function if knows_gears else _without_gears(function),
             inputs=arrays,
@@ -192,9 +197,29 @@ def algorithm(
             symbols=symbols or {},
             raises=tuple(raises.split()),
         )
+        variants = {
+            more: replace(
+                spec,
+                name=f"{name}_{more}",
+                function=_asked_for(spec.function, more),
+                outputs=MappingProxyType({**spec.outputs, more: shape}),
+            )
+            for more, shape in _shapes(further).items()
+        }
+        ALGORITHMS[name] = replace(spec, variants=MappingProxyType(variants))
         return function
 
     return register
+
+
+def _asked_for(function: Callable, more: str) -> Callable:
+    """The function with a further output."""
+
+    @functools.wraps(function)
+    def with_more(model, *inputs, **named):
+        return function(model, *inputs, **named, **{more: True})
+
+    return with_more
 
 
 def _without_gears(function: Callable) -> Callable:

@@ -13,6 +13,11 @@ ARRAYS = {
     "v": (("nv",), "Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``."),
     "a": (("nv",), "Joint accelerations [rad/s^2 or m/s^2]."),
     "tau": (("nv",), "Joint forces [N m or N]."),
+    "multipliers": (
+        ("nc",),
+        "Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for rows "
+        "of loops that others imply.",
+    ),
     "f_ext": (("nb", 6), "External wrench on each body [N m, N], in world coordinates about the world's origin."),
     "t": ((), "Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``)."),
     "dt": ((), "Time step [s]."),
@@ -73,7 +78,7 @@ CHOICES = {
 
 ERRORS = {
     "SingularityError": "The inertia of the joints has no inverse at q: some of them move no mass there.",
-    "UnsupportedError": "The model has loop joints, constraints, tendons with forces, or actuators that exert a force "
+    "UnsupportedError": "The model has loop joints, equalities, tendons with forces, or actuators that exert a force "
     "without a control (`Model.unsupported` names them), which are not computed yet.",
 }
 """When other errors are raised that several algorithms have."""

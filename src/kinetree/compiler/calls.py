@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_model
+from kinetree.arguments import a_model, a_truth_value
 from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
 from kinetree.compiler.time_argument import TIME, missing_inputs, takes_time, with_time
@@ -55,6 +55,11 @@ class _GeneralCall:
 
     def call(self, model, args, out, named):
         """The result, of a Function that is made when it is first needed."""
+        if self.spec.variants:
+            for more in [entry for entry in self.spec.variants if entry in named]:
+                a_truth_value(f"{self.spec.name}: {more}", more_too := named.pop(more))
+                if more_too:
+                    return _GeneralCall(self.spec.variants[more]).call(model, args, out, named)
         spec, name = self.with_time if model.time_dependent else self.spec, self.spec.name
         if spec is not self.spec and not named and len(args) == len(spec.inputs):
             f = model.functions.get(name)

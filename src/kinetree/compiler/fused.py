@@ -83,7 +83,11 @@ def resolved(model, name: str | Sequence, static: Mapping[str, object]) -> tuple
     spec, own = parsed(model, name)
     if twice := [entry for entry in own if entry in static]:
         raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
-    return spec, {**own, **static}
+    static = {**own, **static}
+    for more, other in spec.variants.items():
+        if static.pop(more, False):
+            return other, static
+    return spec, static
 
 
 def quantities(model, names: Sequence[str], static: Mapping[str, object]) -> tuple[Quantity, ...]:

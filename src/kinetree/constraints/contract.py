@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 
-from kinetree.errors import ModelError
+from kinetree.errors import ConstraintError, ModelError
 
 EQUALITY, BOX, CONE = "equality", "box", "cone"
 ROW_KINDS = (EQUALITY, BOX, CONE)
@@ -80,12 +80,34 @@ class Constraint:
         """The part of the rate of ``G v + g`` without accelerations: ``dG/dt v + dg/dt``."""
         raise NotImplementedError
 
-    def velocity_map(self, kin) -> dict | None:
-        """``v = G y + g``: the dependent velocities by coordinate, each ``(entries, g, dg/dt)``; None if there is none.
+    def velocity_map(self, kin) -> dict[int, list[tuple[int, float]]]:
+        """``v = G y + g``: for each dependent velocity its pairs (coordinate, ratio); {} if nothing is eliminated.
 
-        ``entries`` is a list of pairs (coordinate, ratio). What has a map is eliminated and costs no row.
+        A constraint with a map has one row for each dependent velocity, in the same order, with entry 1 there.
         """
-        return None
+        return {}
+
+    def given_rates(self, kin) -> dict[int, tuple]:
+        """``(g, dg/dt)`` of dependent velocities that move by themselves; {} if none do."""
+        return {}
+
+    def violation(self, at: str, n: int, residual: float) -> ConstraintError:
+        """The error for a state that breaks row n by a residual.
+
+        Parameters
+        ----------
+        at : {"q", "v"}
+            Whether positions or velocities break it.
+        n : int
+        residual : float
+            [m or rad, and per second].
+        """
+        unit = "m or rad" if at == "q" else "m/s or rad/s"
+        return ConstraintError(
+            f"{at} breaks the {self} by {residual:.3g} {unit} (row {n}), expected 0 within 1e-6",
+            row=n,
+            residual=residual,
+        )
 
     # Names and numbers -----------------------------------------------------------------------------------------------
 

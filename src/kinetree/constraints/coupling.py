@@ -84,9 +84,20 @@ class Coupling(Constraint):
         """Zero."""
         return [0.0]
 
+    def violation(self, at: str, n: int, residual: float) -> CouplingError:
+        """Says how to follow the master."""
+        offset = f" + {self.offset:g}" if at == "q" and self.offset else ""
+        return CouplingError(
+            f"{at} breaks the coupling {self.joint} = {self.ratio:g} {self.master}{offset} by {residual:.3g}; "
+            f"kt.apply_couplings(model, q, v) sets the coupled joints from their masters.",
+            joint=self.joint,
+            master=self.master,
+            residual=residual,
+        )
+
     def velocity_map(self, kin) -> dict:
         """``v_joint = ratio v_master``."""
-        return {kin.dof(self.joint): ([(kin.dof(self.master), self.ratio)], 0.0, 0.0)}
+        return {kin.dof(self.joint): [(kin.dof(self.master), self.ratio)]}
 
     def __str__(self) -> str:
         return f"coupling of joint {self.joint!r} to {self.master!r}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
+from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.errors import DuplicateNameError, ModelError
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
@@ -38,7 +39,7 @@ def register(cls: type[Constraint]) -> type[Constraint]:
     return cls
 
 
-for _cls in (Coupling,):
+for _cls in (Coupling, LoopJoint):
     register(_cls)
 
 

@@ -7,20 +7,22 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-ADAPTIVE: Any
-FIXED_STEP: Any
+from kinetree.integrators.methods import ADAPTIVE as ADAPTIVE
+from kinetree.integrators.methods import Adaptive as Adaptive
 from kinetree.integrators.explicit import ExplicitRungeKutta as ExplicitRungeKutta
+from kinetree.integrators.methods import FIXED_STEP as FIXED_STEP
+from kinetree.integrators.generalized_alpha import GeneralizedAlpha as GeneralizedAlpha
 from kinetree.integrators.rk4 import RungeKutta4 as RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler as SemiImplicitEuler
 from kinetree.integrators.system import System as System
 from kinetree.integrators.explicit import explicit_method as explicit_method
-from kinetree.integrators.adaptive import solve_adaptive as solve_adaptive
-from kinetree.integrators.embedded import solve_embedded as solve_embedded
 
 __all__ = [
     "ADAPTIVE",
+    "Adaptive",
     "ExplicitRungeKutta",
     "FIXED_STEP",
+    "GeneralizedAlpha",
     "RungeKutta4",
     "SemiImplicitEuler",
     "System",
@@ -29,8 +31,6 @@ __all__ = [
     "linearly_implicit_step",
     "rk4_step",
     "semi_implicit_step",
-    "solve_adaptive",
-    "solve_embedded",
     "variational_step",
 ]
 class _implicit_midpoint_step(NamedTuple):

@@ -7,16 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import SimulationError
+from kinetree.algorithms.constraint_rows import (
+    CONSTRAINT_ERROR,
+    CONSTRAINT_JACOBIAN,
+    constraint_error,
+    constraint_jacobian,
+)
+from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.errors import SimulationError, UnsupportedError
 from kinetree.integrators.generalized_alpha import AlphaCoefficients
-from kinetree.integrators.implicit import FORCE_SLOPES, STEP_END
-from kinetree.integrators.loop_closure import LoopClosure
+from kinetree.integrators.implicit import STEP_END, force_slopes, residual, stage, times_tangent
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.integrators.system import System
 from kinetree.integrators.user_code import copied
 
 CONSISTENT = 1e-8  # what a start may violate the loops by, of 1 m or rad (and per second)
 PROBE = 1e-4  # [s] over which the rate of the first acceleration is measured
+ACCELERATIONS = ALGORITHMS["forward_dynamics"].variants["multipliers"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +87,15 @@ class ConstrainedAlpha:
     over; on R^3 x SO(3) these are wrong by order h (the heavy top: 15 N at h = 0.125 ms), on SE(3) they are not.
     """
 
-    __slots__ = ("_arrays", "_loops", "_redundant", "_system", "_tau", "_f_ext", "coefficients")
+    __slots__ = ("_f_ext", "_kept", "_system", "_tau", "coefficients", "rows")
 
     name = "constrained_alpha"
     order = 2
 
     def __init__(self, model, *, rho: float = 0.8, tau=None, f_ext=None) -> None:
-        self.coefficients = AlphaCoefficients(rho)
-        self._loops = LoopClosure(model, f_ext is not None)
-        self._system = System(self._loops.tree, f_ext is not None)
+        _refuse(model)
+        self.coefficients, self.rows = AlphaCoefficients(rho), model.constraint_labels
+        self._system, self._kept = System(model, f_ext is not None), np.array(model.independent_rows())
         self._tau = _of_time(np.zeros(model.nv) if tau is None else tau)
         self._f_ext = (lambda t: ()) if f_ext is None else _tuple_of_time(f_ext)
 
@@ -131,22 +138,22 @@ class ConstrainedAlpha:
             rows.append((q, v, v_dot, lam))
             iterations += used
         q, v, v_dot, lam = (np.array(column) for column in zip(*rows, strict=True))
-        drift = np.abs(self._loops.error(q)).max(axis=-1)
-        return ConstrainedRun(np.arange(steps + 1) * dt, q, v, v_dot, lam, drift, self._loops.rows, iterations)
+        drift = np.abs(self._function(CONSTRAINT_ERROR)(q)).max(axis=-1)
+        return ConstrainedRun(np.arange(steps + 1) * dt, q, v, v_dot, lam, drift, self.rows, iterations)
 
     def jacobian(self, q) -> np.ndarray:
         """G, the rows along which the multipliers act, shape (..., nc, nv)."""
-        return self._loops.jacobian(q)
+        return self._function(CONSTRAINT_JACOBIAN)(q)
+
+    def _function(self, spec: Spec):
+        return self._system.function(spec, checks=False)
 
     def _solve(self, t, q, x0, w0, a, lam, x1, w1):
         """Newton's iteration for dv/dt and the multipliers at the end of a step."""
         tau, f_ext, nv = self._tau(t), self._f_ext(t), len(a)
         arrays, previous = (np.array(x1), np.array(w1)), np.inf
         for n in range(MOST):
-            r, A, phi, G = self._loops.stage(q, x0, w0, a, tau, *arrays, *f_ext)
-            if n == 0:
-                lam = lam.copy()
-            G_end = self._loops.jacobian(self._system.function("integrate", checks=False)(q, x0 + x1 * a))
+            r, A, phi, G, G_end = self._function(CONSTRAINED_STAGE)(q, x0, w0, a, tau, *arrays, *f_ext)
             change, dlam = self._saddle_point(A, G_end, G, r - G_end.T @ lam, phi / x1)
             a, lam = a - change, lam - dlam
             size = np.abs(w1 * change).max() / (np.abs(w0 + w1 * a).max() + 1e-3)
@@ -158,25 +165,18 @@ class ConstrainedAlpha:
         raise no_convergence(self._system, self.name, t, n + 1, w1 * change, r[:nv])
 
     def _saddle_point(self, A, G_force, G, r, phi):
-        """``A x - G_force^T y = r``, ``G x = phi``; the smallest multipliers where the rows are redundant."""
-        nv, nc = len(r), len(phi)
-        matrix = np.zeros((nv + nc, nv + nc))
-        matrix[:nv, :nv], matrix[:nv, nv:], matrix[nv:, :nv] = A, -G_force.T, G
-        right = np.concatenate((r, phi))
-        if self._redundant:
-            x = np.linalg.lstsq(matrix, right, rcond=1e-10)[0]
-        else:
-            x = np.linalg.solve(matrix, right)
-        return x[:nv], x[nv:]
+        """``A x - G_force^T y = r``, ``G x = phi`` of the independent rows; y is zero for the others."""
+        kept, nv, y = self._kept, len(r), np.zeros(len(phi))
+        x = np.linalg.solve(
+            np.block([[A, -G_force[kept].T], [G[kept], np.zeros((len(kept), len(kept)))]]),
+            np.concatenate((r, phi[kept])),
+        )
+        y[kept] = x[nv:]
+        return x[:nv], y
 
     def _accelerations(self, t, q, v):
         """dv/dt and multipliers from the equations of index 1: ``M a + c = tau + G^T lam``, ``G a = - dG/dt v``."""
-        slopes = self._system.function(FORCE_SLOPES, checks=False)
-        dynamics = self._system.function("inverse_dynamics", checks=False)
-        rest, f_ext = np.zeros(len(v)), self._f_ext(t)
-        M, G = slopes(q, v, rest, *f_ext).M, self._loops.jacobian(q)
-        bias = dynamics(q, v, rest, *f_ext) - self._tau(t)
-        return self._saddle_point(M, G, G, -bias, -self._loops.rate_of_rate(q, v, v))
+        return self._function(ACCELERATIONS)(q, v, self._tau(t), *self._f_ext(t))
 
     def _acceleration_rate(self, q, v, a):
         """The rate of dv/dt along the motion, by central differences."""
@@ -187,18 +187,57 @@ class ConstrainedAlpha:
         return (ahead - behind) / (2.0 * PROBE)
 
     def _check_start(self, q, v) -> None:
-        G = self._loops.jacobian(q)
-        for what, values, unit in (("position", self._loops.error(q), ""), ("velocity", G @ v, "/s")):
+        for what, values, unit in (
+            ("position", self._function(CONSTRAINT_ERROR)(q), ""),
+            ("velocity", self.jacobian(q) @ v, "/s"),
+        ):
             k = int(np.argmax(np.abs(values)))
             if not np.abs(values[k]) <= CONSISTENT * max(1.0, np.abs(v).max() if unit else 1.0):
                 raise SimulationError(
-                    f"constrained integration: the start breaks loop joint {self._loops.rows[k]!r} in {what} by "
+                    f"constrained integration: the start breaks loop joint {self.rows[k]!r} in {what} by "
                     f"{values[k]:.3g} (m or rad){unit}, expected 0. Start from a closed loop; "
                     "kt.surgery.retree finds one.",
-                    loop=self._loops.rows[k],
+                    loop=self.rows[k],
                     found=float(values[k]),
                 )
-        self._redundant = np.linalg.matrix_rank(G, tol=1e-10 * max(1.0, np.abs(G).max())) < len(G)
+
+
+def _refuse(model) -> None:
+    """Say what is not a matter of loop joints."""
+    others = [str(x) for x in model.unsupported if x not in {str(c) for c in model.constraints}]
+    others += [str(c) for c in model.constraints if not c.frames]
+    others += [f"joint {model.joint_names[i]!r}, which depends on time" for i in model.outward()
+               if model.joints[i].time_dependent]  # fmt: skip
+    if not any(loop.active for loop in model.loops):
+        raise UnsupportedError(
+            f"model {model.name!r} has no active loop joint; simulate its tree with integrator='generalized_alpha'.",
+            model=model.name,
+        )
+    if others:
+        raise UnsupportedError(
+            f"model {model.name!r}: constrained integration knows loop joints alone, not {'; '.join(others[:4])}.",
+            model=model.name,
+            found=tuple(others),
+        )
+
+
+def _stage(model, q, x0, w0, a, tau, x1, w1, f_ext=None):
+    """Residual, matrix and rows at the end of a step."""
+    xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    dq, dv, M = force_slopes(model, Q, w, a, f_ext)
+    dq, n = times_tangent(model, dq, xi), range(model.nv)
+    A = [[M[m][k] + w1 * dv[m][k] + x1 * dq[m][k] for k in n] for m in n]
+    G = constraint_jacobian(model, Q)
+    return residual(model, Q, w, a, tau, f_ext), A, constraint_error(model, Q), times_tangent(model, G, xi), G
+
+
+CONSTRAINED_STAGE = Spec(
+    name="constrained_stage",
+    function=_stage,
+    inputs={"q": ("nq",)} | {x: ("nv",) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": ()},
+    optional={"f_ext": ("nb", 6)},
+    outputs={"r": ("nv",), "A": ("nv", "nv"), "phi": ("nc",), "G": ("nc", "nv"), "G_end": ("nc", "nv")},
+)
 
 
 def _of_time(value) -> Callable:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, forward_dynamics
+from kinetree.algorithms.complete import COMPLETE, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import Spec
@@ -30,12 +30,12 @@ def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
     -----
     Source: Crouch, Grossman, J. Nonlinear Sci. 3 (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.8.
     """
-    w, a = [v], [forward_dynamics(model, q, v, tau, f_ext)]
+    w, a = [v], [step_accelerations(model, q, v, tau, f_ext)]
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         q_stage = _composed(model, q, row, w, dt)
         w.append(axpy(v, combined(row, a), dt))
-        a.append(forward_dynamics(at, q_stage, w[i], tau, f_ext))
+        a.append(step_accelerations(at, q_stage, w[i], tau, f_ext))
     return finished(model, _composed(model, q, tableau.b, w, dt), axpy(v, combined(tableau.b, a), dt))
 
 
@@ -55,7 +55,7 @@ def _stage_spec(stages: int) -> Spec:
     """The acceleration at the position reached by the exponentials of the velocities W, weighted by a row."""
 
     def stage(model, q, W, row, w, tau, h, f_ext=None):
-        return forward_dynamics(model, _flown(model, q, row, W, h), w, tau, f_ext)
+        return step_accelerations(model, _flown(model, q, row, W, h), w, tau, f_ext)
 
     inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "w": ("nv",), "tau": ("nv",), "h": ()}
     return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, {"f_ext": ("nb", 6)}, {"a": ("nv",)},

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, forward_dynamics
+from kinetree.algorithms.complete import COMPLETE, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.charts import APART, EXACT, TRUNCATED, Chart
@@ -59,7 +59,7 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext
     -----
     Source: H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999).
     """
-    x, a = [chart.first(model, q, v)], [forward_dynamics(model, q, v, tau, f_ext)]
+    x, a = [chart.first(model, q, v)], [step_accelerations(model, q, v, tau, f_ext)]
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         stage = _stage(chart, at, q, v, combined(row, x), combined(row, a), tau, dt, f_ext)
@@ -72,7 +72,7 @@ def _stage(chart: Chart, model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
     xi, w = [h * x for x in xi_dot], axpy(v, a, h)
     q_stage = chart.move(model, q, xi)
-    return chart.rate(model, q_stage, xi, w), forward_dynamics(model, q_stage, w, tau, f_ext)
+    return chart.rate(model, q_stage, xi, w), step_accelerations(model, q_stage, w, tau, f_ext)
 
 
 def _point(chart: Chart, model, q, v, xi_dot, a, h):

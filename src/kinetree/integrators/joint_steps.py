@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from kinetree.algorithms.complete import (
     COMPLETE,
-    coupled_accelerations,
     refuse_unsupported,
     semi_implicit_acceleration,
 )
+from kinetree.algorithms.constrained import constrained_accelerations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.inverse_mass import inverse_mass_matrix
 from kinetree.algorithms.manifold import integrate
@@ -55,7 +55,7 @@ def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
         force[k] = force[k] - dt * stiffness[k] * x * v[k]
         added[k] = added[k] + y * (0.25 + 0.75 * x)
     diagonal = [armature + x for armature, x in zip(model.armature, added, strict=True)]
-    a = coupled_accelerations(model, q_mid, w, force, f_ext, diagonal)
+    a = constrained_accelerations(model, q_mid, w, force, f_ext, diagonal)
     return axpy(v, a, dt), _inertia(model, q_mid, added)
 
 

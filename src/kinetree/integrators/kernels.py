@@ -6,7 +6,7 @@ Where forces vary within a Runge-Kutta step, as in `simulate`, it is made of par
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, forward_dynamics, semi_implicit_acceleration
+from kinetree.algorithms.complete import COMPLETE, semi_implicit_acceleration, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize, tangent_rate
 from kinetree.algorithms.spec import Spec, algorithm
@@ -57,7 +57,7 @@ def rk4_step(model, q, v, tau, dt, f_ext=None):
     semi_implicit_step, simulate
     """
     half = 0.5 * dt
-    x1, a1 = v, forward_dynamics(model, q, v, tau, f_ext)
+    x1, a1 = v, step_accelerations(model, q, v, tau, f_ext)
     middle, end = model.after(half), model.after(dt)
     x2, a2 = _runge_kutta_stage(middle, q, v, x1, a1, tau, half, f_ext)
     x3, a3 = _runge_kutta_stage(middle, q, v, x2, a2, tau, half, f_ext)
@@ -68,7 +68,7 @@ def rk4_step(model, q, v, tau, dt, f_ext=None):
 def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
     """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
     xi, w = [h * x for x in xi_dot], axpy(v, a, h)
-    return tangent_rate(model, xi, w), forward_dynamics(model, integrate(model, q, xi), w, tau, f_ext)
+    return tangent_rate(model, xi, w), step_accelerations(model, integrate(model, q, xi), w, tau, f_ext)
 
 
 def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):

@@ -202,7 +202,7 @@ class ModelBuilder:
             if frame.name != model.body_names[frame.body] or not frame.is_identity:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
         names = model.joint_names
-        builder._constraints = list(model.constraints)
+        builder._constraints = list(model.without_loops)
         builder._forces = list(model.elements)
         builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
         return builder

@@ -13,82 +13,12 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from kinetree.arguments import names
-from kinetree.errors import DuplicateNameError, JointError, ModelError, ShapeError, unknown_name
-from kinetree.joints import Joint
+from kinetree.constraints.loop_joint import LoopJoint, Softness
+from kinetree.errors import DuplicateNameError, ModelError, ShapeError, unknown_name
 from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
 from kinetree.model.parts import freeze
-from kinetree.spatial import Transform
 
 FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
-
-
-@dataclass(frozen=True, slots=True)
-class Softness:
-    """Softness of a constraint in another engine; data that kinetree's exact constraints do not use.
-
-    Parameters
-    ----------
-    solref : tuple of 2 floats
-        MuJoCo's reference: (time constant [s], damping ratio), or (-stiffness, -damping).
-    solimp : tuple of 5 floats
-        MuJoCo's impedance: (dmin, dmax, width, midpoint, power).
-    """
-
-    solref: tuple[float, ...]
-    solimp: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        freeze(self)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LoopJoint:
-    """A joint between two bodies of the tree, which closes a loop.
-
-    Parameters
-    ----------
-    name : str
-        Loop joints are named apart from tree joints.
-    joint : Joint
-        Its freedoms: Fixed welds, Spherical connects two points.
-    predecessor, successor : str
-        Frames of the model; the joint connects their bodies.
-    X_P, X_S : Transform
-        From the coordinates of the predecessor (successor) frame to the joint's predecessor (successor) frame.
-    damping, dry_friction, stiffness, spring_reference : float
-        Of a joint of one freedom, in its own coordinate [SI].
-    lower, upper : float
-        Limits of a joint of one freedom [rad or m].
-    softness : Softness, optional
-    active : bool
-        False: switched off, so without effect.
-
-    Notes
-    -----
-    Source: Featherstone (2008), section 4.1 (loop joints, X_P and X_S) and chapter 8.
-    """
-
-    name: str
-    joint: Joint
-    predecessor: str
-    successor: str
-    X_P: Transform = field(default_factory=Transform.identity)
-    X_S: Transform = field(default_factory=Transform.identity)
-    damping: float = 0.0
-    dry_friction: float = 0.0
-    stiffness: float = 0.0
-    spring_reference: float = 0.0
-    lower: float = -INFINITE
-    upper: float = INFINITE
-    softness: Softness | None = None
-    active: bool = True
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.joint, Joint):
-            raise JointError(f"loop joint {self.name!r}: {self.joint!r} is not a Joint", joint=self.joint)
-
-    def __str__(self) -> str:
-        return f"loop joint {self.name!r} ({self.joint!r}, {self.predecessor!r} to {self.successor!r})"
 
 
 @dataclass(frozen=True, slots=True)

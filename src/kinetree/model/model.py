@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -214,9 +215,14 @@ class Model(JointArrays):
             frames=_all_frames(tuple(body_names), frames),
             welded=welded or {},
         )
-        self._set(unsupported=equipment.unsupported)
         check.check_names("frame", [frame.name for frame in self.frames], name)
-        self._set(constraints=checked_constraints(self, constraints))
+        loops = [c for c in constraints if isinstance(c, LoopJoint)]
+        if loops:
+            equipment = replace(equipment, loops=(*equipment.loops, *loops))
+        others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
+        closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
+        self._set(constraints=(*others, *closed))
+        self._set(unsupported=equipment.unsupported)
         check_equipment(self, equipment)
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
@@ -296,6 +302,11 @@ class Model(JointArrays):
     def equalities(self) -> tuple[Equality | RotationLimit, ...]:
         """Polynomial couplings of joints or tendons, and limits of rotations, which are not computed yet."""
         return self.equipment.equalities
+
+    @property
+    def without_loops(self) -> tuple[Constraint, ...]:
+        """The constraints but for loop joints, which are kept among ``loops``."""
+        return tuple(c for c in self.constraints if not isinstance(c, LoopJoint))
 
     @property
     def tendons(self) -> tuple[Tendon, ...]:
@@ -446,6 +457,8 @@ class Model(JointArrays):
         arguments = self._arguments()
         if "forces" in changes:
             arguments = {what: value for what, value in arguments.items() if what not in PARAMETERS}
+        if "constraints" in changes and "equipment" not in changes:
+            changes["equipment"] = replace(self.equipment, loops=tuple(x for x in self.loops if not x.has_rows))
         return Model(**{**arguments, **changes})
 
     def with_constraints(self, *constraints: Constraint) -> Model:
@@ -500,11 +513,12 @@ class Model(JointArrays):
         """The constructor's arguments that give this model again."""
         names = (
             "name", "body_names", "joint_names", "parent", "joints", "X_T", "I", "gravity", *VELOCITY_ARRAYS,
-            *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "frames", "constraints", "rotors", "geometry",
+            *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "frames", "rotors", "geometry",
             "equipment", "report", "source", "accept_impossible_inertia",
         )  # fmt: skip
         options = None if self.source_options is None else dict(self.source_options)  # which can be pickled
-        own = {"forces": self.elements, "source_options": options, "welded": dict(self._welded)}
+        own = {"forces": self.elements, "constraints": self.without_loops}
+        own |= {"source_options": options, "welded": dict(self._welded)}
         return {what: getattr(self, what) for what in names} | own
 
     def __reduce__(self):
@@ -587,7 +601,7 @@ class Model(JointArrays):
             ("joints", tuple(map(repr, self.joints))),
             ("rotations", rotations),
             ("numbers", pattern),
-            ("constraints", tuple(c.structure(self) for c in self.constraints)),
+            ("constraints", tuple(c.structure(self) for c in self.constraints), self.independent_rows()),
             ("rotors", rotors),
             ("forces", forces),
             ("frames", frames),

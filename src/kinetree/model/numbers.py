@@ -68,6 +68,9 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for element in model.elements:
         for name, x in element.numbers().items():
             yield f"{element.name}.{name}", x
+    for c in model.constraints:
+        for name, x in c.numbers().items():
+            yield f"{c.label}.{name}", x
 
 
 def _axes_and_inertial(algebra) -> tuple[str, list[str]]:
@@ -119,6 +122,7 @@ def rebuilt(model, values) -> dict[str, object]:
         replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
     )
     parts["elements"] = tuple(element.with_numbers(take(len(element.numbers()))) for element in model.elements)
+    parts["constraints"] = tuple(c.with_numbers(take(len(c.numbers()))) for c in model.constraints)
     return parts
 
 

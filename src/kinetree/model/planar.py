@@ -104,6 +104,7 @@ class PlanarModel(Model):
             I=tuple(_planar_inertia(R, I) for R, I in zip(axes, model.I, strict=True)),
             gravity=_along(axes[0], model.gravity),
             frames=tuple(frames),
+            constraints=tuple(c for c in model.constraints if not c.frames),
             rotors=tuple(replace(r, axis=(axes[r.body] @ r.axis).z) for r in model.rotors),  # the rest is constrained
             X_own=(PlanarTransform.identity(),) * model.nb,
             functions={},

@@ -10,6 +10,7 @@ import numpy as np
 
 from kinetree.arguments import whole
 from kinetree.constraints import Coupling
+from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.forces.contract import ForceElement, present
 from kinetree.model.parts import INERTIA_NAMES, Frame
@@ -25,7 +26,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_limited", "unsupported", "X_own", "time_dependent", "_clock", "algebra",
+        "_limited", "unsupported", "X_own", "time_dependent", "_clock", "algebra", "_independent_rows",
     )  # fmt: skip
     __slots__ = STRUCTURE
     name: str
@@ -98,6 +99,7 @@ class Tree:
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
             _clock=None,
             algebra=SPATIAL,
+            _independent_rows=None,
         )
 
     @property
@@ -120,6 +122,17 @@ class Tree:
     def nc(self) -> int:
         """Number of rows of all constraints."""
         return sum(c.count(self) for c in self.constraints)
+
+    @property
+    def constraint_labels(self) -> tuple[str, ...]:
+        """The constraint of each row, in the order of the multipliers."""
+        return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
+
+    def independent_rows(self) -> tuple[int, ...]:
+        """Numbers of the rows that are solved for: of redundant loops a subset that generic positions hold apart."""
+        if self._independent_rows is None:
+            self._set(_independent_rows=independent_rows(self))
+        return self._independent_rows
 
     # Time ----------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.domain import COUPLINGS, unit_quaternions
+from kinetree.algorithms.domain import CONSTRAINTS, unit_quaternions
 from kinetree.errors import LimitError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrators.system import System
 from kinetree.model.ranges import position_ranges
@@ -75,12 +75,12 @@ def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:
     """Refuse quaternions that are not unit and couplings that do not hold, in the user's words: q0 and v0."""
     for domain, inputs in (
         (unit_quaternions("q0"), {"q0": q.tolist()}),
-        (COUPLINGS, {"q": q.tolist(), "v": v.tolist()}),
+        (CONSTRAINTS, {"q": q.tolist(), "v": v.tolist()}),
     ):
         for index, violated in enumerate(domain.violations(model, inputs)):
             if violated:
                 error = domain.explain(model, inputs, index)
-                about = "" if domain is not COUPLINGS else "the initial state (q0, v0): "
+                about = "" if domain is not CONSTRAINTS else "the initial state (q0, v0): "
                 error.message = f"simulate: {about}{error.message}"
                 error.args = (error.message,)
                 raise error

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.arguments import (
     a_mapping,
     a_method,
@@ -140,6 +141,7 @@ class Simulation:
         self._method, chosen = chosen_method(self.model, integrator, dt, constraints is not None)
         if constraints is not None:
             refuse_methods(constraints, self._method.name)
+        refuse_unsupported(self.model, "aba")
         self._is_adaptive = isinstance(self._method, Adaptive)
         self._steps_per_second, slow = slow_steps(self.model, self._method) if self._is_adaptive else (0.0, [])
         friction_note = friction_notes(self.model, self._method, dt)

@@ -1,0 +1,30 @@
+"""The rows of a model's constraints as arrays: errors of position, Jacobian, and what their rate adds."""
+
+from __future__ import annotations
+
+from kinetree.algorithms.spec import Spec
+from kinetree.constraints import Kinematics
+
+
+def constraint_error(model, q):
+    """phi(q), zero where the constraints hold; zero for rows that hold velocities alone."""
+    kin = Kinematics(model, q)
+    return [x for c in model.constraints for x in c.residual(kin) or [0.0] * c.count(model)]
+
+
+def constraint_jacobian(model, q):
+    """G: the velocity of each row is ``G v``, and its multiplier exerts the joint forces ``G^T lambda``."""
+    kin = Kinematics(model, q)
+    return [[row.get(k, 0.0) for k in range(model.nv)] for c in model.constraints for row in c.rows(kin)]
+
+
+def constraint_bias(model, q, v):
+    """``dG/dt v``: the acceleration of each row is ``G a`` and this."""
+    kin = Kinematics(model, q, v)
+    return [x for c in model.constraints for x in c.bias(kin)]
+
+
+_Q, _V = {"q": ("nq",)}, {"v": ("nv",)}
+CONSTRAINT_ERROR = Spec("constraint_error", constraint_error, _Q, {}, {"phi": ("nc",)})
+CONSTRAINT_JACOBIAN = Spec("constraint_jacobian", constraint_jacobian, _Q, {}, {"G": ("nc", "nv")})
+CONSTRAINT_BIAS = Spec("constraint_bias", constraint_bias, _Q | _V, {}, {"bias": ("nc",)})

@@ -1,0 +1,88 @@
+"""Which rows of loops are independent: a subset that serves at every generic position, chosen once.
+
+In mechanisms such as a planar four-bar, loops say the same thing twice. Which rows to leave out must not depend on the
+state, so they are chosen from the rank of G at several closed positions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kinetree.constraints.kinematics import Kinematics
+
+SAMPLES, NEWTON = 12, 60
+CLOSED = 1e-10  # [m, rad]
+NOISE = 1e-6  # of a loop's largest row: what is smaller comes from the decimals of a file
+DEPENDENT = 1e-7  # what is left of a row of size one that others give
+
+
+def independent_rows(model) -> tuple[int, ...]:
+    """Numbers of the rows to keep among those of ``model.constraints``; of eliminated constraints all.
+
+    Notes
+    -----
+    Closed positions are found by Newton's method from random ones. Rows are scaled by their largest size over all
+    samples; then the row is taken, one after another, of which most is left beside those taken before: by the product
+    of the geometric mean over the samples and the lower decile.
+    """
+    kept, loops, first = [], [], 0
+    for c in model.constraints:
+        numbers = list(range(first, first + c.count(model)))
+        first += len(numbers)
+        if c.frames and not c.velocity_map(Kinematics(model, ())):
+            loops.append((c, numbers))
+        else:
+            kept += numbers
+    if not loops:
+        return tuple(kept)
+    if model.time_dependent:
+        return tuple(range(first))
+    rng, names = np.random.default_rng(0), np.array([n for _, numbers in loops for n in numbers])
+    samples = [_closed(model, [c for c, _ in loops], rng) for _ in range(SAMPLES)]
+    best = min(gap for gap, _ in samples)
+    G = np.array([rows for gap, rows in samples if gap <= max(CLOSED, 10.0 * best)])  # (samples, rows, nv)
+    size = np.abs(G).max(axis=(0, 2))
+    largest = np.concatenate([np.full(len(numbers), size[np.isin(names, numbers)].max()) for _, numbers in loops])
+    left = G / np.where(size > 0.0, size, 1.0)[None, :, None]
+    usable = size > NOISE * np.maximum(largest, 1e-300)
+    while usable.any():
+        norms = np.linalg.norm(left, axis=2)
+        score = np.exp(np.log(np.maximum(norms, 1e-300)).mean(axis=0)) * np.quantile(norms, 0.1, axis=0)
+        score[~usable] = 0.0
+        row = int(np.argmax(score))
+        if score[row] < DEPENDENT**2:
+            break
+        kept.append(int(names[row]))
+        usable[row] = False
+        unit = left[:, row] / norms[:, row, None]
+        left = left - (left @ unit[:, :, None]) * unit[:, None, :]
+    return tuple(sorted(kept))
+
+
+def _closed(model, loops, rng) -> tuple[float, np.ndarray]:
+    """The error of position and the rows at a position that Newton's method finds."""
+    q = model.random_q(rng)
+    for _ in range(NEWTON):
+        kin = Kinematics(model, q.tolist())
+        phi = np.array([float(x) for c in loops for x in c.residual(kin)])
+        G = np.zeros((len(phi), model.nv))
+        for n, row in enumerate(row for c in loops for row in c.rows(kin)):
+            for k, x in row.items():
+                G[n, k] = float(x)
+        maps = [c.velocity_map(kin) for c in model.constraints]
+        dependent = {k: pairs for entries in maps for k, pairs in entries.items()}
+        for k, pairs in dependent.items():
+            for m, ratio in pairs:
+                G[:, m] += ratio * G[:, k]
+            G[:, k] = 0.0
+        gap = np.abs(phi).max()
+        if gap < CLOSED:
+            break
+        step = -np.linalg.lstsq(G, phi, rcond=1e-9)[0]
+        for k, pairs in dependent.items():
+            step[k] = sum(ratio * step[m] for m, ratio in pairs)
+        step *= min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))  # at most a radian
+        parts = [model.joints[i].integrate(model.q_of(i, q.tolist()), model.v_of(i, step.tolist()))
+                 for i in model.outward()]  # fmt: skip
+        q = np.array([x for part in parts for x in part])
+    return gap, G

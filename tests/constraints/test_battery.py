@@ -1,0 +1,160 @@
+"""Every kind of constraint: rows and biases are derivatives, multipliers close the equation of motion, names follow."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.algorithms.constraint_rows import constraint_bias, constraint_error, constraint_jacobian
+from kinetree.constraints import CONSTRAINTS
+
+H = 1e-5  # step of differences
+
+
+def plain(seed: int):
+    """A tree of five bodies with joints of several kinds."""
+    joints = [kt.joints.Revolute(), kt.joints.Spherical(), kt.joints.Prismatic((0, 1, 0)), kt.joints.Universal()]
+    return kt.models.random_tree(5, seed=seed, joints=joints).replace(damping=0.1)
+
+
+@functools.cache
+def cases():
+    """Label, model and a position in which its constraints hold."""
+    found = {}
+    for kind, cls in CONSTRAINTS.items():
+        for seed in (0, 3):
+            base = plain(seed)
+            for n, constraints in enumerate(cls.examples(base, np.random.default_rng(seed))):
+                model = base.with_constraints(*constraints)
+                found[f"{kind}-{seed}-{n}"] = (model, model.neutral())
+    return found
+
+
+case = pytest.mark.parametrize("label", list(cases()))
+
+
+def jacobian(model, q) -> np.ndarray:
+    return np.array(constraint_jacobian(model, q.tolist()), float)
+
+
+def allowed(model, q, x) -> np.ndarray:
+    """What remains of velocities x under the constraints."""
+    G = jacobian(model, q)
+    return x - np.linalg.pinv(G, rcond=1e-9) @ (G @ x)
+
+
+def test_every_kind_has_examples():
+    """A kind that is added is covered by the tests below."""
+    assert {label.split("-")[0] for label in cases()} == set(CONSTRAINTS)
+
+
+@case
+def test_rows_are_derivatives_of_the_error(label):
+    """d phi / ds along any direction, at positions where the constraint holds."""
+    model, q = cases()[label]
+    v = np.random.default_rng(1).standard_normal(model.nv)
+    phi = [np.array(constraint_error(model, kt.integrate(model, q, s * v).tolist()), float) for s in (H, -H)]
+    held = [bool(c.residual(kt.constraints.Kinematics(model, q.tolist()))) for c in model.constraints
+            for _ in range(c.count(model))]  # fmt: skip
+    assert np.abs(constraint_error(model, q.tolist())).max() < 1e-12
+    assert (phi[0] - phi[1])[held] / (2 * H) == pytest.approx((jacobian(model, q) @ v)[held], abs=1e-8)
+
+
+@case
+def test_biases_are_rates_of_rows(label):
+    """d (G v) / dt while v stays the same."""
+    model, q = cases()[label]
+    v = np.random.default_rng(2).standard_normal(model.nv)
+    rates = [jacobian(model, kt.integrate(model, q, s * v)) @ v for s in (H, -H)]
+    bias = np.array(constraint_bias(model, q.tolist(), v.tolist()), float)
+    assert bias == pytest.approx((rates[0] - rates[1]) / (2 * H), abs=1e-6)
+
+
+@case
+def test_multipliers_close_the_equation_of_motion(label):
+    """M a + c = tau + passive + G^T lambda and G a + bias = 0, in all rows, redundant ones too."""
+    model, q = cases()[label]
+    rng = np.random.default_rng(3)
+    v, tau = allowed(model, q, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    G, tree = jacobian(model, q), model.without_unsupported().replace(constraints=())
+    rest = kt.inverse_dynamics(tree, q, v, a) - tau
+    assert rest == pytest.approx(G.T @ lam, abs=1e-9 * (1 + np.abs(lam).max()))
+    bias = np.array(constraint_bias(model, q.tolist(), v.tolist()), float)
+    assert G @ a + bias == pytest.approx(0.0, abs=1e-9 * (1 + np.abs(a).max()))
+    assert kt.forward_dynamics(model, q, v, tau) == pytest.approx(a, rel=1e-12, abs=1e-12)
+    assert len(lam) == model.nc == len(model.constraint_labels)
+    with kt.interpreted():
+        slow = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    assert slow[0] == pytest.approx(a, abs=1e-9) and slow[1] == pytest.approx(lam, abs=1e-8 * (1 + np.abs(lam).max()))
+
+
+@case
+def test_the_other_dynamics_give_the_same_multipliers(label):
+    """Inverse dynamics of the accelerations found, and hybrid dynamics with all forces or none of them known."""
+    model, q = cases()[label]
+    if any(c.frames for c in model.constraints):
+        pytest.skip("loops: forward dynamics alone")
+    rng = np.random.default_rng(6)
+    v, tau = allowed(model, q, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    close = {"rel": 1e-9, "abs": 1e-9}
+    free, there = kt.inverse_dynamics(model, q, v, a, multipliers=True)
+    # Forces at dependent joints are the constraints' own there: the multipliers that remain are those without them.
+    _, same = kt.forward_dynamics(model, q, v, free, multipliers=True)
+    assert there == pytest.approx(same, **close)
+    names = model.joint_names[1:]
+    a_all, tau_all, all_of_it = kt.hybrid_dynamics(model, q, v, tau, a, forward=names, multipliers=True)
+    assert a_all == pytest.approx(a, **close) and all_of_it == pytest.approx(lam, **close)
+    a_all, tau_all, none = kt.hybrid_dynamics(model, q, v, tau, a, forward=[], multipliers=True)
+    assert tau_all == pytest.approx(free, **close) and none == pytest.approx(there, **close)
+
+
+@case
+def test_constraint_forces_do_no_work(label):
+    """lambda^T G v = 0 in every motion that the constraints allow."""
+    model, q = cases()[label]
+    v = allowed(model, q, np.random.default_rng(4).standard_normal(model.nv))
+    _, lam = kt.forward_dynamics(model, q, v, np.zeros(model.nv), multipliers=True)
+    assert lam @ (jacobian(model, q) @ v) == pytest.approx(0.0, abs=1e-9 * (1 + np.abs(lam).max()))
+
+
+@case
+def test_names_follow_and_copies_hold_the_same(label):
+    """Pickles, builders, renaming: the same structure and the same accelerations."""
+    model, q = cases()[label]
+    new = kt.surgery.rename(model, prefix="left_")
+    assert [c.structure(new) for c in new.constraints] != [] and all(
+        name.startswith("left_") for c in new.constraints for name in c.joints
+    )
+    for other in (pickle.loads(pickle.dumps(model)), kt.ModelBuilder.of(model).build(), model.replace(), new):
+        assert [c.kind for c in other.constraints] == [c.kind for c in model.constraints] and other.nc == model.nc
+    assert pickle.loads(pickle.dumps(model)).structure() == model.structure()
+
+
+@case
+def test_a_state_that_breaks_a_constraint_is_named(label):
+    """The message names the constraint and by how much."""
+    model, q = cases()[label]
+    v = np.random.default_rng(5).standard_normal(model.nv)
+    with pytest.raises(kt.errors.ConstraintError, match=r"v breaks the .* by"):
+        kt.forward_dynamics(model, q, v, np.zeros(model.nv))
+
+
+def test_offsets_of_loops_are_numbers():
+    """A kernel takes them at run time: traced for one offset, right for another."""
+    base = plain(0)
+    (loop,) = list(CONSTRAINTS["loop_joint"].examples(base, np.random.default_rng(0)))[1]
+    moved = loop.with_numbers([x + 0.1 for x in loop.numbers().values()])
+    one, other = base.with_constraints(loop), base.with_constraints(moved)
+    assert set(one.numbers().names) - set(base.numbers().names) == {f"loop.{side}.{x}" for side in "PS" for x in "xyz"}
+    q, zero = base.neutral(), np.zeros(base.nv)
+    f = kt.compile(one, "forward_dynamics", checks=False)
+    with kt.interpreted():
+        expected = kt.compile(other, "forward_dynamics", checks=False)(q, zero, zero)
+    assert kt.compile(other, "forward_dynamics", checks=False)(q, zero, zero) == pytest.approx(expected, abs=1e-9)
+    assert np.abs(f(q, zero, zero) - expected).max() > 1e-6

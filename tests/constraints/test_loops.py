@@ -1,0 +1,111 @@
+"""Loop joints as rows: closed forms, Pinocchio's constrained dynamics, redundant rows, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.constraints import LoopJoint
+from kinetree.errors import UnsupportedError
+from kinetree.joints import Cylindrical, Revolute, Spherical
+from tests.surgery.test_pinocchio import both, bridge
+
+G = 9.81
+
+
+def rhombus(joint=None, axis=(0, 0, 1), gravity=(0.0, -G, 0.0)):
+    """Three rods of 1 kg and 1 m, and the ground; in space, so that a hinge closes it redundantly."""
+    rod = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": np.diag([0.01, 1 / 12, 1 / 12])}
+    b = kt.ModelBuilder("four bar")
+    b.add_body("crank", joint=Revolute(axis), joint_name="crank", **rod)
+    for name, parent in (("coupler", "crank"), ("rocker", "coupler")):
+        b.add_body(name, parent, Revolute(axis), name, placement=((1, 0, 0), (0, 0, 0)), **rod)
+    b.add_frame("end", "rocker", ((1, 0, 0), (0, 0, 0)))
+    b.add_frame("ground", "world", ((1, 0, 0), (0, 0, 0)))
+    return b.build().replace(gravity=gravity).with_constraints(
+        LoopJoint("closure", joint or Revolute(axis), "ground", "end")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("joint", [Revolute(), Spherical(), Cylindrical()])
+@pytest.mark.parametrize("angle", [0.4, 1.2, 2.5])
+def test_a_parallelogram_is_a_pendulum(joint, angle):
+    """Its coupler moves in a circle: inertia 2 m l^2 / 3 + m l^2, weight 2 m g; whatever joint closes it."""
+    q, v = np.array([angle, -angle, angle - np.pi]), np.array([1.5, -1.5, 1.5])
+    a, lam = kt.forward_dynamics(rhombus(joint), q, v, np.array([2.0, 0.0, 0.0]), multipliers=True)
+    expected = (2.0 - 2.0 * G * np.cos(angle)) / (5.0 / 3.0)
+    assert a == pytest.approx(expected * np.array([1.0, -1.0, 1.0]), rel=1e-10, abs=1e-10)
+    assert len(lam) == 6 - joint.nv
+
+
+def test_redundant_rows_are_left_out_once_for_all_positions():
+    """A hinge holds a planar chain by two of its five rows; their multipliers carry the load of the others."""
+    model = rhombus()
+    assert model.nc == 5 and len(model.independent_rows()) == 2
+    q = np.array([1.2, -1.2, 1.2 - np.pi])
+    lam = kt.forward_dynamics(model, q, np.zeros(3), np.zeros(3), multipliers=True)[1]
+    assert set(np.flatnonzero(lam)) <= set(model.independent_rows())
+    assert model.replace(constraints=()).nc == 0 and not model.replace(constraints=()).loops
+
+
+def test_batches_and_float32():
+    """The same for many states at once, and in single precision."""
+    model, angles = rhombus(), np.linspace(0.3, 2.8, 17)
+    q = np.stack([angles, -angles, angles - np.pi], axis=-1)
+    f = kt.compile(model, "forward_dynamics", multipliers=True, checks=False)
+    a, lam = f(q, np.zeros_like(q), np.zeros_like(q))
+    assert a[:, 0] == pytest.approx(-2.0 * G * np.cos(angles) * 0.6, rel=1e-9)
+    single = f(*(x.astype(np.float32) for x in (q, 0 * q, 0 * q)))
+    assert single[0] == pytest.approx(a, abs=1e-3) and lam.shape == (17, 5)
+
+
+def test_pinocchio_agrees_on_a_quadruped_with_two_feet_on_the_ground():
+    """Accelerations and forces of constraintDynamics, each foot pinned by a point."""
+    pin = pytest.importorskip("pinocchio")
+    model, pin_model = both("anymal_b")
+    b, rng = bridge.Bridge(model, pin_model), np.random.default_rng(3)
+    q = model.random_q(rng)
+    feet, loops, held = ("LF_FOOT", "RH_FOOT"), [], []
+    data = pin_model.createData()
+    pin.framesForwardKinematics(pin_model, data, b.q_to_pin(q))
+    for foot in feet:
+        _, p = kt.pose(model, q, frame=foot)
+        X = kt.spatial.Transform.shift(kt.spatial.Vector3(*p.tolist()))
+        loops.append(LoopJoint(foot, Spherical(), "world", foot, X))
+        frame = pin_model.frames[pin_model.getFrameId(foot)]
+        held.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, pin_model, frame.parentJoint, frame.placement,
+                                             pin.ReferenceFrame.LOCAL))  # fmt: skip
+    closed = model.with_constraints(*loops).replace(damping=0.0, dry_friction=0.0)
+    J = np.vstack([kt.jacobian(model, q, frame=foot, reference="local")[3:] for foot in feet])
+    v = rng.standard_normal(model.nv)
+    v -= np.linalg.pinv(J) @ (J @ v)
+    tau = rng.standard_normal(model.nv)
+    a, lam = kt.forward_dynamics(closed, q, v, tau, multipliers=True)
+    held = pin.StdVec_RigidConstraintModel(held)
+    found = pin.StdVec_RigidConstraintData([c.createData() for c in held])
+    settings = pin.ProximalSettings(1e-14, 0.0, 10)
+    pin.initConstraintDynamics(pin_model, data, held, found)
+    theirs = pin.constraintDynamics(pin_model, data, b.q_to_pin(q), b.v_to_pin(v), b.tau_to_pin(tau), held, found,
+                                    settings)  # fmt: skip
+    assert a == pytest.approx(b.a_from_pin(theirs), rel=1e-8, abs=1e-7 * np.abs(a).max())
+    for n, (foot, each) in enumerate(zip(feet, found, strict=True)):
+        # Theirs is the force in the axes of the foot, as ours.
+        assert np.linalg.norm(lam[3 * n : 3 * n + 3]) == pytest.approx(
+            np.linalg.norm(each.contact_force.linear), rel=1e-7
+        ), foot
+
+
+def test_what_does_not_keep_loops_closed_refuses_them():
+    """Inverse and hybrid dynamics, steps and simulations: by the loop's name."""
+    model = rhombus()
+    q, zero = np.array([1.2, -1.2, 1.2 - np.pi]), np.zeros(3)
+    for call in (
+        lambda: kt.inverse_dynamics(model, q, zero, zero),
+        lambda: kt.hybrid_dynamics(model, q, zero, zero, zero, forward=["crank"]),
+        lambda: kt.simulate(model, q, duration=0.01),
+        lambda: kt.simulate(model, q, duration=0.01, integrator="rk4"),
+        lambda: kt.simulate(model, q, duration=0.01, integrator="adaptive"),
+    ):
+        with pytest.raises(UnsupportedError, match="closure"):
+            call()
