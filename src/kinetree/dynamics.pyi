@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-from kinetree.compiler.handles import ArticulatedBody as ArticulatedBody
+from kinetree.algorithms.articulated_handles import ArticulatedBody as ArticulatedBody
 from kinetree.compiler.factorization import Factorization as Factorization
-from kinetree.compiler.handles import articulated_inertia as articulated_inertia
-from kinetree.compiler.handles import articulated_inverse_inertia as articulated_inverse_inertia
+from kinetree.analysis.articulated_handles import articulated_inertia as articulated_inertia
+from kinetree.analysis.articulated_handles import articulated_inverse_inertia as articulated_inverse_inertia
 from kinetree.algorithms.assembly_tree import assembly_tree as assembly_tree
 from kinetree.compiler.factorization import factorize as factorize
 

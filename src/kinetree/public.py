@@ -22,8 +22,9 @@ PLACES = {
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.dynamics": {
-        "ArticulatedBody": "compiler.handles", "Factorization": "compiler.factorization",
-        "articulated_inertia": "compiler.handles", "articulated_inverse_inertia": "compiler.handles",
+        "ArticulatedBody": "algorithms.articulated_handles", "Factorization": "compiler.factorization",
+        "articulated_inertia": "analysis.articulated_handles",
+        "articulated_inverse_inertia": "analysis.articulated_handles",
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",
     },
     "kinetree.integrators": {

@@ -50,7 +50,7 @@ FLOORS = (
 UPWARD = {
     ("kinetree.simulation.trajectory", "viz"),
     ("kinetree.simulation.comparison", "viz"),
-    ("kinetree.surgery.equivalence", "compiler"),
+    ("kinetree.surgery.equivalence", "analysis"),
 }
 FACE = ("kinetree", "centroidal", "dynamics", "floating_base", "kinematics", "regressors", "sparse")
 FREE = ("cli", "__main__")  # the command line stands on the public face, as a user does

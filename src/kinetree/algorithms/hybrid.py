@@ -74,12 +74,12 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     tau_all = entries_of(model, tau, fd)
     I = base_inertias_unless_deep(model, depths_of(merged_parent(model.parent, fd)[0]))
     X, S, f = outward_pass(model, q, v, a_all, f_ext, I)
-    IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
+    IA, scales, articulated = list(model.I), inertia_scales(model), model.algebra.ArticulatedInertia.of
     joint, U, u = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot = model.parent[i], model.v_slice[i]
         if i in fd:
-            joint[i] = Eliminated(IA[i], S[i], model.armature[slot], scales[slot])
+            joint[i] = Eliminated(articulated(IA[i]), S[i], model.armature[slot], scales[slot])
             u[i] = tau[slot] - S[i].T @ f[i]
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
             if p:

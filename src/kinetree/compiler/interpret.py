@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetree.algorithms.regularity import collected_pivots
 from kinetree.errors import SingularityError
-from kinetree.native.arrays import explain
+from kinetree.native.arrays import explain, nested
 from kinetree.native.singularity import singularity
 
 _interpreted: ContextVar[bool] = ContextVar("kinetree_interpreted", default=False)
@@ -67,17 +67,6 @@ def _in_precision(model, dtype):
     """The model over numbers of this precision: what depends on them alone would else be computed in doubles."""
     number = np.dtype(dtype).type
     return model.with_numbers([number(x) if free else x for free, x in model.number_pattern()])
-
-
-def nested(x: np.ndarray, depth: int) -> list:
-    """An array as algorithms read it: nested lists over its last ``depth`` axes.
-
-    Their entries are floats without a batch, arrays over the batch with one.
-    """
-    if depth == 0:
-        return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
-    axis = x.ndim - depth
-    return [nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]
 
 
 def _read_only(x: np.ndarray, dtype) -> np.ndarray:

@@ -222,3 +222,14 @@ def _non_finite(spec, model, name, x) -> NonFiniteError:
         name=name,
         index=at,
     )
+
+
+def nested(x: np.ndarray, depth: int) -> list:
+    """An array as algorithms read it: nested lists over its last ``depth`` axes.
+
+    Their entries are floats without a batch, arrays over the batch with one.
+    """
+    if depth == 0:
+        return float(x) if x.ndim == 0 and x.dtype == np.float64 else x[()]
+    axis = x.ndim - depth
+    return [nested(part, depth - 1) for part in np.moveaxis(x, axis, 0)]

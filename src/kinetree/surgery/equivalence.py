@@ -67,7 +67,7 @@ class Simplification:
         dict
             From names to multiplications, additions and divisions of both models.
         """
-        from kinetree.compiler.operation_counts import operation_counts
+        from kinetree.analysis.operation_counts import operation_counts
 
         names = names or ("rnea", "crba", "aba")
         counts = [operation_counts(model, names) for model in (self.before, self.after)]
