@@ -161,7 +161,7 @@ def test_every_law_that_exerts_a_force_without_a_control_is_unsupported():
         assert named[name] == force[k] or (cautious and named[name]), f"{name}: {force[k]} in MuJoCo"
         compared += 1
     assert compared > 900
-    with pytest.raises(UnsupportedError, match="holds what the complete dynamics do not compute yet"), kt.interpreted():
+    with pytest.raises(UnsupportedError, match="has parts that the complete dynamics do not compute"), kt.interpreted():
         kt.forward_dynamics(model, model.neutral(), np.zeros(model.nv), np.zeros(model.nv))
 
 

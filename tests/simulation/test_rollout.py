@@ -336,7 +336,7 @@ def test_limits_ignored_and_raised(stop, integrator):
             raising(start, None, None, 0.01, steps=steps)
         assert caught.value.step == first
     start[5] = 1.5
-    with pytest.raises(kt.errors.LimitError, match="^rollout, at the start: .*batch index 5.*'rail' stands at 1.5"):
+    with pytest.raises(kt.errors.LimitError, match="^rollout, at the start: .*batch index 5.*'rail' is at 1.5"):
         raising(start, None, None, 0.01, steps=1)
 
 
@@ -492,7 +492,7 @@ def test_physics_that_is_not_computed_is_refused():
     pendulum = kt.models.double_pendulum()
     loop = LoopJoint("loop", Revolute(), pendulum.body_names[0], pendulum.body_names[2])
     model = pendulum.replace(equipment=Equipment(loops=(loop,)))
-    with pytest.raises(kt.errors.UnsupportedError, match="holds what the complete dynamics do not compute yet"):
+    with pytest.raises(kt.errors.UnsupportedError, match="has parts that the complete dynamics do not compute yet"):
         kt.rollout(model, np.zeros(2), None, None, DT, steps=2)
     same(kt.rollout(model.without_unsupported(), np.ones(2), None, None, DT, steps=2),
          kt.rollout(pendulum, np.ones(2), None, None, DT, steps=2))  # fmt: skip

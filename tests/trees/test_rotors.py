@@ -471,7 +471,7 @@ def test_independent_methods_without_gears_refuse_them():
     refusing = [name for name, spec in ALGORITHMS.items() if hasattr(spec.function, "__wrapped__")]
     assert {"divide_and_conquer", "newton_euler", "rnea_world", "hybrid_recursive"} <= set(refusing)
     for name in refusing:
-        with pytest.raises(UnsupportedError, match=f"^{name} does not know geared rotors"):
+        with pytest.raises(UnsupportedError, match=f"^{name} does not compute geared rotors"):
             ALGORITHMS[name].function(geared_arm())
 
 

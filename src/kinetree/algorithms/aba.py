@@ -3,9 +3,9 @@
 Book (table 7.1)      here
 ``I^A_i, p^A_i``      ``IA[i], pA[i]``
 ``U_i, D_i, u_i``     of ``joint[i]``, `Eliminated`; ``u[i]``
-``a_i``               ``A[i]``, the part of the acceleration that the joint accelerations cause
+``a_i``               ``A[i]``, the part of the acceleration due to the joint accelerations
 
-The book carries the velocity-product accelerations c_i through all three passes. Here the first pass is that of
+The book has the velocity-product accelerations c_i in all three passes. Here the first pass is that of
 `rnea` with zero joint accelerations: it gives the force that each body needs for its gravity-offset velocity-product
 acceleration, and ``pA`` starts with that force. The two later passes then solve for the rest, in which no c_i appears
 (same equations, the variable a_i replaced by a_i minus its value for zero joint accelerations).

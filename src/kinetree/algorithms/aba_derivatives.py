@@ -2,20 +2,21 @@ r"""Derivatives of forward dynamics, by articulated bodies.
 
 The derivative of the joint forces along a column k of joint i comes from forces on the bodies of its subtree (see
 `derivatives.py`): ``I alpha + 2 B beta`` on each of them, with the same two motions alpha = psi_ddot_k and beta =
-psi_dot_k for all (for the derivative along v_k: the sweep and S_k), and from ``S_k x* F_i`` on the parent of i, F_i the
-force that the joint transmits. The mechanism answers with the accelerations that `aba` would find for these forces,
-negated. Because all forces on the subtree hang on two motions, its bodies need not be visited for every column:
+psi_dot_k for all (for the derivative along v_k: S_dot_k + psi_dot_k and S_k), and from ``S_k x* F_i`` on the parent of
+i, F_i the force that the joint transmits. The response of the mechanism is the accelerations that `aba` would find for
+these forces, negated. Because all forces on the subtree depend on two motions, its bodies need not be visited for every
+column:
 
-* the force ``I alpha`` on all bodies of a subtree is what an acceleration alpha of its base would cause;
-* ``2 B beta`` takes only the angular part of beta, so three patterns of forces, ``2 B e``, serve all columns;
-* the joints of a subtree, and of other branches, answer to the acceleration of a body that carries them and to the
-  patterns by rows that do not depend on the column;
-* the joints towards the root answer by reciprocity: the work of the forces on the accelerations that a unit force at
-  that joint causes;
-* a floating base gives way to alpha as a whole: how a robot in free flight is turned, and how fast it flies, its joints
-  do not feel, and these entries are structural zeros.
+* the force ``I alpha`` on all bodies of a subtree is that of an acceleration alpha of its base;
+* ``2 B beta`` takes only the angular part of beta, so three patterns of forces, ``2 B e``, are enough for all columns;
+* the responses of the joints of a subtree, and of other branches, to the acceleration of a body that supports them and
+  to the patterns are rows that do not depend on the column;
+* the responses of the joints towards the root follow by reciprocity: the work of the forces on the accelerations due
+  to a unit force at that joint;
+* a floating base complies with alpha as a whole: orientation and velocity of a robot in free flight have no influence
+  on its joints, and these entries are structural zeros.
 
-No M is formed and no system of equations is solved beyond the joints' own D.
+No M is formed and no system of equations is solved but the joints' own D.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     Notes
     -----
     Source: Singh, Russell, Wensing (2022) for the forces, Carpentier, Mansard (2018) for ``da = -M^-1 dtau``. Differs:
-    the answer is found by articulated bodies, as described at the head of the file, without products with M^-1.
+    the response is found by articulated bodies, as described at the head of the file, without products with M^-1.
     Cost: O(n^2); with gears by ``da = -M^-1 dtau``, O(n^3). Like that of `aba`, the error grows with the
     condition of M.
     Identity: ``da_dq = -da_dtau @ rnea_derivatives(q, v, a).dtau_dq``, the same for v.

@@ -48,7 +48,7 @@ def geared_accelerations(model, q, v, tau, f_ext, diagonal):
 
 
 def _near_rotors(model, S, diagonal):
-    """The diagonal with ``J rho^2``, and by joint the couples ``J rho a`` on the body before it and the one beyond."""
+    """The diagonal with ``J rho^2``, and by joint the couples ``J rho a`` on its proximal and on its distal body."""
     resisting, before, beyond = list(diagonal), {}, {}
     for rotor in model.rotors:
         j, momentum = rotor.joint, rotor.axial_inertia * rotor.ratio

@@ -7,7 +7,7 @@ Book (table 7.1)          here
 ``i_X_lambda(i)``         ``r[i]``, from the parent's origin to the body's
 
 A joint of several velocities is a row of joints of one velocity with massless bodies between them, so every D is a
-number. Vectors stand in the axes of the world, about the origin of their own body: between bodies they are only moved,
+number. Vectors have the axes of the world, about the origin of their own body: between bodies they are only shifted,
 which costs 6 products, and no large positions are subtracted.
 
 The factors are those of Rodriguez and Jain: ``M = (1 + S^T phi K) diag(1 / D_inv) (1 + S^T phi K)^T``.

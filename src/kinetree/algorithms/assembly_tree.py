@@ -1,7 +1,7 @@
 """How divide and conquer puts a mechanism together: a binary tree of subassemblies of logarithmic depth.
 
-The tree of bodies is cut into *paths*, each from a body outward along the child that carries most. Links along a path
-are joined pairwise, neighbors with neighbors. What hangs beside a path enters through the body on which it hangs:
+The tree of bodies is cut into *paths*, each from a body outward along the child with the largest subtree. Links along a
+path are joined pairwise, neighbors with neighbors. Branches beside a path are parts of the body that supports them:
 complete branches are added pairwise, then they are part of that link. Pairs are chosen by how early their parts are
 ready, so that a chain of n bodies takes ceil(log2 n) steps, n branches on one body as many, and every tree O(log n).
 """
@@ -28,11 +28,11 @@ class Subassembly:
     bodies : tuple of int
         Those of a link, from the inside outward; else empty.
     parts : tuple of int
-        Of a pair or sum its two parts; of a link, for each body the node that holds what hangs beside the path, or -1.
+        Of a pair or sum its two parts; of a link, for each body the node of the branches beside the path, or -1.
     closed : bool
-        Nothing is carried at the outer end: it has one handle, the inner one.
+        Nothing is connected at the outer end: it has one handle, the inner one.
     level : int
-        0 for a link that waits for nothing, else one more than the highest of its parts.
+        0 for a link without parts, else one more than the highest of its parts.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class AssemblyTree:
     ----------
     nodes : tuple of Subassembly
     roots : tuple of int
-        The nodes that hang on the world; they do not feel one another.
+        The nodes on the world; they do not influence one another.
     depth : int
         Levels of assembly: how many steps follow upon one another, whatever the number of processors.
     """
@@ -86,7 +86,7 @@ def assembly_tree(model) -> AssemblyTree:
     Notes
     -----
     Source: Featherstone (2008), section 7.5, for chains; for trees, paths as in Sleator and Tarjan (1983). A body
-    without inertia that its own joint could feel (a massless link) is put together with the next one along its path.
+    without inertia about its own joint (a massless link) is put together with the next one along its path.
 
     Examples
     --------
@@ -109,14 +109,14 @@ def tree_of(parent: Sequence[int], needs_the_next: Callable[[int], bool] = lambd
         weight[parent[i]] += weight[i]
 
     nodes: list[Subassembly] = []
-    complete: dict[int, int] = {}  # the node that holds a path, by the path's first body
+    complete: dict[int, int] = {}  # the node of a path, by the path's first body
 
     def add(*node) -> int:
         nodes.append(Subassembly(*node))
         return len(nodes) - 1
 
     def beside(i, onward) -> int:
-        """What hangs on body i beside its path: the branches of one body, the earliest two first."""
+        """The branches on body i beside its path: those of one body, the earliest two first."""
         ready = [(nodes[complete[c]].level, complete[c]) for c in children[i] if c != onward]
         heapq.heapify(ready)
         while len(ready) > 1:
@@ -163,14 +163,14 @@ def _heaviest(bodies, weight):
 
 
 def _needs_the_next(model, i) -> bool:
-    """Whether D of joint i is singular for the body alone, as far as the structure tells."""
+    """Whether D of joint i is singular for the body alone, as far as the structure determines it."""
     joint, I = model.joints[i], model.I[i]
     bare = [n for n, x in enumerate(model.armature[model.v_slice[i]]) if is_zero(x)]
     if not bare:
         return False
     if is_zero(I.m) and all(is_zero(x) for x in _entries(I.I)):
         return True
-    if not getattr(joint, "constant_subspace", False):  # those of planar models do not tell
+    if not getattr(joint, "constant_subspace", False):  # unknown for planar models
         return False
     S = joint.motion_subspace(joint.neutral())
     return any(is_zero(S[n].dot(I @ S[n])) for n in bare)

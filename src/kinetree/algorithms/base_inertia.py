@@ -5,7 +5,7 @@ inertia Delta on the successor with ``X_J^T Delta X_J = Delta`` for all q and ``
 (m, h, P) of a body, h the first and P the second ones, m, h_z and P_zz are regroupable at a revolute joint about z.
 Regrouped from body to body towards the root, they leave seven numbers to every body on a revolute joint, and no mass.
 
-Joint forces for given motions stay what they are, to the last term; forces between bodies do not. So these inertias
+Joint forces for given motions are the same, to the last term; forces between bodies do not. So these inertias
 serve where only joint forces come out. All of it depends on the model's numbers alone and is computed once per model.
 """
 
@@ -21,7 +21,7 @@ MOMENTS = ("m", "h.x", "h.y", "h.z", "P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.
 PRICE = {"m": 6, "h.x": 10, "h.y": 10, "h.z": 10, "P.xx": 4, "P.yy": 4, "P.zz": 4, "P.xy": 6, "P.xz": 6, "P.yz": 6}
 
 DEEP = 16
-"""Bodies on a path from the root from which every body bears its own weight in forward dynamics: the mass that base
+"""Bodies on a path from the root from which forward dynamics have the bodies' own inertias: the mass that base
 inertias move towards the root is taken off again joint by joint, which costs digits in long chains (errors 2.3 times
 larger at 30 bodies)."""
 

@@ -76,7 +76,7 @@ def center_of_mass_jacobian(model, q):
 def world_momentum(model, q, v):
     """Momentum of the tree about the world's origin, and the link transforms.
 
-    Each body hands the momentum of its subtree on to its parent, which costs less than taking every body to the world.
+    The momentum of each subtree is propagated to its parent, which costs less than taking every body to the world.
     """
     X, V = body_twists(model, q, v)
     h = [model.algebra.Force.zero()] + [model.I[i] @ V[i] for i in model.outward()]

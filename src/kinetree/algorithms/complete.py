@@ -33,7 +33,7 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
     raises="UnsupportedError",
 )
 def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False):
-    """Forces that the actuators must exert for a given motion, everything that the model holds included.
+    """Forces that the actuators must exert for a given motion, with everything in the model.
 
     Notes
     -----
@@ -63,7 +63,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False):
     raises="SingularityError UnsupportedError",
 )
 def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False):
-    """Accelerations under given actuator forces, everything that the model holds included.
+    """Accelerations under given actuator forces, with everything in the model.
 
     Notes
     -----
@@ -118,7 +118,7 @@ def step_accelerations(model, q, v, tau, f_ext=None):
 
 
 def refuse_unsupported(model, bare, computed=()):
-    """Physics that the model holds and that is not computed here is refused, not left out.
+    """Raise UnsupportedError for physics of the model that is not computed here, instead of leaving it out.
 
     ``bare`` names the algorithm that computes the same of the tree alone; ``computed`` are constraints that the caller
     solves for.
@@ -128,8 +128,8 @@ def refuse_unsupported(model, bare, computed=()):
         return
     shown = "; ".join(names[:4]) + (f"; ... ({len(names)} in all)" if len(names) > 4 else "")
     raise UnsupportedError(
-        f"model {model.name!r} holds what the complete dynamics do not compute yet: {shown}. {bare} computes the tree "
-        "alone; model.without_unsupported() is a copy without them, and forces of actuators can be given by tau or a "
-        "controller",
+        f"model {model.name!r} has parts that the complete dynamics do not compute yet: {shown}. {bare} computes the "
+        "tree alone; model.without_unsupported() is a copy without them, and forces of actuators can be given by tau "
+        "or a controller",
         unsupported=names,
     )

@@ -1,6 +1,6 @@
 """The Coriolis matrix, in the factorization for which ``dM/dt - 2 C`` is skew.
 
-All quantities stand in world coordinates, where composite quantities are plain sums over subtrees. A body contributes
+All quantities are in world coordinates, where composite quantities are plain sums over subtrees. A body contributes
 ``J^T (I dJ/dt + B J)`` with ``B = (v x* I - I v x + (I v) xbar) / 2``, the Coriolis map of `kinetree.spatial.coriolis`.
 """
 
@@ -20,7 +20,7 @@ def coriolis_matrix(model, q, v):
     -----
     Source: Featherstone (2008), eq. 5.6, in the factorization by body-level matrices B described at the head of this
     file.
-    Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments hold.
+    Identities: ``C @ v = bias_forces - gravity_forces``; ``dM/dt - 2 C`` is skew, so passivity arguments are valid.
     With joints that depend on time dM/dt is still the sum of C and its transpose; ``C @ v`` then lacks the forces that
     their motion needs: ``bias_forces - gravity_forces - C @ v`` is a disturbance that does not vanish at v = 0.
     """

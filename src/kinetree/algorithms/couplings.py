@@ -1,4 +1,4 @@
-"""What couplings do to vectors and matrices: ``v = G y`` makes ``G^T f`` of forces and ``G^T A G`` of matrices.
+"""Couplings of vectors and matrices: ``v = G y`` makes ``G^T f`` of forces and ``G^T A G`` of matrices.
 
 y are the independent velocities: each coupled joint turns with its master, at a constant ratio (Featherstone, eq.
 3.20-3.21). G is kept as its columns, each a list of ``(coordinate, ratio)`` pairs of which the first is the master with

@@ -1,13 +1,13 @@
 r"""Derivatives of inverse and forward dynamics, in closed form.
 
-Everything stands in the coordinates of the root body of its tree, at this instant: there composite quantities are plain
-sums over subtrees, nothing depends on where the robot stands, and accuracy does not suffer far from the origin. For a
+Everything is in the coordinates of the root body of its tree, at this instant: there composite quantities are plain
+sums over subtrees, nothing depends on the place of the robot, and accuracy does not suffer far from the origin. For a
 column S_k of joint j, with parent p and successor body i,
 
 ====================================  ==========================================================================
 paper                                 here
 ====================================  ==========================================================================
-:math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: how the velocities beyond the joint change with q_k
+:math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: how the velocities of distal bodies change with q_k
 :math:`\ddot\Psi_k`                   ``psi_ddot``: how their accelerations do, ``a_p x S_k + v_p x psi_dot_k``
 :math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``sweep``: how accelerations change with v_k
 :math:`I^C, B^C, f^C`                 ``Ic, Bc, Fc``: inertia, Coriolis map and force of the subtree
@@ -82,7 +82,7 @@ def rnea_derivatives(model, q, v, a, f_ext=None):
 
 
 class Motions:
-    """Of every body, in the coordinates of its root: what follows from q and v alone.
+    """Motions of every body that follow from q and v alone, in the coordinates of its root.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def _acceleration(model, motions, A, a, i):
 
 
 class ColumnMotions:
-    """What each column of a joint moves, in the coordinates of the root; the symbols stand at the head of the file.
+    """Motions due to each column of a joint, in the coordinates of the root; see the symbols at the head of the file.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
                 dq[n][k], dv[n][k] = chained(S_n, by_q), chained(S_n, by_v)
                 if n <= k:
                     M[n][k] = M[k][n] = chained(S_n, by_a)
-            # Rows of the ancestors: they also feel the force turn.
+            # Rows of the ancestors: for them the force turns, too.
             turned = by_q + S_k.cross(Fc[i])
             reaction = Bc[i].transposed(twice)
             for j in supports:

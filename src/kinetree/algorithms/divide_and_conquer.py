@@ -32,11 +32,11 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
     -----
     Source: Featherstone (2008), section 7.5. Differs: the inner handle of a subassembly is described by its inertia
     instead of the inverse, so that bodies need no inertia of their own, joints need no implicit form, branches add and
-    the armature has its place; trees are cut into paths, see `assembly_tree`.
+    the armature can be included; trees are cut into paths, see `assembly_tree`.
     Within `interpreted` the members of a level are computed together, as arrays.
     Cost: O(n) operations, several times those of `aba`, on paths of length O(log n). For machines that work on one
     state with many processors; on one, `aba` is faster. Joints are eliminated with the inertia of their own subassembly
-    alone, not yet with all that it carries; where that is much more, digits are lost. Median / worst error against
+    alone, not yet with all that it supports; where that is much more, digits are lost. Median / worst error against
     extended precision: 7e-16 / 2e-14 for a 7-joint arm with gripper, 3e-14 / 5e-13 for a humanoid with 33 freedoms
     (`aba`: 2e-16 / 8e-16 and 1e-16 / 6e-16), 8e-15 / 1e-14 for a chain of 100 (as `aba`).
     Identity: ``divide_and_conquer(q, v, tau) = aba(q, v, tau)``.
@@ -56,7 +56,7 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
     V, Z = _velocities(model, tree, joints, f_ext is not None)
     a_0 = list(model.algebra.Motion(model.algebra.no_rotation, -model.gravity))
 
-    # Assembly: the equations of every subassembly, and what its way back needs.
+    # Assembly: the equations of every subassembly, and the data of its disassembly.
     parts, back = {}, {}
 
     def keep(numbers, made):
@@ -73,7 +73,7 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
         made = each(branches, [tuple(parts[n] for n in tree.nodes[k].parts) for k in sums])
         parts.update(zip(sums, made, strict=True))
 
-    # Disassembly: what is known at a subassembly is the acceleration of its inner handle and the force, if any, through
+    # Disassembly: known at a subassembly are the acceleration of its inner handle and the force, if any, through
     # the outer one.
     a = [0.0] * model.nv
 
@@ -91,7 +91,7 @@ def divide_and_conquer(model, q, v, tau, f_ext=None):
 
 
 class _Joint:
-    """What a joint contributes, as matrices: X of its body and the inverse Z, the columns of S, V_J and c_J."""
+    """The matrices of a joint: X of its body and the inverse Z, the columns of S, V_J and c_J."""
 
     __slots__ = ("S", "V_J", "X", "Z", "c_J")
 
@@ -115,9 +115,9 @@ def _by_kind(tree, level):
 
 
 def _outward(tree, start, at_pairs, at_links):
-    """From the world outward: what is known at the inner handles of all subassemblies.
+    """From the world outward: the known quantities at the inner handles of all subassemblies.
 
-    ``at_pairs`` gives what is known at both parts, ``at_links`` what is known at what hangs on each body.
+    ``at_pairs`` gives those of both parts, ``at_links`` those of the branches on each body.
     """
     known = dict.fromkeys(tree.roots, start)
     for level in reversed(tree.levels()):
@@ -203,7 +203,7 @@ def _drift(model, joint, V):
 
 
 def _spread(model, node, joints, V, a_0, a_link, a):
-    """Write a link's joint accelerations; the accelerations of its bodies, for what hangs on them."""
+    """Write a link's joint accelerations; the accelerations of its bodies, for their branches."""
     found, taken = [], 0
     for i in node.bodies:
         joint, n = joints[i], len(joints[i].S)

@@ -18,7 +18,7 @@ from kinetree.spatial.scalar import absolute, is_zero
 # A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the
 # results.
 QUATERNION_TOLERANCE = 1e-6
-# Constraints hold to this much [rad or m, and per second], well above what integrators leave behind.
+# Tolerance of constraints [rad or m, and per second], well above the errors of integrators.
 CONSTRAINT_TOLERANCE = 1e-6
 # A rotational inertia about the center of mass with a pivot below this part of its trace has no inverse to speak of: a
 # rod, a point, no body at all.
@@ -31,7 +31,7 @@ class Domain:
 
     ``violations(model, inputs)`` gives one boolean scalar per condition (true: violated); it is traced into the
     compiled function. ``explain(model, inputs, index)`` builds the error for the condition of that number, from one
-    state's floats; docstrings name it, and say when it is raised.
+    state's floats; docstrings name it, and its cause.
     """
 
     name: str
@@ -98,7 +98,7 @@ QUATERNION_DIRECTIONS = Domain(
 
 
 def _unforced_limits(model, q):
-    """Coordinates with limits but no stop to give the force beyond them: (i, k, excess below, excess above)."""
+    """Coordinates with limits but no stop to give the force outside them: (i, k, excess below, excess above)."""
     found = []
     for i in model.outward():
         q_i = model.q_of(i, q)
@@ -116,8 +116,8 @@ def _limit_error(model, inputs, index):
     i, k, below, above = _unforced_limits(model, inputs["q"])[index // 2]
     value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
     return LimitError(
-        f"joint {model.joint_names[i]!r} stands at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
-        f"{float(model.upper[k]):.6g}], and the model has no stop that says which force acts there. "
+        f"joint {model.joint_names[i]!r} is at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
+        f"{float(model.upper[k]):.6g}], and the model has no stop that determines the force there. "
         "kt.simulation.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
         "limit_stiffness and limit_damping, or use model.without_limits().",
         joint=model.joint_names[i],
@@ -192,7 +192,7 @@ def _central_pivots(model):
 
 
 def _vanishes(x):
-    """Whether x is zero whatever the numbers: a structural zero, or traced and folded to one."""
+    """Whether x is zero for all numbers: a structural zero, or traced and folded to one."""
     return is_zero(x) or is_zero(getattr(x, "constant", None))
 
 
@@ -211,7 +211,7 @@ def _inertia_error(model, inputs, index):
 
 
 def refuse_rods(model):
-    """Raise InertiaError where the structure alone tells that a body has no inverse inertia."""
+    """Raise InertiaError where, by the structure alone, a body has no inverse inertia."""
     flat = [pivot for *_, pivots in _central_pivots(model) for pivot in pivots]
     for index, pivot in enumerate(flat):
         if _vanishes(pivot):

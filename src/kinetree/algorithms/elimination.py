@@ -7,7 +7,7 @@ from kinetree.spatial.scalar import is_zero
 
 
 class Eliminated:
-    """A joint and the articulated body that it moves: what of them its parent feels, and how the joint accelerates.
+    """A joint and the articulated body that it moves: their contribution to the parent, and the joint's acceleration.
 
     Parameters
     ----------
@@ -16,7 +16,7 @@ class Eliminated:
     S : Columns
         The joint's motion subspace, in the same coordinates.
     diagonal, scales : sequence
-        What stands on the diagonal of D beside ``S^T U``, such as the armature, and `inertia_scales`.
+        Terms on the diagonal of D besides ``S^T U``, such as the armature, and `inertia_scales`.
     couple : Columns, optional
         Added to U: a couple on the body that goes with the joint's acceleration.
 

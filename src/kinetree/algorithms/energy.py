@@ -39,7 +39,7 @@ def potential_energy(model, q):
 
 @algorithm(inputs="q", outputs={"V": ()}, body_frames=None, symbols={"V": "Elastic energy [J]."})
 def elastic_energy(model, q):
-    """Energy stored in the joint springs and in soft stops beyond their limits.
+    """Energy stored in the joint springs and in the soft stops.
 
     Notes
     -----

@@ -15,7 +15,7 @@ class LDL:
     shift : sequence
         Added to the diagonal (armature).
     scales : sequence, optional
-        What the pivots are compared with, the diagonal by default.
+        Scales to which the pivots are compared, the diagonal by default.
 
     Raises
     ------

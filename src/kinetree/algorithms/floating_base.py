@@ -33,8 +33,8 @@ class FloatingTree:
     """The bodies while the base does not accelerate: first pass of tables 9.4 to 9.6.
 
     Gravity accelerates all bodies alike, and so does the drift of a base with a steady twist: the point at its origin
-    has the classical acceleration w x v. No joint feels either. So they may be left out until the base's acceleration
-    is known; then the answers of the joints do not depend on gravity to the last bit.
+    has the classical acceleration w x v. Neither has an influence on the joints. So they may be left out until the
+    base's acceleration is known; then the results of the joints do not depend on gravity to the last bit.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ class FloatingTree:
     f_ext : sequence or None
     I : sequence of Inertia
     drifting : bool
-        Whether gravity and drift are in the forces ``f``, or wait for `base_acceleration`.
+        Whether gravity and drift are in the forces ``f``, or added by `base_acceleration`.
 
     Attributes
     ----------
     base : int
     X, S, f : list
-        Link transforms and motion subspaces beyond the base; forces that the bodies need.
+        Link transforms and motion subspaces of the other bodies; forces that the bodies need.
     """
 
     def __init__(self, model, q, v, a, f_ext, I, drifting):
@@ -85,11 +85,11 @@ class FloatingTree:
         return f if f_ext is None else f - X_0[i] @ self.model.algebra.external(f_ext[i])
 
     def outward(self):
-        """The bodies beyond the base, every parent before its children."""
+        """The bodies but the base, every parent before its children."""
         return (i for i in self.model.outward() if i != self.base)
 
     def inward(self):
-        """The bodies beyond the base, every child before its parent."""
+        """The bodies but the base, every child before its parent."""
         return (i for i in self.model.inward() if i != self.base)
 
     def slot(self, i):
@@ -106,9 +106,9 @@ class FloatingTree:
 
 
 class BaseInertia:
-    """The inertia of the whole tree that is felt at its base, factorized.
+    """The inertia of the whole tree about its base, factorized.
 
-    Rows stand in reversed order, linear ones first: there a rigid body's inertia is diagonal, and little is filled.
+    Rows are in reversed order, linear ones first: there a rigid body's inertia is diagonal, and little is filled.
     """
 
     def __init__(self, rows):
@@ -155,7 +155,7 @@ BASE = {
     geared=False,
 )
 def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
-    """Accelerations of a floating base and of the joints that it carries, by articulated bodies.
+    """Accelerations of a floating base and of its joints, by articulated bodies.
 
     Notes
     -----
@@ -169,7 +169,7 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
 
     Examples
     --------
-    A robot in free fall: its joints do not feel gravity.
+    A robot in free fall: its joints accelerate independently of gravity.
 
     >>> import kinetree as kt, numpy as np
     >>> robot = kt.load("quadruped", floating_base=True)
@@ -404,7 +404,7 @@ def floating_base_jacobian(model, q, *, frame, reference):
 
 
 def _bias(model, tree):
-    """``p_0^c`` and C: what the base and the joints must exert for the forces of the bodies."""
+    """``p_0^c`` and C: the wrench at the base and the joint forces that balance the forces of the bodies."""
     f, C = tree.f, [0.0] * model.nv_joints
     for i in tree.inward():
         C[tree.slot(i)] = tree.S[i].T @ f[i]

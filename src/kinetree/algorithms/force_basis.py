@@ -26,7 +26,7 @@ def force_basis(algebra, S):
     T : Columns
         One for each constrained direction; of unit length, and orthogonal to one another.
     T_a : Columns
-        One for each velocity: ``T_a tau`` does the work of tau, and no motion of the joint feels T.
+        One for each velocity: ``T_a tau`` does the work of tau, and T does no work on motions of the joint.
 
     Notes
     -----

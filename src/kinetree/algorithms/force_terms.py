@@ -2,7 +2,7 @@
 
 Book                         here
 ``ID_delta(q, a) = H a``     ``inertial_forces``: table 6.1, with
-``a_i, f_i``                 ``A[i], f[i]``: what the joint accelerations alone cause and need
+``a_i, f_i``                 ``A[i], f[i]``: due to the joint accelerations alone
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kinetree.algorithms.spec import algorithm
 
 
 def joint_axes(model, q):
-    """``X[i]`` and ``S[i]`` of every body, which ``C`` of the equation of motion has at hand."""
+    """``X[i]`` and ``S[i]`` of every body, which ``C`` of the equation of motion needs, too."""
     S = [None] + [motion_subspace(model, i, q) for i in model.outward()]
     return link_transforms(model, q), S
 
@@ -109,7 +109,7 @@ def external_forces(model, q, wrenches):
 
 
 def transposed_product(model, q, X_0, f):
-    """``J^T f`` for wrenches in world coordinates: each joint feels the sum of those on the bodies that it carries."""
+    """``J^T f`` for wrenches in world coordinates: for each joint, those on all bodies that it supports."""
     tau, f = [0.0] * model.nv, list(f)
     for i in model.inward():
         felt, p = X_0[i] @ f[i], model.parent[i]

@@ -1,21 +1,21 @@
-r"""What geared rotors add to the dynamics of the tree.
+r"""Contributions of geared rotors to the dynamics of the tree.
 
 A rotor turns in its stator b, about the axis a fixed there, with ``rho v_k``, k the velocity of the joint to which it
 is geared. It is symmetric about a, so with mass and all of its inertia it belongs to the stator's ``I[b]``. Its kinetic
-energy beyond that of a rotor locked in its stator is
+energy besides that of a rotor locked in its stator is
 
 .. math:: J\,\rho v_k\,(a \cdot \omega_b) + \tfrac{1}{2} J (\rho v_k)^2,
 
 so it adds the angular momentum ``J rho v_k a`` to its stator, whose rate is a couple on the stator (the second term is
-gyroscopic), and asks its joint for the rate of ``dT/dv_k``:
+gyroscopic), and its joint exerts the rate of ``dT/dv_k``:
 
 ====================================================  ==============================
 couple on b                                           ``J rho (a a_k + w_b x a v_k)``
 force at k                                            ``J rho (a . dw_b + rho a_k)``
 ====================================================  ==============================
 
-The couple does no work and has no place, so only angular velocities take part. Reflected inertia, the armature ``J
-rho^2``, is the last term alone (Featherstone, example 9.5): right for a stator that does not turn about a.
+The couple does no work and has no point of attack, so only angular velocities take part. Reflected inertia, the
+armature ``J rho^2``, is the last term alone (Featherstone, example 9.5): right for a stator that does not turn about a.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kinetree.errors import UnsupportedError
 
 
 def refuse_gears(model, name: str) -> None:
-    """Refuse a model whose rotors an algorithm would leave out.
+    """Raise UnsupportedError for a model whose rotors an algorithm would leave out.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def refuse_gears(model, name: str) -> None:
     if model.rotors:
         names = ", ".join(repr(rotor.name) for rotor in model.rotors[:4]) + (", ..." if len(model.rotors) > 4 else "")
         raise UnsupportedError(
-            f"{name} does not know geared rotors; model {model.name!r} has {names}. kt.surgery.expand_rotors(model) "
+            f"{name} does not compute geared rotors; model {model.name!r} has {names}. kt.surgery.expand_rotors(model) "
             "makes bodies and couplings of them; model.replace(rotors=()) locks them in their stators",
             algorithm=name,
             model=model.name,
@@ -55,7 +55,7 @@ def _turning(model, motion):
 
 
 def _stator_motions(model, X, S, q, v, a):
-    """Angular velocity and acceleration of the stators and of what carries them, as motions."""
+    """Angular velocity and acceleration of the stators and of their supports, as motions."""
     zero = model.algebra.Motion.zero()
     W, dW = [zero] + [None] * (model.nb - 1), [zero] + [None] * (model.nb - 1)
     for i in sorted({i for rotor in model.rotors for i in model.support(rotor.body)} - {0}):
@@ -88,7 +88,7 @@ def gear_forces(model, X, S, f, q, v, a):
         momentum = rotor.axial_inertia * rotor.ratio
         if a is not None:
             tau[k] = tau[k] + momentum * rotor.ratio * a[k]
-        if not b:  # the world does not turn, nor does it feel
+        if not b:  # the world does not turn
             continue
         tau[k] = tau[k] + axis.dot(dW[b]) * momentum
         if a is not None:
@@ -99,7 +99,7 @@ def gear_forces(model, X, S, f, q, v, a):
 
 
 def add_gear_inertia(model, X, S, M):
-    """Add ``J rho (e_k s^T + s e_k^T) + J rho^2 e_k e_k^T`` to M, ``s = a . S`` of the joints that carry the stator."""
+    """Add ``J rho (e_k s^T + s e_k^T) + J rho^2 e_k e_k^T`` to M, ``s = a . S`` of the stator's supports."""
     for rotor in model.rotors:
         k, momentum = geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
         M[k][k] = M[k][k] + momentum * rotor.ratio
@@ -112,7 +112,7 @@ def add_gear_inertia(model, X, S, M):
 
 
 def gear_energy(model, V, v):
-    """Twice the kinetic energy that the rotors have beyond that of locked ones."""
+    """Twice the kinetic energy of the rotors minus that of locked ones."""
     twice = 0.0
     for rotor in model.rotors:
         spin = rotor.ratio * v[geared_velocity(model, rotor)]
@@ -125,8 +125,8 @@ def gear_energy(model, V, v):
 def add_gear_coriolis(model, X_0, V, S, S_dot, v, C):
     r"""Add the rotors' Coriolis matrix, everything in world coordinates.
 
-    With ``s_n = a . S_n`` the forces beyond M a are ``J rho v_k S_n . (w x a)`` at n and ``J rho a . (dS/dt v)`` at k.
-    Half of the former is the skew matrix ``J rho v_k S_n . (S_m x a) / 2``; the other half stands in column k, and row
+    With ``s_n = a . S_n`` the forces besides M a are ``J rho v_k S_n . (w x a)`` at n and ``J rho a . (dS/dt v)`` at k.
+    Half of the former is the skew matrix ``J rho v_k S_n . (S_m x a) / 2``; the other half is in column k, and row
     k takes the rest of ``ds/dt``, so that the sum of C and its transpose is the rate of M.
     """
     for rotor in model.rotors:
@@ -147,7 +147,7 @@ def add_gear_coriolis(model, X_0, V, S, S_dot, v, C):
 
 
 def _columns(model, b, *parts):
-    """(velocity, S_n, ...) of all joints that carry body b, and of its own."""
+    """(velocity, S_n, ...) of all joints that support body b, and of its own."""
     return [
         (n, *entries)
         for i in model.support(b)
@@ -184,7 +184,7 @@ def add_gear_derivatives(model, motions, columns, v, a, dq, dv, M):
             by_v = _turning(model, S_m).cross(axis * v[k])
             turned = by_q + S_m.cross(W)
             for n, S_n, *_ in carriers:
-                inward = owner[n] < owner[m]  # such rows also feel the couple turn
+                inward = owner[n] < owner[m]  # for such rows the couple turns, too
                 dq[n][m] = dq[n][m] + S_n.dot(turned if inward else by_q)
                 dv[n][m] = dv[n][m] + S_n.dot(by_v)
         for i in model.support(b):

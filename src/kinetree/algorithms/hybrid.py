@@ -1,4 +1,4 @@
-"""Hybrid dynamics: some joints have a known force, the others a known acceleration; the rest is wanted.
+"""Hybrid dynamics: some joints have a known force, the others a known acceleration; the rest is computed.
 
 Two methods. By articulated bodies (`hybrid_aba`): a joint of known acceleration is rigid but for that acceleration. By
 the inertia matrix (`hybrid_crba`): the rows and columns of the joints of known force are a smaller equation of motion.
@@ -47,10 +47,10 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     Notes
     -----
     Source: Featherstone (2008), tables 9.2-9.3. Differs: known accelerations and velocity products enter through the
-    first pass of `rnea`, so that at a joint of known acceleration nothing is left to do but to hand on what its body
-    carries; bodies that no joint of known force moves have no inertia to form. Passive joint forces and couplings are
-    not included: see `hybrid_dynamics`. Cost: O(nb), from that of `rnea` to that of `aba`.
-    Identities: with all joints in ``forward`` this is `aba`, with none `rnea`.
+    first pass of `rnea`, so that at a joint of known acceleration only the articulated inertia and force of its body
+    are propagated; bodies that no joint of known force moves have no inertia to form. Passive joint forces and
+    couplings are not included: see `hybrid_dynamics`. Cost: O(nb), from that of `rnea` to that of `aba`. Identities:
+    with all joints in ``forward`` this is `aba`, with none `rnea`.
 
     See Also
     --------
@@ -95,7 +95,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
         if p in moved:
             IA[p] = IA[p] + X[i].inverse_apply(IA[i])
 
-    # A: what the accelerations wanted add to the motion of the first pass.
+    # A: the part of the motion due to the unknown accelerations, beside that of the first pass.
     A = [model.algebra.Motion.zero() for _ in range(model.nb)]
     for i in model.outward():
         slot = model.v_slice[i]
@@ -235,7 +235,7 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
 
 
 def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
-    """Eq. 9.3 in four steps on inverse dynamics as a whole, for gears, whose couples reach beyond neighbors."""
+    """Eq. 9.3 in four steps on inverse dynamics as a whole, for gears, which couple other bodies than neighbors."""
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     c, M = rnea(model, q, v, a_all, f_ext), restricted_inertia(model, q, fd)
     rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]

@@ -6,7 +6,7 @@ Book (table 7.1)      here
 ``i_X_lambda(i)``     ``X[i]``
 
 Without velocity, gravity and external forces the articulated-body algorithm solves ``M a = x``: no M is formed. The
-matrix itself is the answer to unit forces: `answers.py`, where derivatives of forward dynamics take it from, too.
+matrix itself is the response to unit forces: `response.py`, which serves derivatives of forward dynamics, too.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from kinetree.algorithms.spec import algorithm
 
 
 def added(model, diagonal):
-    """What stands on the diagonal of M beside the inertia of the bodies: armature, and what the caller adds."""
+    """Terms on the diagonal of M besides the inertia of the bodies: armature, and the caller's."""
     if diagonal is None:
         return model.armature
     return [armature + x for armature, x in zip(model.armature, diagonal, strict=True)]
 
 
 def eliminated_joints(model, X, S, diagonal):
-    """Every joint of `aba` eliminated, of ``M + diag`` where ``diagonal`` stands for the armature."""
+    """Every joint of `aba` eliminated, of ``M + diag``, ``diagonal`` in place of the armature."""
     IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
     joint = [None] * model.nb
     for i in model.inward():
@@ -41,7 +41,7 @@ def eliminated_joints(model, X, S, diagonal):
 
 
 def _solved(model, q, columns, diagonal):
-    """``M^-1`` times columns by the matrix itself, for gears, which couple bodies beyond their neighbors."""
+    """``M^-1`` times columns by the matrix itself, for gears, which couple other bodies than neighbors."""
     M = crba(model, q)
     for k, x in enumerate(diagonal or ()):
         M[k][k] = M[k][k] + x
@@ -117,7 +117,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
 
     Notes
     -----
-    Source: Featherstone (2008), section 7.2: the answers of articulated bodies to unit forces; the book gives no
+    Source: Featherstone (2008), section 7.2: the responses of articulated bodies to unit forces; the book gives no
     listing. The armature is part of M. In the coordinates of the root body, where articulated bodies add up without
     transforms, which costs digits: median error against
     extended precision, relative to the largest entry, 6e-16 to 6e-14 (general arms to humanoids, long chains between).
@@ -139,7 +139,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
         return [[solved[max(m, n)][min(m, n)] for n in range(model.nv)] for m in range(model.nv)]
     X, S, I = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.outward():
-        # From the root body's coordinates to those of body i: the root stands at its joint's successor frame.
+        # From the root body's coordinates to those of body i: the root is at its joint's successor frame.
         p = model.parent[i]
         X[i] = link_transform(model, i, q).collapse() @ X[p] if p else model.algebra.Transform.identity()
         S[i] = X[i].inverse_apply(motion_subspace(model, i, q))

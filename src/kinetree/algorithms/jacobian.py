@@ -1,6 +1,6 @@
 """Jacobians of frames and their rates.
 
-Columns are joint motion subspaces ``S`` moved to the coordinates that ``reference`` names: "local" (the frame's, at
+Columns are joint motion subspaces ``S`` in the coordinates that ``reference`` names: "local" (the frame's, at
 its origin), "world" (the world's, at the world's origin), "local_world_aligned" (the world's axes, at the frame's
 origin).
 """
@@ -22,7 +22,7 @@ def columns_to_rows(model, columns):
 def to_reference(model, q, frame, reference, X_0):
     """``(i, take)`` for the bodies that support a frame, from the frame down to the root.
 
-    ``take`` takes motions from the coordinates of body i to those of the reference. ``X_0`` holds the world transforms
+    ``take`` takes motions from the coordinates of body i to those of the reference. ``X_0`` are the world transforms
     of these bodies; it is not used for "local".
     """
     i, found = frame.body, []

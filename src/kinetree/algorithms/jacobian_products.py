@@ -5,7 +5,7 @@ The Jacobian J stacks those of all bodies, 6 nb rows. It has O(n d) entries; its
 Sueda (alg. 5, 6)        here
 ``y = J x, z = Jdot x``  ``Y[i], Z[i]``
 ``i_p Ad, i_j Ad S``     ``X[i]``, ``S[i]``
-``alpha``                handed on to the parent as it is made
+``alpha``                propagated to the parent as it is made
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from kinetree.algorithms.spec import algorithm
     symbols={"y": "``J_i x`` for every body [rad/s, m/s]; row 0 is the world's and zero."},
 )
 def body_jacobian_product(model, q, x, *, reference):
-    """Product of the Jacobian of all bodies with a vector: what x as a velocity makes of every body.
+    """Product of the Jacobian of all bodies with a vector: the twists of all bodies at the velocity x.
 
     Notes
     -----
@@ -110,7 +110,7 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
         if reference == "world":
             Z[i] = Z[i] + V[i].cross(Sx)  # S is fixed to body i
         else:
-            # About the body's origin S turns with the body, and the point to which y_p is carried moves on.
+            # About the body's origin S turns with the body, and the point to which y_p is shifted moves.
             turning = model.algebra.Motion(V[i].angular, zero.linear)
             Z[i] = Z[i] + turning.cross(Sx) + going(model, Y[p], V[i].linear - V[p].linear)
     if reference == "world":
@@ -122,7 +122,7 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
 
 
 def going(model, motion, rate):
-    """What the linear part of a motion gains per second while its point goes on at this rate."""
+    """The rate of the linear part of a motion whose point moves at this rate."""
     return model.algebra.Motion(model.algebra.no_rotation, rate.turned(motion.angular))
 
 

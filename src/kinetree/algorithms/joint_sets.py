@@ -1,7 +1,8 @@
-"""Sets of joints of hybrid dynamics: those whose force is known, what they move, and the tree they are alone in.
+"""Sets of joints of hybrid dynamics: those whose force is known, the bodies that they move, and the tree of these
+joints alone.
 
-The book writes ``fd`` for the forward-dynamics joints, whose forces are known and whose accelerations are wanted; the
-accelerations of all others are known and their forces wanted.
+The book writes ``fd`` for the forward-dynamics joints, whose forces are known and whose accelerations are computed; the
+accelerations of all others are known and their forces computed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
     Returns
     -------
     tuple of int
-        One form for all ways to say it, by which code is kept. Numbers, because models that share code may give their
+        The canonical form, which identifies compiled code. Numbers, because models that share code may give their
         joints different names.
 
     Raises

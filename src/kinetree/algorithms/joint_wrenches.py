@@ -1,7 +1,7 @@
-"""The forces that joints transmit: what bearings must carry, and what a force sensor in a joint would show.
+"""The forces that joints transmit: those of bearings, and the readings of a force sensor in a joint.
 
 Book (table 5.1)   here
-``f_i``            ``f[i]``: the force that body i and all that it carries get through joint i
+``f_i``            ``f[i]``: the force on body i and all that it supports through joint i
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from kinetree.algorithms.spec import algorithm
         "reference": "Coordinates of the result: of the body about its origin, of the world about the world's origin, "
         "of the world about the body's origin.",
         "F": "Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N "
-        "m, N]; the body exerts the opposite one. Row 0 is zero: no joint carries the world.",
+        "m, N]; the body exerts the opposite one. Row 0 is zero: the world has no joint.",
     },
 )
 def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
-    """Wrenches that the joints transmit to their bodies: drive and bearing forces together.
+    """Wrenches that the joints transmit to their bodies: actuator and bearing forces together.
 
     Notes
     -----
     Source: Featherstone (2008), f_i of table 5.1 and eq. 3.34: ``F = T_a tau + T lambda``, the active force and that of
     the constraint. The part along the joint's motions is the joint force, ``S^T F = tau - armature a``, passive joint
-    forces included; the rest is what the bearings carry. Differs: the bodies' own inertias are used, where `rnea` moves
-    what a joint does not feel to the parent. Bodies that are welded to others have no joint any more; load a robot with
+    forces included; the rest is that of the bearings. Differs: the bodies' own inertias are used, where `rnea` moves
+    regroupable parts to the parent. Bodies that are welded to others have no joint any more; load a robot with
     ``merge_fixed=False`` to keep theirs. What a motor turns is a part of its stator. Cost: O(nb).
 
     See Also
@@ -41,7 +41,7 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
 
     Examples
     --------
-    A shelf of 2 kg, its center of mass 0.3 m from the hinge with the wall: the hinge carries its weight, a drive the
+    A shelf of 2 kg, its center of mass 0.3 m from the hinge with the wall: the hinge bears its weight, an actuator the
     moment about y.
 
     >>> import kinetree as kt

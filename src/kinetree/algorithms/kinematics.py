@@ -111,7 +111,7 @@ def body_twists(model, q, v, bodies=None):
 def world_axes_twists(model, q, v, X_0, reference, bodies=None):
     """Twists with the world's axes: about the world's origin ("world"), or the body's ("local_world_aligned").
 
-    A joint adds its motion subspace turned to the world's axes, whose rows ``X_0`` holds already; so this costs less
+    A joint adds its motion subspace turned to the world's axes, which are the rows of ``X_0``; so this costs less
     than turning twists of body coordinates.
     """
     V = [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
@@ -239,8 +239,8 @@ def body_accelerations(model, q, v, a, *, reference, kind):
 
     These are true accelerations: a body in free fall has the acceleration of gravity, a body at rest has none. The
     kinds "spatial_offset" and "classical_offset" are those less the acceleration of gravity, in the same coordinates:
-    what `rnea` propagates from a base that it lets accelerate upward, what ``f = I a + v x* I v`` turns into the force
-    on a body with its weight included, and what an accelerometer shows ("classical_offset", "local").
+    that of `rnea`, which lets the base accelerate upward, of ``f = I a + v x* I v`` with the weight of the body
+    included, and the reading of an accelerometer ("classical_offset", "local").
     """
     return accelerations(model, q, v, a, own_frames(model), reference, kind)
 

@@ -55,7 +55,7 @@ def _aligned(x, rank):
 
 
 def _member(x, n):
-    """What belongs to member n; a number alone is a Python float, unless it has another precision."""
+    """The part of member n; a number alone is a Python float, unless it has another precision."""
     if not isinstance(x, np.ndarray) or not x.ndim:
         return x
     x = x[n]
@@ -63,7 +63,7 @@ def _member(x, n):
 
 
 def _form(x, scalars: list) -> tuple | None:
-    """How a value is made of scalars, which are appended to the list; None stands for a scalar."""
+    """How a value is made of scalars, which are appended to the list; None is a scalar."""
     if isinstance(x, (list, tuple)):
         return (x.__class__, *(_form(entry, scalars) for entry in x))
     scalars.append(x)

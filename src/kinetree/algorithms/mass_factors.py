@@ -1,4 +1,4 @@
-"""Factors of the mass matrix with the zeros of the tree, what is done with them, and forward dynamics by them.
+"""Factors of the mass matrix with the zeros of the tree, products and solutions, and forward dynamics by them.
 
 The work is done in `kinetree.algorithms.sparse`; here it becomes functions of a model. Factor once, solve often:
 
@@ -72,8 +72,8 @@ def ltl(model, q):
     outputs="L D",
     symbols={
         "L": "Unit lower triangular [1, or m and 1/m between sliding and turning joints].",
-        "D": "The diagonal of D [kg m^2 or kg], positive: the inertia that a joint feels of the subtree it "
-        "carries, whose own joints are free.",
+        "D": "The diagonal of D [kg m^2 or kg], positive: the articulated inertia of the subtree about "
+        "its joint.",
     },
     raises="SingularityError",
 )

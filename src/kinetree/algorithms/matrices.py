@@ -1,6 +1,6 @@
 """Small dense matrices of scalars, as nested lists of rows: products that leave structural zeros out, and reflections.
 
-For what has no compact form of its own in the algebra: inverse inertias, the maps of subassemblies.
+For quantities without a compact form in the algebra: inverse inertias, the maps of subassemblies.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from kinetree.joints.contract import tangent_inverse
 
 
 class JointState:
-    """One joint in a state, as a `JointForce` sees it: lists of its scalars, and what follows from them."""
+    """One joint in a state, as a `JointForce` sees it: lists of its scalars, and derived quantities."""
 
     __slots__ = ("_joint", "lower", "q", "upper", "v")
 
@@ -78,8 +78,9 @@ def passive_joint_forces(model, q, v):
     Notes
     -----
     Source: ``-k (q - q_ref) - d v - tau_c v / max(|v|, v_s)`` with v_s = 1e-3 rad/s or m/s, and ``-k_l e - d_l v``
-    beyond a limit by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly
-    instead of sticking. These are the forces of the joints alone: what `Model.unsupported` names is not among them.
+    outside a limit by e. The dry friction is Coulomb's law rounded off below v_s, so a loaded joint creeps slowly
+    instead of sticking. These are the forces of the joints alone: those that `Model.unsupported` names are not among
+    them.
     """
     elastic, damping, _ = passive_terms(model, q, v)
     return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

@@ -1,8 +1,8 @@
-"""What the drives of prescribed motions do: joints that depend on time move with a velocity that nobody asks for.
+"""The power of prescribed motions: joints that depend on time have a velocity of their own.
 
 Book (eqs. 3.31-3.39)  here
 ``sigma``              ``sigma``: the part of a joint's velocity that needs no velocity variable
-``f_J``                ``f[i]``: the force that joint i hands on to its body
+``f_J``                ``f[i]``: the force that joint i transmits to its body
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kinetree.algorithms.spec import algorithm
     optional="f_ext",
     outputs={"power": ()},
     symbols={
-        "power": "Power [W], positive where the drives give energy to the bodies; zero if no joint depends on time.",
+        "power": "Power [W], positive where the joints give energy to the bodies; zero if no joint depends on time.",
     },
 )
 def prescribed_power(model, q, v, a, f_ext=None):

@@ -4,12 +4,12 @@ Everything that a rigid body's inertia does is linear in its ten parameters
 
 .. math:: \pi_i = (m,\; m c_x,\; m c_y,\; m c_z,\; I_{xx}, I_{xy}, I_{yy}, I_{xz}, I_{yz}, I_{zz}),
 
-I about the body's origin, in the body's own axes. So a column of a regressor is what a body would need that has a one
-in one of these places and zeros elsewhere, seen through the joints that carry it.
+I about the body's origin, in the body's own axes. So a column of a regressor is the force on a body that has a one in
+one of these places and zeros elsewhere, projected on the joints that support it.
 
 =============================  ==========================================
 ``basis(field)``               forces of ten such bodies that follow an acceleration field
-``J[i]``                       motion of body i for unit velocities of the joints that carry it, in its coordinates
+``J[i]``                       motion of body i for unit velocities of the joints that support it, in its coordinates
 =============================  ==========================================
 """
 
@@ -57,7 +57,7 @@ def body_jacobians(model, X, S) -> list[dict]:
 
 
 def joint_rows(model, J, F, units) -> list[list]:
-    """``J_i^T f`` for the forces ``F[i]`` on each body, joint by joint; zero where a joint does not carry the body."""
+    """``J_i^T f`` for the forces ``F[i]`` on each body, joint by joint; zero if the joint is no support of it."""
     Y = [[0.0] * (len(units) * (model.nb - 1)) for _ in range(model.nv)]
     for i in model.outward():
         for k, J_k in J[i].items():
@@ -73,7 +73,7 @@ def joint_rows(model, J, F, units) -> list[list]:
     symbols={
         "Y": "Ten columns for each moving body, in the order of ``kt.identify.inertial_parameters(model)``: m, m c (x, "
         "y, z), and the rotational inertia about the body's origin xx, xy, yy, xz, yz, zz, in the body's "
-        "axes [N m or N, per kg, kg m or kg m^2]. Columns of bodies that a joint does not carry are exact "
+        "axes [N m or N, per kg, kg m or kg m^2]. Columns of bodies that a joint does not support are exact "
         "zeros in its row."
     },
 )
@@ -103,7 +103,7 @@ def joint_torque_regressor(model, q, v, a):
     >>> Y = kt.regressors.joint_torque(arm, q, v, a)
     >>> Y.shape, bool(np.allclose(Y @ kt.identify.inertial_parameters(arm), kt.rnea(arm, q, v, a)))
     ((2, 20), True)
-    >>> bool(np.all(Y[1, :10] == 0.0))  # the elbow does not feel the upper body
+    >>> bool(np.all(Y[1, :10] == 0.0))  # no influence of the upper body on the elbow
     True
     """
     units = unit_inertias(model.algebra)

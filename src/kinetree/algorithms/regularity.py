@@ -1,9 +1,9 @@
 """Whether the joint-space inertia has an inverse: every pivot of a factorization against the inertia it came from.
 
-A mechanism with massless bodies can stand where some of its joints move no mass together: three hinges about x, y and z
-with one body at their end, the second at a right angle. There a pivot D of the articulated-body algorithm (or of a
-factorization of M) is what rounding leaves of a zero. It is compared with the largest value that it could have, which
-depends on the model's numbers alone and costs a comparison per velocity.
+A mechanism with massless bodies has positions where some of its joints move no mass together: three hinges about x, y
+and z with one body at their end, the second at a right angle. There a pivot D of the articulated-body algorithm (or of
+a factorization of M) is a rounded zero. It is compared with the largest value that it could have, which depends on the
+model's numbers alone and costs a comparison per velocity.
 
 A traced pivot is collected for the checks of the compiled function; numbers are looked at here and now.
 """
@@ -29,7 +29,7 @@ class Pivots:
     Parameters
     ----------
     long : bool
-        Whether the trace is to be lowered in pieces, which hand on floats and no truth values: then each pivot extends
+        Whether the trace is to be lowered in pieces, which pass floats and no truth values: then each pivot extends
         a number, so that a long chain repeats the same operations.
 
     Attributes
@@ -76,7 +76,7 @@ def singular(pivot, scale):
 
 
 def require_regular(pivot, scale) -> None:
-    """Refuse a pivot that is zero to working precision.
+    """Raise SingularityError for a pivot that is zero to working precision.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ def inertia_scales(model) -> list:
     Returns
     -------
     list of nv scalars
-        ``S . I S`` of the joint's own body, and of all bodies beyond it their mass times the squared length of the way
+        ``S . I S`` of the joint's own body, and of all distal bodies their mass times the squared length of the path
         to them, in squares (joints that slide are taken at zero), and the sum of their principal moments.
     """
     planar = model.algebra.turns == 1
-    scales, turning, mass = [0.0] * model.nv, [0.0] * model.nb, [0.0] * model.nb  # of what is beyond each body
+    scales, turning, mass = [0.0] * model.nv, [0.0] * model.nb, [0.0] * model.nb  # of the bodies distal to each
     for i in model.inward():
         joint, I, p, step = model.joints[i], model.I[i], model.parent[i], model.X_T[i].r
         for k, S_k in enumerate(joint.motion_subspace(joint.neutral()), model.v_slice[i].start):

@@ -3,7 +3,7 @@
 Book (table 5.1)      here
 ``v_i, a_i``          ``field[i]``: angular velocity, angular acceleration and classical acceleration of the origin
 ``f_i``               ``f[i]``
-``I_i``               ``I[i]``, what the joints feel of it
+``I_i``               ``I[i]``, its base inertia (`base_inertia`)
 ``i_X_lambda(i)``     ``X[i]``
 ``a_0 = -a_g``        ``field[0]``
 """
@@ -86,11 +86,11 @@ def rnea(model, q, v, a, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), table 5.1. Differs: a step carries the classical acceleration of the body's origin
-    and the gradient of its acceleration field instead of spatial velocity and acceleration, so no linear velocity is
-    formed; the armature's ``armature * a`` and gears (section 9.6) are added. Passive joint forces and
-    couplings are not included: see `inverse_dynamics`.
-    Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``; ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
+    Source: Featherstone (2008), table 5.1. Differs: the passes propagate the classical acceleration of the body's
+    origin and the gradient of its acceleration field instead of spatial velocity and acceleration, so no linear
+    velocity is formed; the armature's ``armature * a`` and gears (section 9.6) are added. Passive joint forces and
+    couplings are not included: see `inverse_dynamics`. Cost: O(nb). Identities: ``rnea(q, v, aba(q, v, tau)) = tau``;
+    ``rnea(q, v, a) - rnea(q, v, 0) = crba(q) @ a``.
 
     See Also
     --------
@@ -135,7 +135,7 @@ def gravity_forces(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force. Joints that depend on time stand
-    still where they are at that time.
+    Source: Featherstone (2008), eq. 5.12-5.13, with the sign of the holding force. Joints that depend on time are
+    at rest in their position at that time.
     """
     return inward_pass(model, *outward_pass(model, q, None, None, None))

@@ -1,7 +1,7 @@
-"""Quantities that another algorithm has at hand: beside it they cost a few operations, on their own a whole pass.
+"""Results shared with another algorithm: beside it they cost a few operations, on their own a whole pass.
 
-Derivatives of the dynamics go through the motion and the forces of every body, so the dynamics themselves fall off. A
-function of several quantities takes them from there. What is computed twice below is one node of the trace.
+Derivatives of the dynamics go through the motion and the forces of every body, so the dynamics themselves are
+intermediate results, which a function of several quantities shares. Equal operations below are one node of the trace.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kinetree.algorithms.rnea import rnea
 
 
 class Companion(NamedTuple):
-    """How a quantity follows from what another algorithm computes."""
+    """How a quantity follows from the results of another algorithm."""
 
     host: str
     value: Callable

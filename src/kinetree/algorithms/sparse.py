@@ -22,7 +22,7 @@ Rows = Sequence[Sequence[int]]
 
 
 def lower_triangle(M, above: Rows) -> list[list]:
-    """A copy of the lower triangle, zero where the tree says so, for a factorization to work in."""
+    """A copy of the lower triangle, zero where the tree has zeros, for a factorization to work in."""
     H = [[0.0] * len(above) for _ in above]
     for k, columns in enumerate(above):
         for i in (k, *columns):
@@ -39,7 +39,7 @@ def ltl_factors(M, above: Rows, scales: Sequence | None = None) -> list[list]:
         Symmetric and positive definite.
     above : sequence of sequence of int
     scales : sequence, optional
-        What the pivots are compared with, the diagonal of M by default.
+        Scales to which the pivots are compared, the diagonal of M by default.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def ltdl_factors(M, above: Rows, scales: Sequence | None = None) -> tuple[list[l
         Symmetric and positive definite.
     above : sequence of sequence of int
     scales : sequence, optional
-        What the pivots are compared with. Without it M may be indefinite, and its diagonal takes their place.
+        Scales to which the pivots are compared. Without it M may be indefinite, and its diagonal takes their place.
 
     Returns
     -------

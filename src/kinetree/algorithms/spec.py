@@ -1,8 +1,8 @@
 """The declaration that turns a plain function over scalars into an algorithm of the library.
 
-``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself stays what
-it is: a listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced
-expressions. The compile floor reads the declaration to trace, compile, check shapes and name what is wrong.
+``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself is
+unchanged: a listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced
+expressions. The compile floor reads the declaration to trace, compile, check shapes and name errors.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Shape = tuple[str | int, ...]
 
 
 class Algorithms(dict):
-    """Algorithms by name. Those of the library are imported when they are asked for; iteration imports all."""
+    """Algorithms by name. Those of the library are imported when they are looked up; iteration imports all."""
 
     def __missing__(self, name):
         import_module(MODULES[name])
@@ -66,7 +66,7 @@ ALGORITHMS: dict[str, Spec] = Algorithms()
 
 @dataclass(frozen=True)
 class Spec:
-    """What an algorithm takes and gives.
+    """The declaration of an algorithm: its inputs and outputs.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Spec:
 
     @functools.cached_property
     def doc(self) -> str:
-        """The docstring: what the author wrote, and what the declaration says of arrays, choices and errors."""
+        """The docstring: the author's text, and the declared arrays, choices and errors."""
         from kinetree.algorithms.docstrings import docstring  # when it is read
 
         return docstring(self)
@@ -122,7 +122,7 @@ class Spec:
 
     @functools.cached_property
     def key(self) -> str | None:
-        """What the algorithm computes, by content: its code, what that closes over, and the sources that it uses.
+        """The algorithm's identity by content: its code, closures, and the sources that it uses.
 
         None for functions that are not the library's, alone or within others: their code may change unseen.
         """

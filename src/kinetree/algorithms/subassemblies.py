@@ -1,8 +1,9 @@
-r"""The subassemblies of divide and conquer: a link, two neighbors joined, and what goes back when the forces are known.
+r"""The subassemblies of divide and conquer: a link, two neighbors joined, and the disassembly when the forces are
+known.
 
-A subassembly is a connected set of bodies with the joint that carries it. Its inner handle is the body on which that
-joint stands, its outer handle its own outermost body on the path. With a_0 the acceleration of the inner handle, f_0
-the force that the joint hands on from there, f the force that goes on through the outer handle and a its acceleration,
+A subassembly is a connected set of bodies with its proximal joint. Its inner handle is the predecessor of that
+joint, its outer handle its own outermost body on the path. With a_0 the acceleration of the inner handle, f_0
+the force that the joint transmits from there, f the force that goes on through the outer handle and a its acceleration,
 
 .. math:: a = A a_0 - L L^T f + b, \qquad f_0 = J a_0 + A^T f + \eta
 
@@ -57,16 +58,16 @@ def link(steps, armature, tau, closed):
     ----------
     steps : list of tuple
         For each body, from the inside outward: X (from the coordinates of the one before), the columns of S, c, the
-        inertia I (with the J of what hangs on the body) and the force p at zero acceleration (with their eta).
+        inertia I (with the J of the branches on the body) and the force p at zero acceleration (with their eta).
     armature, tau : list of scalars
         Of all their velocities.
     closed : bool
-        Whether nothing is carried further out.
+        Whether nothing is connected further out.
 
     Returns
     -------
     tuple
-        A, L, J, b, eta (or J, eta), and for the way back F, T, H (factorized: L and reciprocals), u and the first X.
+        A, L, J, b, eta (or J, eta), and for the disassembly F, T, H (factorized: L and reciprocals), u and the first X.
 
     Notes
     -----
@@ -129,13 +130,13 @@ def pair(inner, outer_part):
     Returns
     -------
     tuple
-        The joined subassembly, and what the way back needs.
+        The joined subassembly, and the data of its disassembly.
 
     Notes
     -----
-    Between them acts ``f_1 = J_2 a_1 + g`` with ``g = A_2^T f + eta_2``. Of it, the first part feels only
-    ``y = L_1^T f_1``, and ``(1 + L_1^T J_2 L_1) y = L_1^T (J_2 (A_1 a_0 + b_1) + g)``: the book's equation for lambda
-    (7.60) with motions and forces exchanged.
+    Between them acts ``f_1 = J_2 a_1 + g`` with ``g = A_2^T f + eta_2``. Only its part
+    ``y = L_1^T f_1`` acts on the first part, and ``(1 + L_1^T J_2 L_1) y = L_1^T (J_2 (A_1 a_0 + b_1) + g)``: the
+    book's equation for lambda (7.60) with motions and forces exchanged.
     """
     A_1, L_1, J_1, b_1, eta_1 = inner
     J_2, eta_2 = outer_part[2::2] if len(outer_part) == _OPEN else outer_part
@@ -179,7 +180,7 @@ def junction(back, a_0, f=None):
 
 
 def branches(first, second):
-    """Two complete branches on one body: what they need of it adds."""
+    """Two complete branches on one body: their forces on it add."""
     return tuple(plus(x, y) for x, y in zip(first, second, strict=True))
 
 

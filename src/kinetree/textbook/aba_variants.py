@@ -7,13 +7,13 @@ Book (table 7.2)      here
 ``z``, ``lambda``     ``z``, ``x``
 ``f``                 ``F[i]``, the force on the handle of body i
 
-With ``f_J`` the force that a joint hands from its predecessor, body 1, to its successor, body 2,
+With ``f_J`` the force that a joint transmits from its predecessor, body 1, to its successor, body 2,
 
 .. math:: f_J = T_a \tau + T \lambda, \qquad T^T (a_2 - a_1 - c) = 0.
 
 As in `aba`, accelerations are taken relative to those for zero joint accelerations, so c and gravity do not appear. An
-armature A takes part of tau: ``f_J = T_a (tau - A qdd) + T lambda`` with ``qdd = T_a^T (a_2 - a_1)``. In x stands
-``-sqrt(A) qdd`` beside lambda, and in P ``sqrt(A) T_a`` beside T; then one equation serves all, with E the diagonal
+armature A takes part of tau: ``f_J = T_a (tau - A qdd) + T lambda`` with ``qdd = T_a^T (a_2 - a_1)``. x includes
+``-sqrt(A) qdd`` besides lambda, and P ``sqrt(A) T_a`` besides T; then one equation is enough, with E the diagonal
 matrix of zeros for constraints and ones for armatures:
 
 .. math:: f_J = T_a \tau + P x, \qquad P^T (a_2 - a_1) + E x = 0.
@@ -32,7 +32,7 @@ from kinetree.spatial.scalar import is_zero, sqrt
 
 
 class _JointForces:
-    """P, E and ``T_a tau`` of a joint; and T_a, which tells the joint's acceleration."""
+    """P, E and ``T_a tau`` of a joint; and T_a, for the joint's acceleration."""
 
     __slots__ = ("E", "P", "T_a", "active")
 
@@ -140,7 +140,7 @@ def aba_inverse_inertias(model, q, v, tau, f_ext=None):
     F = [None] * nb
     for i in model.outward():
         p, J = model.parent[i], joint[i]
-        # lambda = Y^-1 (z + T^T Phi_1 f), f the force on what was body 1 then: branches come off in turn
+        # lambda = Y^-1 (z + T^T Phi_1 f), f the force on body 1 of that step: branches are removed in turn
         known = z[i] + U[i].T @ F[p] if p else z[i]
         F[i] = J.active + J.P @ Y[i].solve(known)
         if p:

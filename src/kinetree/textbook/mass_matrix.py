@@ -2,7 +2,7 @@
 
 Book (eq. 6.4-6.11)   here
 ``H``                 ``M``
-``J_k``               ``J[k]``: the columns of ``k_X_i S_i`` for the joints i that carry body k
+``J_k``               ``J[k]``: the columns of ``k_X_i S_i`` for the joints i that support body k
 ``ID_delta``          `differential_inverse_dynamics`
 """
 

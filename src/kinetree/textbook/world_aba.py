@@ -1,9 +1,9 @@
-"""Forward dynamics in absolute coordinates: articulated bodies that are handed on as they are.
+"""Forward dynamics in absolute coordinates: articulated bodies that need no transformation to the parent.
 
 Book (section 7.3)    here
 ``v_i, c_i``          ``V[i]``; the velocity-product acceleration, added up from the base, with gravity, is ``A[i]``
-``I^A_i``, ``p^A_i``  of `answers.Articulated`
-``I_i, S_i``          ``I[i], S[i]``, moved to world coordinates
+``I^A_i``, ``p^A_i``  of `response.Articulated`
+``I_i, S_i``          ``I[i], S[i]``, in world coordinates
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ def aba_world(model, q, v, tau, f_ext=None):
 
     Notes
     -----
-    Source: Featherstone (2008), eq. 7.26-7.50 in absolute coordinates, in which no vector is handed from one frame to
-    another. An independent method for the result of `aba`, to study rounding: it costs more, and loses digits far
+    Source: Featherstone (2008), eq. 7.26-7.50 in absolute coordinates, in which no vector is transformed from one frame
+    to another. An independent method for the result of `aba`, to study rounding: it costs more, and loses digits far
     from the world's origin, where inertias about it are large and their differences small.
     Cost: O(nb). Identity: equals `aba`.
 

@@ -3,7 +3,7 @@
 Book (eq. 5.7-5.11)   here
 ``v_i, a_i``          ``V[i], A[i]``, spatial; ``a_0 = -a_g``
 ``f_i, f^x_i``        ``f[i], f_ext[i]``
-``I_i, S_i``          ``I_i, S[i]``, moved to world coordinates
+``I_i, S_i``          ``I_i, S[i]``, in world coordinates
 """
 
 from __future__ import annotations
@@ -21,11 +21,10 @@ def rnea_world(model, q, v, a, f_ext=None):
     Notes
     -----
     Source: Featherstone (2008), eq. 5.7-5.11. Differs: the armature's ``armature * a`` is added. An independent method
-    to the answer of `rnea`: no vector is handed from one frame to another, none is a classical acceleration, and each
-    body has its own inertia. It costs almost three times as much, and loses digits far from the world's origin, where
-    all moments and velocities are differences of large numbers (section 10.2): about (distance / size of the robot)^2
-    ulps.
-    Cost: O(nb). Identity: equals `rnea`.
+    for the result of `rnea`: no vector is transformed from one frame to another, none is a classical acceleration, and
+    each body has its own inertia. It costs almost three times as much, and loses digits far from the world's origin,
+    where all moments and velocities are differences of large numbers (section 10.2): about (distance / size of the
+    robot)^2 ulps. Cost: O(nb). Identity: equals `rnea`.
 
     See Also
     --------
