@@ -23,8 +23,8 @@ def test_there_and_back(tmp_path):
     assert kt.load(tmp_path / "b.urdf").joint_names == kt.load("quadruped", floating_base=True).joint_names
 
 
-def test_losses_need_drop(tmp_path):
-    """What the format cannot say is an error, exit code 2 and no file, unless --drop leaves it out and says so."""
+def test_unsupported_features_need_drop(tmp_path):
+    """What the format does not support is an error, exit code 2 and no file, unless --drop leaves it out."""
     source, path = tmp_path / "spring.xml", tmp_path / "spring.urdf"
     kt.save(kt.models.pendulum().replace(stiffness=1.0), source)
     result = run("convert", source, path)
@@ -32,7 +32,7 @@ def test_losses_need_drop(tmp_path):
     assert "stiffness" in result.stderr
     result = run("convert", source, path, "--drop")
     assert result.exit_code == 0
-    assert "dropped: URDF cannot say stiffness" in result.stdout
+    assert "dropped: URDF does not support stiffness" in result.stdout
 
 
 def test_quiet_and_unknown_formats(tmp_path):

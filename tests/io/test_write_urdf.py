@@ -1,4 +1,4 @@
-"""URDF files written from models: reading them gives the models again; what the format cannot say is refused."""
+"""URDF files written from models: reading them gives the models again; what the format does not support is refused."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Meshes read from files, and the checks that a volume integral over a mesh needs.
 
 A sum over triangles gives a volume whatever the triangles are; it means something only if they bound a solid. Each
-check names what it found and how to mend it. The files are read from memory with nothing to look further names up in,
+check names what it found and how to repair it. The files are read from memory with nothing to look further names up in,
 so a mesh file cannot make its reader open other files (materials, textures, buffers, entities).
 """
 

@@ -113,7 +113,7 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
     Raises
     ------
     InertiaError
-        If the inertia is impossible and the choice does not mend it.
+        If the inertia is impossible and the choice does not repair it.
     """
     rule = violation(mass, I)
     if rule is None:

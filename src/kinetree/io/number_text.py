@@ -21,7 +21,7 @@ ANGLE_DECIMALS = 15  # of angles and quaternions that no short decimal gives exa
 RIGHT_ANGLE = 0.5 * math.pi
 
 
-def decimal(x: float) -> str:
+def number_text(x: float) -> str:
     """The shortest text that is read as this float, without a needless point: "0.1", "1", "-2e-07", "inf"."""
     if x == 0.0:
         return "0"
@@ -29,9 +29,9 @@ def decimal(x: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def decimals(values: Iterable[float]) -> str:
+def numbers_text(values: Iterable[float]) -> str:
     """Several numbers, separated by spaces."""
-    return " ".join(map(decimal, values))
+    return " ".join(map(number_text, values))
 
 
 def shortest(x: float, reads_back: Callable[[float], bool]) -> float | None:

@@ -35,7 +35,7 @@ def save(
     format : {"urdf", "mjcf"}, optional
         Default: what the suffix says: .urdf, or .xml and .mjcf for MJCF.
     unsupported : {"raise", "drop"}
-        What to do with what the format cannot say: refuse it, or leave it out and report it.
+        What to do with features that the format does not support: refuse the model, or leave them out and report them.
     meshes : {"keep", "relative", "drop"}
         Names of mesh files: as the model holds them (where they were found), relative to the written file, or no
         meshes at all.
@@ -45,12 +45,12 @@ def save(
     Returns
     -------
     Report
-        What was left out, and what is said in another way than the model says it.
+        What was left out, and what is written in another form.
 
     Raises
     ------
     UnsupportedError
-        If the format cannot say what the model holds, naming all of it; or for an unknown suffix.
+        If the format does not support features of the model, naming them all; or for an unknown suffix.
     FileWriteError
         If the file cannot be written; what was there is unchanged.
 

@@ -1,4 +1,4 @@
-"""What a file format cannot say of a model: collected while writing, then refused together or reported."""
+"""Features of a model that a file format does not support: collected while writing, then refused or reported."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ CHOICES = ("raise", "drop")
 SHOWN = 6
 
 
-class Losses:
-    """Collects what a writer leaves out, and what it says in another way.
+class UnsupportedFeatures:
+    """Features that a writer leaves out, or writes in another way.
 
     Parameters
     ----------
@@ -31,20 +31,20 @@ class Losses:
         self._omitted: dict[str, list[str]] = {}
         self._notes: list[tuple[str, str, str]] = []
 
-    def lose(self, what: str, name: str = "") -> None:
-        """A kind of thing ("armature"), and where ("joint 'knee'"), that the format cannot say."""
+    def add(self, what: str, name: str = "") -> None:
+        """A kind of thing ("armature"), and where ("joint 'knee'"), that the format does not support."""
         names = self._lost.setdefault(what, [])
         if name:
             names.append(name)
 
     def omit(self, what: str, name: str = "") -> None:
-        """A kind of thing that the format cannot say and that no dynamics depend on, and where: never refused."""
+        """A kind of thing that the format does not support and that no dynamics depend on, and where: never refused."""
         names = self._omitted.setdefault(what, [])
         if name:
             names.append(name)
 
     def note(self, where: str, message: str, level: str = "info") -> None:
-        """Nothing is lost, but it is said in another way, or needs care in reading."""
+        """Nothing is lost, but it is written in another way, or needs care in reading."""
         self._notes.append((level, where, message))
 
     def refuse(self, message: str, **values) -> UnsupportedError:
@@ -64,14 +64,14 @@ class Losses:
         if self._lost and self.unsupported == "raise":
             what = "; ".join(_listed(kind, names) for kind, names in self._lost.items())
             raise self.refuse(
-                f"the format cannot say {what}. unsupported='drop' leaves this out",
+                f"the format does not support {what}. unsupported='drop' leaves this out",
                 lost={kind: tuple(names) for kind, names in self._lost.items()},
             )
         report = Report()
         for kind, names in self._lost.items():
-            report = report.with_entry("dropped", "", f"{self.form} cannot say {_listed(kind, names)}: left out")
+            report = report.with_entry("dropped", "", f"{self.form} does not support {_listed(kind, names)}: left out")
         for kind, names in self._omitted.items():
-            report = report.with_entry("info", "", f"{self.form} cannot say {_listed(kind, names)}: left out")
+            report = report.with_entry("info", "", f"{self.form} does not support {_listed(kind, names)}: left out")
         for entry in self._notes:
             report = report.with_entry(*entry)
         return report

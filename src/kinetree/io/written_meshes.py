@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from kinetree.errors import unknown_name
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.model.parts import Geometry
 
 CHOICES = ("keep", "relative", "drop")
@@ -20,19 +20,19 @@ class MeshNames:
     choice : {"keep", "relative", "drop"}
     folder : Path or None
         Where the written file lies; without one, relative names cannot be formed.
-    losses : Losses
+    features : UnsupportedFeatures
     """
 
-    def __init__(self, choice: str, folder: Path | None, losses: Losses) -> None:
+    def __init__(self, choice: str, folder: Path | None, features: UnsupportedFeatures) -> None:
         if choice not in CHOICES:
             raise unknown_name("choice", choice, CHOICES, "kt.save(..., meshes=...)")
-        self.choice, self.folder, self.losses = choice, folder, losses
+        self.choice, self.folder, self.features = choice, folder, features
 
     def __call__(self, shape: Geometry) -> str | None:
         if shape.mesh is None:
             return None
         if self.choice == "drop":
-            self.losses.note(f"mesh {shape.name or shape.mesh!r}", "left out (meshes='drop')")
+            self.features.note(f"mesh {shape.name or shape.mesh!r}", "left out (meshes='drop')")
             return None
         if self.choice == "relative" and self.folder is not None and os.path.isabs(shape.mesh):
             try:

@@ -260,7 +260,7 @@ def _say(about: str, message: str) -> None:
 
 
 def _say_unusable(reason: str) -> None:
-    """Compiling anew in every process is slow, and the reason can be mended."""
+    """Compiling anew in every process is slow, and the reason can be repaired."""
     _say(
         "folder",
         f"kinetree cannot keep its compiled code: {reason}. Every process compiles anew. Name a folder in "

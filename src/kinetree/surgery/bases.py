@@ -13,7 +13,7 @@ from kinetree.joints.polarity import reversed_joint
 from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform
-from kinetree.surgery.model_editor import ENDLESS, Draft, checked_body
+from kinetree.surgery.model_editor import ENDLESS, ModelEditor, checked_body
 from kinetree.surgery.position import world_transforms
 from kinetree.surgery.states import StateMap
 
@@ -76,17 +76,17 @@ def with_base(
             raise unknown_name("base joint", joint, BASES, "with_base (or give a Joint)")
         joint = BASES[joint]()
     moves = joint.nv > 0
-    draft = Draft.of(model)
-    body = _base(draft, model, base, (Free, Planar), moves)
-    record = draft._bodies[body]
+    editor = ModelEditor.of(model)
+    body = _base(editor, model, base, (Free, Planar), moves)
+    record = editor._bodies[body]
     X = record.X if placement is None else as_transform("with_base: placement", placement)
     if record.joint.nv:
         old = f"joint {record.joint_name!r} ({record.joint!r}) of {body!r}"
-        draft.note("info", "with_base", f"{old} replaced by {joint!r}")
-    draft.set_joint(body, joint, _root_name(draft, name, record.joint_name, "with_base"), X)
+        editor.note("info", "with_base", f"{old} replaced by {joint!r}")
+    editor.set_joint(body, joint, _root_name(editor, name, record.joint_name, "with_base"), X)
     if joint.rigid:
-        draft.absorb(body)
-    return draft.result()
+        editor.absorb(body)
+    return editor.result()
 
 
 @checked(model=a_model, body=a_name, joint=a_joint, name=a_name, base=a_name)
@@ -149,13 +149,13 @@ def reroot(
     """
     top = checked_body(model, body, "reroot")
     first = model.support(model.body(top))[0]
-    draft = Draft.of(model)
+    editor = ModelEditor.of(model)
     if isinstance(model.joints[first], Free):
         old = model.body_names[first]
-        record = draft._bodies[old]
+        record = editor._bodies[old]
         root, root_name, X = Free(), record.joint_name, record.X
     else:
-        old = _base(draft, model, base, (), True)
+        old = _base(editor, model, base, (), True)
         root, root_name = Fixed(), ROOT_JOINT
         X = world_transforms(model, model.neutral().tolist())[model.body(top)]
     if old == top and joint is name is placement is None:
@@ -163,19 +163,19 @@ def reroot(
     root, root_name = joint or root, name or root_name
     if placement is not None:
         X = as_transform("reroot: placement", placement)
-    if root_name != draft._bodies[old].joint_name:
-        root_name = _root_name(draft, root_name, draft._bodies[old].joint_name, "reroot")
-    keyframes = draft.equipment.keyframes if isinstance(root, Free) else ()
+    if root_name != editor._bodies[old].joint_name:
+        root_name = _root_name(editor, root_name, editor._bodies[old].joint_name, "reroot")
+    keyframes = editor.equipment.keyframes if isinstance(root, Free) else ()
     if keyframes:  # put back as the states of the new root
-        draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
-    _turn(draft, old, top)
-    draft.set_joint(top, root, root_name, X)
+        editor.equipment = dataclasses.replace(editor.equipment, keyframes=())
+    _turn(editor, old, top)
+    editor.set_joint(top, root, root_name, X)
     if root.rigid:
-        draft.absorb(top)
-    return _with_keyframes(model, draft.result(), keyframes, root_name)
+        editor.absorb(top)
+    return _with_keyframes(model, editor.result(), keyframes, root_name)
 
 
-def _root_name(draft: Draft, wish: str, replaced: str, what: str) -> str:
+def _root_name(editor: ModelEditor, wish: str, replaced: str, what: str) -> str:
     """The name of a new root joint; in place of the default one that is taken, one with a number.
 
     Raises
@@ -183,23 +183,23 @@ def _root_name(draft: Draft, wish: str, replaced: str, what: str) -> str:
     DuplicateNameError
         The caller asked for a name that another joint has.
     """
-    name = draft.free_joint_name(wish, replaced)
+    name = editor.free_joint_name(wish, replaced)
     if name != wish and wish != ROOT_JOINT:
         message = f"{what}: name={wish!r} is that of another joint; choose one that no joint has, merged ones included"
         raise DuplicateNameError(message, kind="joint", name=wish)
     if name != wish:
-        draft.note("info", what, f"the root joint is named {name!r}, for there is another {wish!r}")
+        editor.note("info", what, f"the root joint is named {name!r}, for there is another {wish!r}")
     return name
 
 
-def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:
+def _base(editor: ModelEditor, model: Model, base: str | None, joints: tuple[type, ...], moves: bool) -> str:
     """The body that is the base; made of what is welded to the world if there is none."""
-    roots = draft.roots()
+    roots = editor.roots()
     if base is None:
-        kind = draft._bodies[roots[0]].joint if len(roots) == 1 else None
+        kind = editor._bodies[roots[0]].joint if len(roots) == 1 else None
         if kind is not None and (isinstance(kind, joints) or kind.rigid):
             return roots[0]
-        several = [root for root in roots if isinstance(draft._bodies[root].joint, joints)]
+        several = [root for root in roots if isinstance(editor._bodies[root].joint, joints)]
         if several:
             raise TopologyError(
                 f"model {model.name!r} has {len(roots)} bodies on its world ({', '.join(roots[:6])}), so its base is "
@@ -208,36 +208,36 @@ def _base(draft: Draft, model: Model, base: str | None, joints: tuple[type, ...]
             )
     elif base in roots:
         return base
-    elif base in draft._bodies:
+    elif base in editor._bodies:
         raise TopologyError(
-            f"base {base!r} of model {model.name!r} hangs on {draft._bodies[base].parent!r}, not on the world; on the "
+            f"base {base!r} of model {model.name!r} hangs on {editor._bodies[base].parent!r}, not on the world; on the "
             f"world: {', '.join(roots)}. reroot() makes it the base.",
             base=base,
         )
-    on_world = draft.frames_on(WORLD)
+    on_world = editor.frames_on(WORLD)
     if base is not None and base not in on_world:
         raise unknown_name("base", base, [*roots, *on_world], f"model {model.name!r}")
-    shapes = [shape for shape in draft._world_geometry if shape.kind != ENDLESS]
-    if moves and not (on_world or shapes or draft._world_inertia.m):
+    shapes = [shape for shape in editor._world_geometry if shape.kind != ENDLESS]
+    if moves and not (on_world or shapes or editor._world_inertia.m):
         raise ModelError(
             f"model {model.name!r}: nothing is welded to its world, so there is no base that could move; base="
-            f"{roots[0]!r} frees that body, whose joint {draft._bodies[roots[0]].joint_name!r} is then replaced"
+            f"{roots[0]!r} frees that body, whose joint {editor._bodies[roots[0]].joint_name!r} is then replaced"
             if roots
             else f"model {model.name!r}: nothing is there that could move",
             base=base,
         )
-    links = [frame for frame in on_world if frame in draft._welded.values()]
+    links = [frame for frame in on_world if frame in editor._welded.values()]
     chosen = base or next(iter(links), "base")
-    while base is None and not links and chosen in draft.frame_names():
+    while base is None and not links and chosen in editor.frame_names():
         chosen += "_"
-    joint_name = next((joint for joint, frame in draft._welded.items() if frame == chosen), None)
-    joint_name = joint_name or draft.free_joint_name(f"{chosen}_to_world")
-    mass = draft._world_inertia.m
-    draft.embody_world(chosen, joint_name, draft.pose_of(chosen))
+    joint_name = next((joint for joint, frame in editor._welded.items() if frame == chosen), None)
+    joint_name = joint_name or editor.free_joint_name(f"{chosen}_to_world")
+    mass = editor._world_inertia.m
+    editor.embody_world(chosen, joint_name, editor.pose_of(chosen))
     if moves:
-        draft.note("info", "base", f"all that is welded to the world is body {chosen!r} now, with {mass:.6g} kg")
+        editor.note("info", "base", f"all that is welded to the world is body {chosen!r} now, with {mass:.6g} kg")
         if mass == 0.0:
-            draft.note("warning", "base", f"body {chosen!r} has no mass; where it can move alone, the mass matrix is "
+            editor.note("warning", "base", f"body {chosen!r} has no mass; where it can move alone, the mass matrix is "
                                           "singular")  # fmt: skip
     return chosen
 
@@ -258,7 +258,7 @@ def _with_keyframes(model: Model, new: Model, keyframes: Sequence[Keyframe], roo
     return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))
 
 
-def _turn(draft: Draft, old: str, top: str) -> None:
+def _turn(editor: ModelEditor, old: str, top: str) -> None:
     """Turn the path between two bodies round, so that ``top`` carries ``old``; the joint of ``top`` is set later.
 
     Notes
@@ -266,21 +266,21 @@ def _turn(draft: Draft, old: str, top: str) -> None:
     Joint i leads from p to i by ``X_J X_T``. Seen from i it starts at i's own frame and ends at the old predecessor
     frame: in the new coordinates X_T, p is the successor frame, and the joint is X_J^-1.
     """
-    bodies = draft._bodies
+    bodies = editor._bodies
     path = [top]
     while path[-1] != old:
         path.append(bodies[path[-1]].parent)
     links = [(bodies[i].joint, bodies[i].joint_name, bodies[i].data, bodies[i].X) for i in path[:-1]]
     old_joint = bodies[old].joint_name
-    draft.forget_joint(old_joint)
+    editor.forget_joint(old_joint)
     back = {top: Transform.identity()}  # from the new coordinates of each body to the old
     for (i, p), (joint, joint_name, data, X) in zip(itertools.pairwise(path), links, strict=True):
-        draft.reframe(p, X)
+        editor.reframe(p, X)
         back[p] = X.inverse()
         turned = bodies[p]
         turned.parent, turned.joint, turned.joint_name, turned.data = i, reversed_joint(joint), joint_name, data
-        draft._joint_names[joint_name] = p
+        editor._joint_names[joint_name] = p
         turned.X = back[i]
     bodies[top].parent, bodies[top].joint_name = WORLD, old_joint
-    draft._joint_names[old_joint] = top
-    draft._bodies = {name: bodies[name] for name in (*path, *(name for name in bodies if name not in path))}
+    editor._joint_names[old_joint] = top
+    editor._bodies = {name: bodies[name] for name in (*path, *(name for name in bodies if name not in path))}

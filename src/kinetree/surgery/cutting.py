@@ -9,7 +9,7 @@ from kinetree.errors import ModelError, TopologyError
 from kinetree.joints import Joint
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
-from kinetree.surgery.model_editor import Draft, as_names, checked_body
+from kinetree.surgery.model_editor import ModelEditor, as_names, checked_body
 from kinetree.surgery.position import position, world_transforms
 
 
@@ -69,17 +69,17 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
             paths.update(model.support(body))
         kept &= paths
     X_0 = world_transforms(model, position(model, q))
-    draft = Draft.of(model)
-    draft.clear_world()
-    place = draft._bodies[top]
+    editor = ModelEditor.of(model)
+    editor.clear_world()
+    place = editor._bodies[top]
     place.parent = WORLD
     place.X = model.X_T[i] @ X_0[model.parent[i]]
-    draft.cut([model.body_names[k] for k in model.outward() if k not in kept])
+    editor.cut([model.body_names[k] for k in model.outward() if k not in kept])
     if joint is not None:
-        draft.set_joint(top, joint, place.joint_name, X_0[i])
+        editor.set_joint(top, joint, place.joint_name, X_0[i])
         if joint.rigid:
-            draft.absorb(top)
-    return draft.result()
+            editor.absorb(top)
+    return editor.result()
 
 
 @checked(model=a_model, bodies=some_names)
@@ -115,8 +115,8 @@ def prune(model: Model, bodies: str | Iterable[str]) -> Model:
     (7, 0.12)
     """
     gone = {k for name in as_names(bodies) for k in model.subtree(model.body(checked_body(model, name, "prune")))}
-    draft = Draft.of(model)
-    if len(gone) == model.nb - 1 and not (draft.frames_on(WORLD) or model.geometry[0]):
+    editor = ModelEditor.of(model)
+    if len(gone) == model.nb - 1 and not (editor.frames_on(WORLD) or model.geometry[0]):
         raise ModelError(f"prune: without {', '.join(as_names(bodies))} nothing would be left of model {model.name!r}")
-    draft.cut([model.body_names[k] for k in sorted(gone)])
-    return draft.result()
+    editor.cut([model.body_names[k] for k in sorted(gone)])
+    return editor.result()

@@ -9,7 +9,7 @@ from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Equipment, Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
-from kinetree.surgery.model_editor import ENDLESS, Draft
+from kinetree.surgery.model_editor import ENDLESS, ModelEditor
 from kinetree.surgery.naming import rename
 
 
@@ -83,23 +83,23 @@ def attach(
     if free_base not in ("replace", "keep"):
         raise TopologyError(f"attach: free_base is {free_base!r}; known: replace, keep")
     mount = model.frame(at)
-    draft = Draft.of(model)
-    guest = Draft.of(rename(other, prefix=prefix) if prefix else other)
+    editor = ModelEditor.of(model)
+    guest = ModelEditor.of(rename(other, prefix=prefix) if prefix else other)
     base, name = _base(guest, other, prefix, free_base)
     name = joint_name or name
     if on is not None:
         guest.reframe(base, guest.pose_of(_frame_of_base(guest, other, prefix + on, base)))
-    _refuse_common_names(draft, guest, model, other, prefix, base, name)
+    _refuse_common_names(editor, guest, model, other, prefix, base, name)
     X = as_transform(f"attach of {other.name!r} at {at!r}", placement) @ mount.X_FB
     guest.set_joint(base, joint or Fixed(), name, X)
     guest._bodies[base].parent = model.body_names[mount.body]
     if list(model.gravity) != list(other.gravity):
-        draft.note("warning", "attach", f"gravity is that of {model.name!r}, {list(model.gravity)}, not that of "
+        editor.note("warning", "attach", f"gravity is that of {model.name!r}, {list(model.gravity)}, not that of "
                                         f"{other.name!r}, {list(other.gravity)} m/s^2")  # fmt: skip
-    _take_over(draft, guest, other)
+    _take_over(editor, guest, other)
     if joint is None or joint.rigid:
-        draft.absorb(base)
-    return draft.result()
+        editor.absorb(base)
+    return editor.result()
 
 
 @checked(model=a_model, at=a_name, mass=a_number, com=an_array, inertia=an_array)
@@ -139,15 +139,15 @@ def add_payload(model: Model, at: str, mass: float, com: Sequence[float] = (0.0,
     2.5
     """
     frame = model.frame(at)
-    draft = Draft.of(model)
-    load = draft._inertia(f"payload at {at}", mass, com, inertia)
+    editor = ModelEditor.of(model)
+    load = editor._inertia(f"payload at {at}", mass, com, inertia)
     I = list(model.I)
     I[frame.body] = I[frame.body] + frame.X_FB.inverse_apply(load)
-    draft.note("info", "add_payload", f"{float(mass):.6g} kg at {at!r}")
-    return model.replace(I=I, report=draft.report)
+    editor.note("info", "add_payload", f"{float(mass):.6g} kg at {at!r}")
+    return model.replace(I=I, report=editor.report)
 
 
-def _base(guest: Draft, other: Model, prefix: str, free_base: str) -> tuple[str, str]:
+def _base(guest: ModelEditor, other: Model, prefix: str, free_base: str) -> tuple[str, str]:
     """The body that stands for the base of a guest, and a name for its joint."""
     roots = guest.roots()
     free = [name for name in roots if isinstance(guest._bodies[name].joint, Free)]
@@ -176,7 +176,7 @@ def _base(guest: Draft, other: Model, prefix: str, free_base: str) -> tuple[str,
     return base, base
 
 
-def _frame_of_base(guest: Draft, other: Model, on: str, base: str) -> str:
+def _frame_of_base(guest: ModelEditor, other: Model, on: str, base: str) -> str:
     names = [name for name in guest.frame_names() if guest.body_of(name) == base]
     if on not in names:
         raise TopologyError(
@@ -188,20 +188,20 @@ def _frame_of_base(guest: Draft, other: Model, on: str, base: str) -> str:
 
 
 def _refuse_common_names(
-    draft: Draft, guest: Draft, model: Model, other: Model, prefix: str, base: str, joint_name: str
+    editor: ModelEditor, guest: ModelEditor, model: Model, other: Model, prefix: str, base: str, joint_name: str
 ) -> None:
     frames = {name for name in guest.frame_names() if name != WORLD}
     joints = {name for name in guest.joint_names() if name != guest._bodies[base].joint_name}
     common = {
-        "body or frame": frames & set(draft.frame_names()),
-        "joint": {*joints, *guest._welded, joint_name} & {*draft.joint_names(), *draft._welded},
+        "body or frame": frames & set(editor.frame_names()),
+        "joint": {*joints, *guest._welded, joint_name} & {*editor.joint_names(), *editor._welded},
     }
     for kind in ("loops", "equalities", "tendons", "actuators"):  # keyframes of one name are joined
-        here, there = ({piece.name for piece in getattr(e, kind)} for e in (draft.equipment, guest.equipment))
+        here, there = ({piece.name for piece in getattr(e, kind)} for e in (editor.equipment, guest.equipment))
         common[kind.rstrip("s")] = here & there - {""}
-    here, there = ({rotor.name for _, _, rotor in part._rotors} for part in (draft, guest))
+    here, there = ({rotor.name for _, _, rotor in part._rotors} for part in (editor, guest))
     common["rotor"] = here & there
-    common["force element"] = {f.name for f in draft._forces} & {f.name for f in guest._forces}
+    common["force element"] = {f.name for f in editor._forces} & {f.name for f in guest._forces}
     doubled = [f"{kind} {name!r}" for kind, names in common.items() for name in sorted(names)]
     if doubled:
         more = f" and {len(doubled) - 6} more" if len(doubled) > 6 else ""
@@ -213,24 +213,24 @@ def _refuse_common_names(
         )
 
 
-def _take_over(draft: Draft, guest: Draft, other: Model) -> None:
-    """Everything of the guest but its world becomes the draft's."""
-    draft._bodies.update(guest._bodies)
-    draft._joint_names.update(guest._joint_names)
-    draft._frames.update({name: place for name, place in guest._frames.items() if place[0] != WORLD})
-    draft._welded.update(guest._welded)
-    draft._constraints += guest._constraints
-    draft._forces += guest._forces
-    draft._rotors += [each for each in guest._rotors if each[1] != WORLD]
+def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
+    """Everything of the guest but its world becomes the editor's."""
+    editor._bodies.update(guest._bodies)
+    editor._joint_names.update(guest._joint_names)
+    editor._frames.update({name: place for name, place in guest._frames.items() if place[0] != WORLD})
+    editor._welded.update(guest._welded)
+    editor._constraints += guest._constraints
+    editor._forces += guest._forces
+    editor._rotors += [each for each in guest._rotors if each[1] != WORLD]
     for joint, on, rotor in guest._rotors:
         if on == WORLD:
-            draft.note("dropped", "attach", f"{rotor} of joint {joint!r}: its stator is the world, left behind")
-    draft.accept_impossible_inertia |= guest.accept_impossible_inertia
+            editor.note("dropped", "attach", f"{rotor} of joint {joint!r}: its stator is the world, left behind")
+    editor.accept_impossible_inertia |= guest.accept_impossible_inertia
     for entry in guest.report:
-        draft.note(entry.level, f"{other.name}: {entry.where}" if entry.where else other.name, entry.message)
-    keys = {key.name: key for key in draft.equipment.keyframes}
+        editor.note(entry.level, f"{other.name}: {entry.where}" if entry.where else other.name, entry.message)
+    keys = {key.name: key for key in editor.equipment.keyframes}
     for key in guest.equipment.keyframes:
         here = keys.get(key.name)
         keys[key.name] = Keyframe(key.name, {**here.q, **key.q}, {**here.v, **key.v}) if here else key
-    both = draft.equipment + guest.equipment
-    draft.equipment = Equipment(both.loops, both.equalities, both.tendons, both.actuators, tuple(keys.values()))
+    both = editor.equipment + guest.equipment
+    editor.equipment = Equipment(both.loops, both.equalities, both.tendons, both.actuators, tuple(keys.values()))

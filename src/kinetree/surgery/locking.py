@@ -10,7 +10,7 @@ from kinetree.arguments import a_model, checked, some_names
 from kinetree.errors import CouplingError
 from kinetree.model import Model
 from kinetree.surgery.locked_equipment import locked_equipment
-from kinetree.surgery.model_editor import Draft, as_mapping
+from kinetree.surgery.model_editor import ModelEditor, as_mapping
 from kinetree.surgery.position import CONSISTENT, joint_position
 
 
@@ -55,17 +55,17 @@ def lock(model: Model, joints: str | Iterable[str] | Mapping[str, object]) -> Mo
     info: lock: joint 'right_finger_slide' locked at 0.02
     """
     positions = _with_followers(model, as_mapping(joints))
-    draft = Draft.of(model)
+    editor = ModelEditor.of(model)
     for joint, q in positions.items():
-        _report(draft, model, joint, q)
+        _report(editor, model, joint, q)
     for joint, q in positions.items():
-        draft.absorb(draft._joint_names[joint], q)
-    draft._constraints = [c for c in draft._constraints if c.joints[0] not in positions]
-    draft.equipment = locked_equipment(draft.equipment, positions, draft.note)
-    for loop in draft.equipment.loops:
-        if draft.body_of(loop.predecessor) == draft.body_of(loop.successor):
-            draft.note("warning", "lock", f"{loop} now connects two frames of one body")
-    return draft.result()
+        editor.absorb(editor._joint_names[joint], q)
+    editor._constraints = [c for c in editor._constraints if c.joints[0] not in positions]
+    editor.equipment = locked_equipment(editor.equipment, positions, editor.note)
+    for loop in editor.equipment.loops:
+        if editor.body_of(loop.predecessor) == editor.body_of(loop.successor):
+            editor.note("warning", "lock", f"{loop} now connects two frames of one body")
+    return editor.result()
 
 
 @checked(model=a_model)
@@ -93,12 +93,12 @@ def merge_fixed(model: Model) -> Model:
     >>> kt.surgery.merge_fixed(whole).nb - whole.nb
     -3
     """
-    draft = Draft.of(model)
+    editor = ModelEditor.of(model)
     fixed = [i for i in model.outward() if model.joints[i].rigid]
     for i in fixed:
-        draft.absorb(model.body_names[i])
-    draft.equipment = locked_equipment(draft.equipment, {model.joint_names[i]: () for i in fixed}, draft.note)
-    return draft.result()
+        editor.absorb(model.body_names[i])
+    editor.equipment = locked_equipment(editor.equipment, {model.joint_names[i]: () for i in fixed}, editor.note)
+    return editor.result()
 
 
 def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, list[float]]:
@@ -132,14 +132,14 @@ def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, lis
     return {joint: positions[joint] for joint in model.joint_names[1:] if joint in positions}
 
 
-def _report(draft: Draft, model: Model, joint: str, q: list[float]) -> None:
+def _report(editor: ModelEditor, model: Model, joint: str, q: list[float]) -> None:
     i = model.joint(joint)
     shown = f"{q[0]:.6g}" if len(q) == 1 else f"({', '.join(f'{x:.6g}' for x in q)})"
-    draft.note("info", "lock", f"joint {joint!r} locked" + (f" at {shown}" if q else ""))
+    editor.note("info", "lock", f"joint {joint!r} locked" + (f" at {shown}" if q else ""))
     slot = model.v_slice[i]
     if len(q) == slot.stop - slot.start:
         beyond = (np.array(q) < model.lower[slot]) | (np.array(q) > model.upper[slot])
         for k in np.flatnonzero(beyond):
             low, high = model.lower[slot][k], model.upper[slot][k]
-            draft.note("warning", "lock", f"joint {joint!r} is locked at {q[k]:.6g}, beyond its limits "
+            editor.note("warning", "lock", f"joint {joint!r} is locked at {q[k]:.6g}, beyond its limits "
                                           f"[{low:g}, {high:g}]")  # fmt: skip

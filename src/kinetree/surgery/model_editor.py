@@ -1,4 +1,4 @@
-"""A model taken apart: bodies that are welded, cut off, re-framed and hung elsewhere, and then built again."""
+"""A model taken apart: bodies that are welded, cut off, re-framed and attached elsewhere, and then built again."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kinetree.spatial import Inertia, Transform
 ENDLESS = "plane"  # a shape that belongs to the world and can be on nothing that moves
 
 
-class Draft(ModelBuilder):
+class ModelEditor(ModelBuilder):
     """The records of a model, with the steps of which surgery consists.
 
-    ``Draft.of(model)`` copies what it changes, so the model stays what it is. Bodies are cut and joined by name; the
-    world is the body ``WORLD``, which only other methods know to be stored apart.
+    ``ModelEditor.of(model)`` copies the records, so the model is not changed. Bodies are cut and joined by name; the
+    world is the body ``WORLD``, which is stored apart.
     """
 
     def result(self) -> Model:
@@ -28,7 +28,7 @@ class Draft(ModelBuilder):
     # Questions -------------------------------------------------------------------------------------------------------
 
     def roots(self) -> list[str]:
-        """The bodies that hang on the world."""
+        """The bodies attached to the world."""
         return [body.name for body in self._bodies.values() if body.parent == WORLD]
 
     def joint_names(self) -> list[str]:

@@ -9,7 +9,7 @@ from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
-from kinetree.surgery.model_editor import Draft
+from kinetree.surgery.model_editor import ModelEditor
 
 Names = Mapping[str, str] | Callable[[str], str] | None
 
@@ -63,11 +63,11 @@ def rename(
     >>> left.body_names, left.joint_names
     (('world', 'left_upper', 'left_lower'), (None, 'left_shoulder', 'left_knee'))
     """
-    draft = Draft.of(model)
+    editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
     owned += [part.name for part in (*model.rotors, *model.elements)]
-    others = [frame for frame in draft.frame_names() if frame != WORLD and frame not in draft._bodies]
+    others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
         names = list(names)
@@ -90,20 +90,20 @@ def rename(
     own = new_names("piece of equipment", owned, equipment, unique=False)  # its kinds have names of their own
     frame = {WORLD: WORLD, **body, **frame}
 
-    for record in draft._bodies.values():
+    for record in editor._bodies.values():
         record.name, record.joint_name = body[record.name], joint[record.joint_name]
         record.parent = frame[record.parent]
         record.geometry = [_labeled(shape, prefix, suffix) for shape in record.geometry]
-    draft._bodies = {record.name: record for record in draft._bodies.values()}
-    draft._joint_names = {record.joint_name: record.name for record in draft._bodies.values()}
-    draft._frames = {frame[name]: (frame[on], X) for name, (on, X) in draft._frames.items()}
-    draft._welded = {joint[name]: frame.get(carried, carried) for name, carried in draft._welded.items()}
-    draft._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in draft._constraints]
-    draft._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in draft._forces]
-    draft._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in draft._rotors]
-    draft._world_geometry = [_labeled(shape, prefix, suffix) for shape in draft._world_geometry]
-    draft.equipment = draft.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
-    return draft.result()
+    editor._bodies = {record.name: record for record in editor._bodies.values()}
+    editor._joint_names = {record.joint_name: record.name for record in editor._bodies.values()}
+    editor._frames = {frame[name]: (frame[on], X) for name, (on, X) in editor._frames.items()}
+    editor._welded = {joint[name]: frame.get(carried, carried) for name, carried in editor._welded.items()}
+    editor._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in editor._constraints]
+    editor._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in editor._forces]
+    editor._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in editor._rotors]
+    editor._world_geometry = [_labeled(shape, prefix, suffix) for shape in editor._world_geometry]
+    editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
+    return editor.result()
 
 
 def _labeled(shape, prefix: str, suffix: str):

@@ -9,7 +9,7 @@ from kinetree.joints import Revolute
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
 from kinetree.spatial import IdentityRotation, Transform, Vector3
-from kinetree.surgery.model_editor import Draft
+from kinetree.surgery.model_editor import ModelEditor
 
 
 @checked(model=a_model)
@@ -51,19 +51,19 @@ def expand_rotors(model: Model) -> Model:
     >>> bool(np.allclose(a_explicit, [*a, 50.0 * a[1]], rtol=1e-12))
     True
     """
-    draft = Draft.of(model)
-    for joint, stator, rotor in draft._rotors:
-        draft._give_inertia(stator, rotor.locked_inertia * -1.0)
+    editor = ModelEditor.of(model)
+    for joint, stator, rotor in editor._rotors:
+        editor._give_inertia(stator, rotor.locked_inertia * -1.0)
         place = Transform(IdentityRotation(), rotor.center)
         axis = tuple(map(float, rotor.axis))
-        draft.add_body(rotor.name, stator, Revolute(axis), placement=place, mass=rotor.mass)
-        record = draft._bodies[rotor.name]
+        editor.add_body(rotor.name, stator, Revolute(axis), placement=place, mass=rotor.mass)
+        record = editor._bodies[rotor.name]
         record.inertia = replace(rotor, center=Vector3.zero()).locked_inertia
-        draft.add_coupling(rotor.name, joint, rotor.ratio)
+        editor.add_coupling(rotor.name, joint, rotor.ratio)
         if rotor.mass == 0.0:
-            draft.note("warning", f"body {rotor.name!r}", "impossible inertia taken as it is: moments without mass")
-            draft.accept_impossible_inertia = True
+            editor.note("warning", f"body {rotor.name!r}", "impossible inertia taken as it is: moments without mass")
+            editor.accept_impossible_inertia = True
         where = "the world" if stator == WORLD else f"{stator!r}"
-        draft.note("info", "expand_rotors", f"{rotor} is a body on {where}, coupled to joint {joint!r}")
-    draft._rotors = []
-    return draft.result()
+        editor.note("info", "expand_rotors", f"{rotor} is a body on {where}, coupled to joint {joint!r}")
+    editor._rotors = []
+    return editor.result()

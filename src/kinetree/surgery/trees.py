@@ -15,7 +15,7 @@ from kinetree.model.graph import MechanismGraph, named_loops
 from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, hang, is_identity
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
-from kinetree.surgery.model_editor import Draft
+from kinetree.surgery.model_editor import ModelEditor
 from kinetree.surgery.states import StateMap
 
 LIMITS = ("lower", "upper", *ACTUATOR_LIMITS)  # infinite where there are none
@@ -98,32 +98,32 @@ def retree(
     closed = [name for name in tree.chords if name not in closing]
     if not opened:
         return model
-    draft = Draft.of(model)
-    keyframes = draft.equipment.keyframes
-    records = {name: _record(draft, links[name], model, unsupported) for name in closed}
-    _forget(draft, model, closed, unsupported)
+    editor = ModelEditor.of(model)
+    keyframes = editor.equipment.keyframes
+    records = {name: _record(editor, links[name], model, unsupported) for name in closed}
+    _forget(editor, model, closed, unsupported)
     softness = [name for name in opened if closing[name].softness is not None]
     for name in softness:
-        draft.note("info", f"joint {name!r}", "is a joint of the tree now, exact; its softness is not held")
+        editor.note("info", f"joint {name!r}", "is a joint of the tree now, exact; its softness is not held")
     moved = hang(tree, links)
     for hung in moved:
         if not is_identity(hung.Y):
-            draft.reframe(hung.body, hung.Y)
+            editor.reframe(hung.body, hung.Y)
     for hung in moved:
-        body = draft._bodies[hung.body]
+        body = editor._bodies[hung.body]
         body.parent, body.joint, body.joint_name, body.X = hung.parent, hung.joint, hung.joint_name, hung.X_T
         body.data = dict(links[hung.joint_name].data)
-    draft._joint_names = {hung.joint_name: hung.body for hung in moved}
-    draft._bodies = {hung.body: draft._bodies[hung.body] for hung in moved}
-    left = tuple(loop for loop in draft.equipment.loops if not any(loop is closing[name] for name in opened))
-    draft.equipment = dataclasses.replace(draft.equipment, loops=(*left, *records.values()), keyframes=())
-    return _with_keyframes(model, draft.result(), keyframes)
+    editor._joint_names = {hung.joint_name: hung.body for hung in moved}
+    editor._bodies = {hung.body: editor._bodies[hung.body] for hung in moved}
+    left = tuple(loop for loop in editor.equipment.loops if not any(loop is closing[name] for name in opened))
+    editor.equipment = dataclasses.replace(editor.equipment, loops=(*left, *records.values()), keyframes=())
+    return _with_keyframes(model, editor.result(), keyframes)
 
 
 def _links(model: Model) -> dict[str, Link]:
     """All joints of a model, of the tree and of loops, between bodies in the model's coordinates."""
-    draft, links = Draft.of(model), {}
-    for body in draft._bodies.values():
+    editor, links = ModelEditor.of(model), {}
+    for body in editor._bodies.values():
         data = {what: values for what, values in body.data.items() if _says_something(body, what, values)}
         link = Link(body.joint_name, body.joint, body.parent, body.name, body.X, Transform.identity(), data)
         links[link.name] = link.straight()
@@ -160,21 +160,21 @@ def _users(model: Model, joint: str) -> list[str]:
     return users
 
 
-def _record(draft: Draft, link: Link, model: Model, unsupported: str) -> LoopJoint:
+def _record(editor: ModelEditor, link: Link, model: Model, unsupported: str) -> LoopJoint:
     """A joint of the tree as a loop joint, between frames in the coordinates that the bodies have before they move."""
     if lost := link.only_in_tree:
         if unsupported == "raise":
             link.as_loop()
-        draft.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not held")
+        editor.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not held")
     if given := [what for what in ACTUATOR_LIMITS if what in link.data]:
-        draft.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not held")
+        editor.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not held")
     data = {what: value for what, value in link.data.items() if what not in lost}
     # The frames with the bodies' names stay where they are, wherever in the body that is.
     seen = [model.frame(body).X_FB.inverse() for body in (link.predecessor, link.successor)]
     return dataclasses.replace(link, X_P=link.X_P @ seen[0], X_S=link.X_S @ seen[1], data=data).as_loop()
 
 
-def _forget(draft: Draft, model: Model, closed: list[str], unsupported: str) -> None:
+def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: str) -> None:
     """Take out what refers to joints that leave the tree, or refuse."""
     for name in closed:
         if (users := _users(model, name)) and unsupported == "raise":
@@ -185,11 +185,11 @@ def _forget(draft: Draft, model: Model, closed: list[str], unsupported: str) -> 
                 users=users,
             )
         for user in users:
-            draft.note("dropped", "retree", f"{user}: joint {name!r} closes a loop now")
-    draft.equipment = dataclasses.replace(draft.equipment, keyframes=())
-    draft._cut_references(frames=(), joints=closed)
+            editor.note("dropped", "retree", f"{user}: joint {name!r} closes a loop now")
+    editor.equipment = dataclasses.replace(editor.equipment, keyframes=())
+    editor._cut_references(frames=(), joints=closed)
     for name in closed:
-        draft._lock_rotors(name, "its joint closes a loop")
+        editor._lock_rotors(name, "its joint closes a loop")
 
 
 def _with_keyframes(model: Model, new: Model, keyframes: tuple[Keyframe, ...]) -> Model:

@@ -45,7 +45,7 @@ def lint(
     -----
     Every broken rule is found in one run, by the reader that loads the file: there is an error exactly where
     `kinetree.load` raises one. MJCF files are compiled by MuJoCo, which names one error at a time: it gets copies in
-    which the last one is mended, at most 300. The codes are explained in docs/lint.md.
+    which the last one is repaired, at most 300. The codes are explained in docs/lint.md.
 
     Examples
     --------

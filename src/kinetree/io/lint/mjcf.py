@@ -1,4 +1,4 @@
-"""Lint for MJCF: the reader itself, on a copy of the file in which one fault after the other is mended.
+"""Lint for MJCF: the reader itself, on a copy of the file in which one fault after the other is repaired.
 
 So an error is what loading refuses, by the words of the same reader and of MuJoCo.
 """
@@ -23,7 +23,7 @@ from kinetree.io.mjcf.repair import MendedCopy
 from kinetree.io.mjcf.sources import Sources
 from kinetree.io.xml.reader import Node
 
-ROUNDS = 300  # errors of MuJoCo that are mended, at most
+ROUNDS = 300  # errors of MuJoCo that are repaired, at most
 SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a few times only
 _LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}
 _EXACT = ("mesh-missing", "not-computed")
@@ -41,7 +41,7 @@ class _Notes(Notes):
 
 
 def examine_mjcf(source: str | PathLike, file: str, package_dirs: Iterable) -> tuple[list[Finding], Facts | None]:
-    """Load strictly; where that fails, mend and go on. The facts are those of what was mended, if it loads at last."""
+    """Load strictly; where that fails, repair and go on. The facts are those of the repaired copy, if it loads."""
     source = source if isinstance(source, str) else Path(source)
     try:
         require_mujoco()
@@ -81,7 +81,7 @@ def _examine_broken(source, file: str, package_dirs: Iterable, refusal: Exceptio
             compiled, node = None, sources.blamed(error)
             if not copy.follows(error, node):
                 errors.append(_finding_of(error, file))
-            if not copy.mend(error, node):
+            if not copy.repair(error, node):
                 break
             if time.monotonic() > end:
                 found.append(_unfinished(file))
@@ -98,7 +98,7 @@ def _examine_broken(source, file: str, package_dirs: Iterable, refusal: Exceptio
 
 def _unfinished(file: str) -> Finding:
     message = "MuJoCo names one error at a time, and has been asked often enough; there may be more"
-    return finding("unfinished", file, None, "", message, "mend those, then ask again")
+    return finding("unfinished", file, None, "", message, "repair those, then ask again")
 
 
 def _included_again(sources: Sources) -> list[Node]:

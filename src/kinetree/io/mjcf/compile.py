@@ -79,10 +79,10 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
     sources = notes.sources
     check_numbers(sources)
     check_sizes(sources)
-    with _quiet(mujoco) as said:
+    with _quiet(mujoco) as reported:
         try:
             spec = _parse(mujoco, source, sources)
-            if any("'NaN'" in warning for warning in said):
+            if any("'NaN'" in warning for warning in reported):
                 fault = "NaN is not a finite number"
                 raise sources.number_error("nan", fault) or sources.main.fail(None, fault, code="bad-number")
             compiled = _compile(mujoco, spec, MeshFinder(sources.base, package_dirs), notes, inertia, massless)
@@ -90,7 +90,7 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
             raise
         except (ValueError, mujoco.FatalError, RuntimeError) as error:
             raise sources.compiler_error(str(error)) from None
-    for warning in dict.fromkeys(said):
+    for warning in dict.fromkeys(reported):
         notes.info(sources.main.file, f"MuJoCo's compiler warns: {' '.join(warning.split())}")
     return compiled
 
@@ -116,16 +116,16 @@ def _without_declaration(source: str) -> str:
 @contextmanager
 def _quiet(mujoco) -> Iterator[list[str]]:
     """Collect MuJoCo's warnings, which it would print and write to a file in the working folder."""
-    said: list[str] = []
+    reported: list[str] = []
     with _LOCK, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(said.append)
+        mujoco.set_mju_user_warning(reported.append)
         try:
-            yield said
+            yield reported
         finally:
             mujoco.set_mju_user_warning(before)
-            said += [str(warning.message) for warning in caught]
+            reported += [str(warning.message) for warning in caught]
 
 
 def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massless: str) -> Compiled:
@@ -140,9 +140,9 @@ def _compile(mujoco, spec, finder: MeshFinder, notes: Notes, inertia: str, massl
             model = spec.compile()
             break
         except (ValueError, RuntimeError) as error:
-            said = str(error)
-            mended = repairs.mend(said) or _mend_length_ranges(spec, said, notes)
-            if not (mended or _mend_meshes(mujoco, spec, files, placeholders, notes)):
+            text = str(error)
+            repaired = repairs.repair(text) or _repair_length_ranges(spec, text, notes)
+            if not (repaired or _repair_meshes(mujoco, spec, files, placeholders, notes)):
                 raise
     _remember_lines(spec, notes.sources)
     scales = {_mesh_name(mesh): tuple(map(float, mesh.scale)) for mesh in spec.meshes}
@@ -161,29 +161,29 @@ def _remember_lines(spec, sources: Sources) -> None:
                 sources.remember(kind, f"{kind}_{k}", int(line[1]))
 
 
-def _mend_length_ranges(spec, said: str, notes: Notes) -> bool:
+def _repair_length_ranges(spec, text: str, notes: Notes) -> bool:
     """Do without the length ranges of actuators, which are data here, where MuJoCo does not find them."""
-    if not re.search("engthrange|simulation is unstable", said) or not spec.compiler.LRopt.mode:
+    if not re.search("engthrange|simulation is unstable", text) or not spec.compiler.LRopt.mode:
         return False
     spec.compiler.LRopt.mode = 0
-    message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(said.split())}"
+    message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(text.split())}"
     notes.warning(notes.sources.main.file, message)
     return True
 
 
-def _mend_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], notes: Notes) -> bool:
+def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], notes: Notes) -> bool:
     """Replace each mesh that cannot be read and on which no inertia depends; whether there was one."""
-    mended = False
+    repaired = False
     for mesh in spec.meshes:
         name = _mesh_name(mesh)
         reason = None if name in placeholders else _harmless_fault(mujoco, mesh, spec, files.get(name))
         if reason is not None:
-            mended = True
+            repaired = True
             placeholders.add(name)
             _make_placeholder(mesh)
             where = notes.sources.where("mesh", name)
             notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it", "mesh-missing")
-    return mended
+    return repaired
 
 
 def _leave_out_textures(mujoco, spec) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinetree.errors import InertiaError, ModelError
 from kinetree.io.inertia_rules import settle
-from kinetree.io.mjcf.messages import understood
+from kinetree.io.mjcf.messages import parsed_message
 from kinetree.io.mjcf.notes import Notes
 from kinetree.model.builder import rotation_of_quaternion
 
@@ -38,16 +38,16 @@ class InertiaRepairs:
         self._spec, self._inertia, self._massless, self._notes = spec, inertia, massless, notes
         self._own: dict[int, tuple[float, np.ndarray, bool]] = {}  # mass, tensor, whether in the body's own axes
 
-    def mend(self, said: str) -> bool:
-        """Change the specification so that what the compiler said does not hold any more; False if it is not of mass.
+    def repair(self, text: str) -> bool:
+        """Change the specification so that the compiler's message no longer applies; False if it is not about mass.
 
         Raises
         ------
         InertiaError, ModelError
-            If the user's choice does not mend it.
+            If the user's choice does not repair it.
         """
-        number = _BODY.search(said)
-        impossible, too_light = _IMPOSSIBLE.search(said), _TOO_LIGHT.search(said)
+        number = _BODY.search(text)
+        impossible, too_light = _IMPOSSIBLE.search(text), _TOO_LIGHT.search(text)
         if not number or not (impossible or too_light):
             return False
         k = int(number[1])
@@ -56,12 +56,12 @@ class InertiaRepairs:
             return False
         body = bodies[k]
         name = body.name or f"body_{k}"
-        if not body.name and (line := understood(said).line):
+        if not body.name and (line := parsed_message(text).line):
             self._notes.sources.remember("body", name, line)
         where = self._notes.sources.where("body", name)
         mass, I, full = _given(body)
         if impossible:
-            I = self._settled(where, name, mass, I, said)
+            I = self._settled(where, name, mass, I, text)
             self._own[k] = mass, I, full
             largest = float(np.abs(I).max()) or _SMALL
             if full:
@@ -74,7 +74,7 @@ class InertiaRepairs:
                 raise infinite
             return False
         if mass < 0.0 or (self._inertia == "raise" and np.diag(I).min() < 0.0):
-            self._settled(where, name, mass, I, said)  # no choice mends a negative mass
+            self._settled(where, name, mass, I, text)  # no choice repairs a negative mass
         if self._massless == "raise":
             raise self._fail(
                 name,
@@ -96,11 +96,11 @@ class InertiaRepairs:
             body.inertia = [max(float(x), _SMALL) for x in np.diag(I)]
         return True
 
-    def _settled(self, where: str, name: str, mass: float, I: np.ndarray, said: str) -> np.ndarray:
+    def _settled(self, where: str, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
         try:
             if self._inertia == "raise":
                 settle(mass, I, "raise", "")
-                rule = said.partition("\n")[0].removeprefix("Error: ")
+                rule = text.partition("\n")[0].removeprefix("Error: ")
                 raise self._fail(
                     name,
                     f"body '{name}': MuJoCo: {rule}",
@@ -128,7 +128,7 @@ class InertiaRepairs:
         return inertial.fail(message, error, **values)
 
     def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
-        """Mass, center of mass and inertia about it, by the compiled number of each body that was mended."""
+        """Mass, center of mass and inertia about it, by the compiled number of each body that was repaired."""
         found = {}
         for k, (mass, I, full) in self._own.items():
             R = np.eye(3) if full else rotation_of_quaternion(mj.body_iquat[k])

@@ -35,7 +35,7 @@ _PLACE = re.compile(r"Element(?: '(?P<tag>[^']*)'| name '(?P<name>[^']*)', id (?
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class CompilerMessage:
     """An error of MuJoCo in parts.
 
     Parameters
@@ -45,7 +45,7 @@ class Said:
     code, repair : str
         The rule that is broken, and what to do about it.
     tag, name : str or None
-        Of the element concerned, as far as they are told.
+        Of the element concerned, as far as they are found.
     number : int or None
         Of the element among those of its kind, in the order of the compiled model.
     line : int or None
@@ -64,21 +64,22 @@ class Said:
     rest: str = ""
 
 
-def understood(said: str) -> Said:
+def parsed_message(text: str) -> CompilerMessage:
     """Take an error of MuJoCo apart.
 
     Examples
     --------
-    >>> found = understood("Error: axis too small in joint\\nElement name 'j', id 0, line 7")
+    >>> found = parsed_message("Error: axis too small in joint\\nElement name 'j', id 0, line 7")
     >>> found.code, found.message, found.name, found.line
     ('zero-axis', 'axis too small in joint', 'j', 7)
     """
-    first, _, second = said.strip().partition("\n")
+    first, _, second = text.strip().partition("\n")
     message = re.sub(r"^((XML )?Error:\s*)+", "", first).strip()
     rule = next((rule for rule in _RULES if rule[0].search(message)), None)
     code, repair = rule[1:] if rule else ("mujoco", "")
     place = _PLACE.search(second)
     if place is None:
-        return Said(message, code, repair, rest=" ".join(second.split()))
+        return CompilerMessage(message, code, repair, rest=" ".join(second.split()))
     number, line = place["id"], int(place["line"] or 0) or None
-    return Said(message, code, repair, place["tag"], place["name"], None if number is None else int(number), line)
+    number = None if number is None else int(number)
+    return CompilerMessage(message, code, repair, place["tag"], place["name"], number, line)

@@ -1,8 +1,8 @@
-"""A copy of an MJCF file in which one fault after the other is mended, so that MuJoCo goes on to the next.
+"""A copy of an MJCF file in which one fault after the other is repaired, so that MuJoCo goes on to the next.
 
 MuJoCo stops at its first error. Lint has it read a copy in which the element at fault is replaced by one that breaks
-no rule, and so on. What follows from a mend alone (a motor whose joint had to be removed) is no fault of the file. The
-copy is one text, without includes, with one element on each line, so that each of MuJoCo's lines is an element.
+no rule, and so on. What follows from a repair alone (a motor whose joint had to be removed) is no fault of the file.
+The copy is one text, without includes, with one element on each line, so that each of MuJoCo's lines is an element.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class MendedCopy:
     # Whose fault --------------------------------------------------------------------------------------------------
 
     def follows(self, error: Exception, node: Node | None) -> bool:
-        """Whether an error comes from a mend, and not from the files."""
+        """Whether an error comes from a repair, and not from the files."""
         code, message = getattr(error, "code", ""), str(getattr(error, "summary", error))
         if code == "unknown-name":
             if "default c" in message and _NO_CLASS in self._lost:
@@ -106,12 +106,12 @@ class MendedCopy:
 
     # Mends --------------------------------------------------------------------------------------------------------
 
-    def mend(self, error: Exception, node: Node | None) -> bool:
+    def repair(self, error: Exception, node: Node | None) -> bool:
         """Change the element at fault; False if nothing is known that would help."""
         if node is None:
             return False
         if (holder := self._sources.holder(node)) is not node:
-            # MuJoCo reads attached files itself, so that nothing can be mended in them.
+            # MuJoCo reads attached files itself, so that nothing can be repaired in them.
             return holder.element.getparent() is not None and self.remove(holder)
         code, message = getattr(error, "code", ""), str(getattr(error, "summary", error))
         tried = self._mends[node, message] = self._mends.get((node, message), 0) + 1

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
 from kinetree.files import why_not_ordinary
-from kinetree.io.mjcf.messages import understood
+from kinetree.io.mjcf.messages import parsed_message
 from kinetree.io.mjcf.words import likely
 from kinetree.io.xml.numbers import KNOWN
 from kinetree.io.xml.reader import Document, Node, shown
@@ -223,29 +223,29 @@ class Sources:
                     return node.fail(message, code="bad-number", repair=repair, attribute=attribute, value=value)
         return None
 
-    def compiler_error(self, said: str) -> Exception:
+    def compiler_error(self, text: str) -> Exception:
         """What MuJoCo's parser or compiler says, as an MJCFError that opens with file and line."""
-        told = understood(said)
-        message, code = told.message, told.code
-        if told.tag is None and told.name is None and told.line is None:
+        found = parsed_message(text)
+        message, code = found.message, found.code
+        if found.tag is None and found.name is None and found.line is None:
             node = self._with_file(message)
-            message += f" ({told.rest})" if told.rest else ""
+            message += f" ({found.rest})" if found.rest else ""
         else:
-            node = self._blamed(message, told.tag, told.name, told.line)
-            if told.tag:
-                message += f" (element <{told.tag}>)"
-            elif told.name:
-                message += f" (element '{told.name}')"
+            node = self._blamed(message, found.tag, found.name, found.line)
+            if found.tag:
+                message += f" (element <{found.tag}>)"
+            elif found.name:
+                message += f" (element '{found.name}')"
         tag, kind = ("", "") if node is None else (node.tag, node.element.get("type"))
         if code == "file-not-found" and tag == "include":
             code = "include-not-found"
         if code == "bad-choice" and tag == "joint" and f"'{kind}'" in message:
             code = "unknown-joint-type"
         document = node.document if node is not None else self.main
-        place = node if node is not None else told.line
-        words = re.findall(r"'([^']*)'", told.message)
-        repair = likely(code, words, tag, self._all_names() if code == "unknown-name" else ()) or told.repair
-        return document.fail(place, f"MuJoCo: {message}", code=code, repair=repair, said=said)
+        place = node if node is not None else found.line
+        words = re.findall(r"'([^']*)'", found.message)
+        repair = likely(code, words, tag, self._all_names() if code == "unknown-name" else ()) or found.repair
+        return document.fail(place, f"MuJoCo: {message}", code=code, repair=repair, text=text)
 
     def _all_names(self) -> list[str]:
         named = [name for node in self.nodes() if (name := node.element.get("name"))]

@@ -18,8 +18,8 @@ from kinetree.io.mjcf.write_inertia import write_inertia
 from kinetree.io.mjcf.write_joints import Part, Place, places
 from kinetree.io.mjcf.write_shapes import Shapes, pose
 from kinetree.io.mjcf.write_states import States, shown_positions
-from kinetree.io.number_text import decimal, decimals, quaternion_of, undone
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml.text import add, root, text_of
@@ -39,8 +39,8 @@ def to_mjcf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     ----------
     model : Model
     unsupported : {"raise", "drop"}
-        What to do with what MJCF cannot say: stops, springs of single freedoms of a ball joint, other loop joints than
-        connect and weld. Joints that are no hinges and slides in a row are always refused.
+        What to do with features that MJCF does not support: stops, springs of single freedoms of a ball joint, other
+        loop joints than connect and weld. Joints that are no hinges and slides in a row are always refused.
     meshes : {"keep", "drop"}
         MuJoCo refuses files whose meshes are not there. Those that it cannot read (all but stl, obj, msh) are left out.
 
@@ -75,11 +75,11 @@ def mjcf_text(
     model, *, unsupported: str = "raise", meshes: str = "keep", folder: Path | None = None
 ) -> tuple[str, Report]:
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
-    losses = Losses(model, "MJCF", unsupported)
-    settle_physics(model, losses)
-    file = MjcfFile(model, losses, MeshNames(meshes, folder, losses))
+    features = UnsupportedFeatures(model, "MJCF", unsupported)
+    settle_physics(model, features)
+    file = MjcfFile(model, features, MeshNames(meshes, folder, features))
     file.write()
-    return text_of(file.root), losses.report()
+    return text_of(file.root), features.report()
 
 
 class MjcfFile:
@@ -93,18 +93,18 @@ class MjcfFile:
         Where the file shows the robot.
     """
 
-    def __init__(self, model, losses: Losses, mesh_names: MeshNames) -> None:
-        self.model, self.losses = model, losses
+    def __init__(self, model, features: UnsupportedFeatures, mesh_names: MeshNames) -> None:
+        self.model, self.features = model, features
         self.root = root("mujoco", model=model.name)
         add(self.root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
-        add(self.root, "option", gravity=decimals(model.gravity))
+        add(self.root, "option", gravity=numbers_text(model.gravity))
         asset = add(self.root, "asset")
-        self.shapes = Shapes(asset, mesh_names, losses)
-        self.places = places(model, losses, _referred(model), shown_positions(model))
+        self.shapes = Shapes(asset, mesh_names, features)
+        self.places = places(model, features, _referred(model), shown_positions(model))
         self.place_of = {i: place for place in self.places.values() for i in place.bodies}
         self.parts: list[Part] = []
         self.parts_of: dict[str, list[Part]] = {name: [] for name in model.joint_names[1:]}
-        self.states = States(model, [part for place in self.places.values() for part in place.parts], losses)
+        self.states = States(model, [part for place in self.places.values() for part in place.parts], features)
         self.elements: dict[int, object] = {}
         self.own_bodies = {model.body_names[0]}  # frames that are the frame of a body of the file
         self.sites: dict[str, int] = {}  # to the body they are on
@@ -115,7 +115,7 @@ class MjcfFile:
 
     def write(self) -> None:
         """Everything, in the order in which MuJoCo's own files have it."""
-        model, losses = self.model, self.losses
+        model, features = self.model, self.features
         world = self.elements[0] = add(self.root, "worldbody")
         for shape in model.geometry[0]:
             self._geom(world, shape, 0, np.zeros(3), False)
@@ -135,18 +135,18 @@ class MjcfFile:
             self.root.remove(self.root.find("asset"))
         write_equipment(self)
         if not is_depth_first(model):
-            losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
+            features.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if max(model.depth) > DEEPEST:
             message = f"{max(model.depth)} bodies in a chain: kinetree reads {DEEPEST} of them, MuJoCo about 490"
-            losses.note("", message, "warning")
+            features.note("", message, "warning")
         order = [*self.merged, *sorted(self.sites, key=self.sites.get)]
         if [f.name for f in model.frames[model.nb :] if f.name not in self.wrapped] != order:
-            losses.note("", "further frames are read in another order: merged bodies first, then sites body by body")
+            features.note("", "further frames are read in another order: merged bodies first, then sites body by body")
         fixed = Names(part.name for part in self.parts)
         read = {frame: fixed.new(frame) for frame in self.merged}
         for joint, frame in model.welded.items():
             if read.get(frame) != joint:
-                losses.omit("names of fixed joints", repr(joint))
+                features.omit("names of fixed joints", repr(joint))
 
     # The tree --------------------------------------------------------------------------------------------------------
 
@@ -160,17 +160,17 @@ class MjcfFile:
             self.parts.append(part)
             self.parts_of[model.joint_names[part.body]].append(part)
             self._joint(element, part)
-        write_inertia(element, name, model.I[i], place.shift, bool(place.parts), self.losses)
+        write_inertia(element, name, model.I[i], place.shift, bool(place.parts), self.features)
         for shape in model.geometry[i]:
             self._geom(element, shape, i, place.shift, moving)
         if not place.parts and model.joint_names[i] != name:
-            self.losses.omit("names of fixed joints", repr(model.joint_names[i]))
+            self.features.omit("names of fixed joints", repr(model.joint_names[i]))
         if not place.spare:
             self.own_bodies.add(name)
             return
         own, spare = model.frames[i], self.names.new(f"{name}_frame")
         message = f"the frame of this name is not one that MuJoCo can give the body; written as site {spare!r}"
-        self.losses.note(f"body {name!r}", message, "warning")
+        self.features.note(f"body {name!r}", message, "warning")
         add(element, "site", name=spare, **pose(own.R_BF, own.p_BF))
         self.sites[spare] = i
 
@@ -180,10 +180,10 @@ class MjcfFile:
             at = self.states.shown(place.parts[0])
             if self.states.placement(place.parts[0]) is not None:
                 message = "its q is the pose in the world in the file, not relative to its placement in the model"
-                self.losses.note(f"joint {place.parts[0].name!r}", message, "warning")
-            position = {"pos": decimals(at[:3])} if any(at[:3]) else {}
+                self.features.note(f"joint {place.parts[0].name!r}", message, "warning")
+            position = {"pos": numbers_text(at[:3])} if any(at[:3]) else {}
             turned = tuple(at[3:]) != (1.0, 0.0, 0.0, 0.0)
-            return position | ({"quat": decimals(at[3:])} if turned else {})
+            return position | ({"quat": numbers_text(at[3:])} if turned else {})
         shift = self.place_of[parent].shift if parent else np.zeros(3)
         lever = rotation_of_quaternion(quaternion_of(place.R)) @ place.first_anchor
         # The reader adds the shift of the parent's frame, then the way from the body's frame to the anchor.
@@ -199,12 +199,12 @@ class MjcfFile:
             return
         attributes = {"name": part.name, "type": part.kind}
         if part.kind != "free" and part.anchor.any():
-            attributes["pos"] = decimals(part.anchor.tolist())
+            attributes["pos"] = numbers_text(part.anchor.tolist())
         if part.axis is not None:
-            attributes["axis"] = decimals(part.axis)
+            attributes["axis"] = numbers_text(part.axis)
         if part.ref:
-            attributes["ref"] = decimal(part.ref)
-        add(element, "joint", **attributes, **joint_attributes(self.model, part, self.losses))
+            attributes["ref"] = number_text(part.ref)
+        add(element, "joint", **attributes, **joint_attributes(self.model, part, self.features))
 
     def _geom(self, element, shape, body: int, shift, moving: bool) -> None:
         name = next((frame for frame, wrapped in self.wrapped.items() if wrapped is shape), "")
@@ -223,7 +223,7 @@ class MjcfFile:
         self.own_bodies.add(frame.name)
         self.merged.append(frame.name)
         if heavy:
-            write_inertia(element, frame.name, frame.X_FB @ I, np.zeros(3), False, self.losses)
+            write_inertia(element, frame.name, frame.X_FB @ I, np.zeros(3), False, self.features)
 
     def _host(self, body: int) -> int:
         return self.place_of[body].body if body else 0
@@ -247,7 +247,7 @@ class MjcfFile:
             if name not in self.sites:
                 name = self.names.new(name)
                 self._site(name, self.model.frame(frame))
-                self.losses.note(f"frame {frame!r}", f"a body; what needs a site there gets {name!r}")
+                self.features.note(f"frame {frame!r}", f"a body; what needs a site there gets {name!r}")
             return name
         return frame
 
@@ -256,7 +256,7 @@ class MjcfFile:
         at = self.model.frame(frame)
         name = self.names.new(wish)
         self._site(name, Frame(name, at.body, at.R_BF @ R, at.p_BF + at.R_BF @ p))
-        self.losses.note(f"site {name!r}", "made for a loop joint, whose place there has no frame")
+        self.features.note(f"site {name!r}", "made for a loop joint, whose place there has no frame")
         return name
 
     def _world_carrier(self) -> Frame | None:
@@ -266,7 +266,7 @@ class MjcfFile:
             return None
         frames = [f for f in self.model.frames[1:] if f.body == 0]
         if not frames:
-            self.losses.note("body 'world'", "inertia fixed to the world left out: no frame carries it; no effect")
+            self.features.note("body 'world'", "inertia fixed to the world left out: no frame carries it; no effect")
             return None
         return min(frames, key=lambda f: (f.name not in self.welded, not f.is_identity))
 

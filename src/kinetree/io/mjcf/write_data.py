@@ -1,4 +1,4 @@
-"""What belongs to a joint: springs, friction, limits, as attributes of ``<joint>``; and what MJCF cannot say of it."""
+"""What belongs to a joint: springs, friction, limits, as attributes of ``<joint>``; and what MJCF does not support."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from kinetree.io.mjcf.write_joints import Part
-from kinetree.io.number_text import decimal, decimals
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import number_text, numbers_text
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.joints import Free, Planar
 from kinetree.model.equipment import RotationLimit
 
@@ -16,41 +16,41 @@ from kinetree.model.equipment import RotationLimit
 UNIFORM = {"stiffness": "stiffness", "damping": "damping", "armature": "armature", "dry_friction": "frictionloss"}
 
 
-def settle_physics(model, losses: Losses) -> None:
+def settle_physics(model, features: UnsupportedFeatures) -> None:
     """What MJCF has no words for."""
     for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
         for part in parts:
-            losses.lose(kind, repr(part.name))
+            features.add(kind, repr(part.name))
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
         where = f"joint {model.joint_names[i]!r}"
         for what in ("limit_stiffness", "limit_damping"):
             if np.any(getattr(model, what)[v]):
-                losses.lose(f"{what.replace('limit_', 'stop ')} of a constant value", where)
+                features.add(f"{what.replace('limit_', 'stop ')} of a constant value", where)
         for what in UNIFORM:
             values = getattr(model, what)[v]
             if not np.any(values):
                 continue
             if type(joint) is Free and what != "damping":
-                losses.lose(f"{what.replace('_', ' ')} of free joints in body axes", where)
+                features.add(f"{what.replace('_', ' ')} of free joints in body axes", where)
             elif type(joint) is Planar:
-                losses.lose(f"{what.replace('_', ' ')} of planar joints in body axes", where)
+                features.add(f"{what.replace('_', ' ')} of planar joints in body axes", where)
             elif joint.nq != joint.nv and np.any(values != values[0]):
-                losses.lose(f"{what.replace('_', ' ')} that differs among the freedoms of a joint", where)
+                features.add(f"{what.replace('_', ' ')} that differs among the freedoms of a joint", where)
         reference, neutral = model.spring_reference[q], np.array(joint.neutral())
         if not np.array_equal(reference, neutral):
             if not np.any(model.stiffness[v]):
-                losses.note(where, "reference of a spring without stiffness left out")
+                features.note(where, "reference of a spring without stiffness left out")
             elif joint.nq != joint.nv:
-                losses.lose("springs of ball joints that are relaxed elsewhere than in the neutral position", where)
+                features.add("springs of ball joints that are relaxed elsewhere than in the neutral position", where)
         if np.any(np.isfinite(model.velocity_limit[v])):
-            losses.omit("velocity limits", where)
+            features.omit("velocity limits", where)
         effort = model.effort_limit[v]
         if np.any(np.isfinite(effort)) and (joint.nv != 1 or effort[0] == 0.0):
-            losses.omit("effort limits of zero or of several freedoms", where)
+            features.omit("effort limits of zero or of several freedoms", where)
 
 
-def joint_attributes(model, part: Part, losses: Losses) -> dict[str, str]:
+def joint_attributes(model, part: Part, features: UnsupportedFeatures) -> dict[str, str]:
     """The attributes of a joint beside its geometry."""
     v, found = part.v, {}
     single = part.kind in ("hinge", "slide")
@@ -59,21 +59,21 @@ def joint_attributes(model, part: Part, losses: Losses) -> dict[str, str]:
         x = float(getattr(model, what)[v][0])
         if not x or planar or (part.kind == "free" and what != "damping"):
             continue
-        found[name] = decimal(x)
+        found[name] = number_text(x)
         if what == "stiffness" and single and (reference := float(model.spring_reference[part.q][0])):
-            found["springref"] = decimal(reference)
+            found["springref"] = number_text(reference)
     if single:
         low, high = float(model.lower[v][0]), float(model.upper[v][0])
         if low == high:
-            losses.lose("limits without room between them", f"joint {part.name!r}")
+            features.add("limits without room between them", f"joint {part.name!r}")
         elif math.isfinite(low) or math.isfinite(high):
-            found |= {"limited": "true", "range": decimals((low, high))}
+            found |= {"limited": "true", "range": numbers_text((low, high))}
         effort = float(model.effort_limit[v][0])
         if math.isfinite(effort) and effort > 0.0 and model.joints[part.body].nv == 1:
-            found |= {"actuatorfrclimited": "true", "actuatorfrcrange": decimals((-effort, effort))}
+            found |= {"actuatorfrclimited": "true", "actuatorfrcrange": numbers_text((-effort, effort))}
     if part.kind == "ball":
         name = model.joint_names[part.body]
         limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]
         if limits:
-            found |= {"limited": "true", "range": decimals((0.0, min(c.angle for c in limits)))}
+            found |= {"limited": "true", "range": numbers_text((0.0, min(c.angle for c in limits)))}
     return found

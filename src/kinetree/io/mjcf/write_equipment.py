@@ -6,7 +6,7 @@ import numpy as np
 
 from kinetree.io.mjcf.write_data import UNIFORM
 from kinetree.io.mjcf.write_shapes import pose
-from kinetree.io.number_text import decimal, decimals, quaternion_of, undone
+from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
 from kinetree.io.xml.text import add
 from kinetree.joints import Fixed, Spherical
 from kinetree.model.equipment import JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
@@ -38,7 +38,7 @@ class _Equipment:
     """One run: what had to be left out takes with it what refers to it."""
 
     def __init__(self, file) -> None:
-        self.file, self.model, self.losses, self.root = file, file.model, file.losses, file.root
+        self.file, self.model, self.features, self.root = file, file.model, file.features, file.root
         self.tendons: set[str] = set()
 
     def write(self) -> None:
@@ -81,22 +81,22 @@ class _Equipment:
         names = (coupling.joint, coupling.master)
         follower, master = map(self._joint, names)
         if coupling.ratio == 0.0:
-            self.losses.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")
+            self.features.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")
         y0, x0 = (self._q0(name) for name in names)
         # MuJoCo's polynomial is about the positions in which the file shows the joints.
         offset = undone(coupling.offset, lambda c: c - y0 + coupling.ratio * x0, lambda c: y0 + c - coupling.ratio * x0)
-        polynomial = decimals((offset, coupling.ratio, 0.0, 0.0, 0.0))
+        polynomial = numbers_text((offset, coupling.ratio, 0.0, 0.0, 0.0))
         add(section, "joint", joint1=follower, joint2=master, polycoef=polynomial)
 
     def _loop(self, section, loop) -> None:
         for what in ("damping", "dry_friction", "stiffness"):
             if getattr(loop, what):
-                self.losses.lose(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
+                self.features.add(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
         if np.isfinite(loop.lower) or np.isfinite(loop.upper):
-            self.losses.lose("limits of loop joints", repr(loop.name))
+            self.features.add("limits of loop joints", repr(loop.name))
         tag = {Spherical: "connect", Fixed: "weld"}.get(type(loop.joint))
         if tag is None:
-            self.losses.lose("loop joints that are neither ball joints (connect) nor fixed (weld)", str(loop))
+            self.features.add("loop joints that are neither ball joints (connect) nor fixed (weld)", str(loop))
             return
         (R_P, p_P), (R_S, p_S) = map(pose_of_transform, (loop.X_P, loop.X_S))
         common = {"name": loop.name} | _softness(loop)
@@ -106,10 +106,10 @@ class _Equipment:
             add(section, tag, site1=loop.predecessor, site2=loop.successor, **common)
         elif on_bodies and tag == "weld":
             quaternion = quaternion_of(R_P @ R_S.T)
-            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": decimals(p_S.tolist())}
-            add(section, tag, **ends, relpose=decimals((*p_P.tolist(), *quaternion)), torquescale="1", **common)
+            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": numbers_text(p_S.tolist())}
+            add(section, tag, **ends, relpose=numbers_text((*p_P.tolist(), *quaternion)), torquescale="1", **common)
         elif on_bodies and self._meet(loop):
-            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": decimals(p_P.tolist())}
+            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": numbers_text(p_P.tolist())}
             add(section, tag, **ends, **common)
         else:
             sites = [
@@ -129,20 +129,20 @@ class _Equipment:
     def _constraint(self, section, c) -> None:
         if isinstance(c, RotationLimit):
             if not c.active:
-                self.losses.note(str(c), "switched off: left out")
+                self.features.note(str(c), "switched off: left out")
             elif self._joint(c.joint) is None:
-                self.losses.lose("limits of rotation of joints that are no ball joints", str(c))
+                self.features.add("limits of rotation of joints that are no ball joints", str(c))
             elif c.name:
-                self.losses.note(str(c), "written at its joint, without a name")
+                self.features.note(str(c), "written at its joint, without a name")
             return
         known = self._joint if c.of == "joint" else lambda name: name if name in self.tendons else None
         follower, master = known(c.follower), known(c.master)
         polynomial = self._coefficients(c)
         if follower is None or (c.master and master is None) or polynomial is None:
-            self.losses.lose("equalities", str(c))
+            self.features.add("equalities", str(c))
             return
         ends = {f"{c.of}1": follower} | ({f"{c.of}2": master} if master else {})
-        add(section, c.of, name=c.name, **ends, polycoef=decimals(polynomial), **_softness(c))
+        add(section, c.of, name=c.name, **ends, polycoef=numbers_text(polynomial), **_softness(c))
 
     def _coefficients(self, c) -> list[float] | None:
         """The coefficients about the file's references; None if there is no such polynomial."""
@@ -170,26 +170,26 @@ class _Equipment:
     def _tendon(self, section, tendon) -> None:
         terms = [part for part in tendon.path if isinstance(part, JointTerm)]
         if terms and (not tendon.is_fixed or any(self._joint(term.joint) is None for term in terms)):
-            self.losses.lose("tendons over joints that the file has under other names", str(tendon))
+            self.features.add("tendons over joints that the file has under other names", str(tendon))
             return
         self.tendons.add(tendon.name)
         data = {"name": tendon.name}
         for what, name in UNIFORM.items():
             if x := getattr(tendon, what):
-                data[name] = decimal(x)
-        data["springlength"] = decimals(tendon.rest_length)
+                data[name] = number_text(x)
+        data["springlength"] = numbers_text(tendon.rest_length)
         if np.isfinite(tendon.lower) or np.isfinite(tendon.upper):
-            data |= {"limited": "true", "range": decimals((tendon.lower, tendon.upper))}
+            data |= {"limited": "true", "range": numbers_text((tendon.lower, tendon.upper))}
         if np.all(np.isfinite(tendon.actuator_force_range)):
-            data |= {"actuatorfrclimited": "true", "actuatorfrcrange": decimals(tendon.actuator_force_range)}
+            data |= {"actuatorfrclimited": "true", "actuatorfrcrange": numbers_text(tendon.actuator_force_range)}
         element = add(section, "fixed" if terms else "spatial", **data)
         for part in tendon.path:
             if isinstance(part, JointTerm):
-                add(element, "joint", joint=self._joint(part.joint), coef=decimal(part.coefficient))
+                add(element, "joint", joint=self._joint(part.joint), coef=number_text(part.coefficient))
             elif isinstance(part, ViaPoint):
                 add(element, "site", site=self.file.site(part.frame))
             elif isinstance(part, Pulley):
-                add(element, "pulley", divisor=decimal(part.divisor))
+                add(element, "pulley", divisor=number_text(part.divisor))
             elif isinstance(part, WrapShape):
                 side = {"sidesite": self.file.site(part.side)} if part.side else {}
                 add(element, "geom", geom=self._wrap(part), **side)
@@ -203,9 +203,9 @@ class _Equipment:
         shift = self.file.place_of[frame.body].shift if frame.body else np.zeros(3)
         size = (part.radius,) if part.kind == "sphere" else (part.radius, part.radius)
         at = pose(frame.R_BF, frame.p_BF - shift)
-        look = {"type": part.kind, "size": decimals(size), "group": "4", "contype": "0", "conaffinity": "0"}
+        look = {"type": part.kind, "size": numbers_text(size), "group": "4", "contype": "0", "conaffinity": "0"}
         add(self.file.elements[host], "geom", name=name, **look, **at)
-        self.losses.note(f"geom {name!r}", f"made for a tendon that wraps around frame {part.frame!r}")
+        self.features.note(f"geom {name!r}", f"made for a tendon that wraps around frame {part.frame!r}")
         return name
 
     def _actuator(self, section, a) -> None:
@@ -219,17 +219,17 @@ class _Equipment:
         else:
             target = self.file.site(a.target)
         if target is None:
-            self.losses.lose("actuators whose target the file does not have", str(a))
+            self.features.add("actuators whose target the file does not have", str(a))
             return
         if a.plugin or any(getattr(a, kind) not in laws for kind, laws in LAWS.items()):
-            self.losses.lose("actuators whose law is kept in part only", str(a))
+            self.features.add("actuators whose law is kept in part only", str(a))
             return
         if not a.active:
             data["group"] = GROUP_OFF
             self.root.find("option").set("actuatorgroupdisable", GROUP_OFF)
         if a.transmission == "slider_crank":
             data |= {"cranksite": target, "slidersite": self.file.site(a.reference)}
-            data |= {"cranklength": decimal(a.crank_length)}
+            data |= {"cranklength": number_text(a.crank_length)}
         else:
             data[TARGETS[a.transmission]] = target
             if a.reference is not None:
@@ -238,24 +238,24 @@ class _Equipment:
         while len(gear) > 1 and gear[-1] == 0.0:
             gear = gear[:-1]
         if gear != (1.0,):
-            data["gear"] = decimals(gear)
+            data["gear"] = numbers_text(gear)
         for what, limits in (("ctrl", a.control_range), ("force", a.force_range), ("act", a.activation_range)):
             if np.any(np.isfinite(limits)):
-                data |= {f"{what}limited": "true", f"{what}range": decimals(limits)}
+                data |= {f"{what}limited": "true", f"{what}range": numbers_text(limits)}
         if any(a.length_range):
-            data["lengthrange"] = decimals(a.length_range)
+            data["lengthrange"] = numbers_text(a.length_range)
         for kind, law, parameters in (
             ("dyn", a.dynamics, a.dynamics_parameters), ("gain", a.gain, a.gain_parameters),
             ("bias", a.bias, a.bias_parameters),
         ):  # fmt: skip
-            data |= {f"{kind}type": law, f"{kind}prm": decimals(parameters or (0.0,))}
+            data |= {f"{kind}type": law, f"{kind}prm": numbers_text(parameters or (0.0,))}
         add(section, "general", **data)
 
 
 def _softness(piece) -> dict[str, str]:
     data = {} if piece.active else {"active": "false"}
     if piece.softness is not None:
-        data |= {"solref": decimals(piece.softness.solref), "solimp": decimals(piece.softness.solimp)}
+        data |= {"solref": numbers_text(piece.softness.solref), "solimp": numbers_text(piece.softness.solimp)}
     return data
 
 

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 
 from kinetree.io.inertia_rules import project, violation
-from kinetree.io.number_text import central, decimal, decimals, quaternion_of
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import central, number_text, numbers_text, quaternion_of
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.xml.text import add
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.spatial import Inertia
@@ -20,7 +20,7 @@ ROUNDING = 1e-13  # of the largest moment
 TAKEN_FOR_THE_BODY = 1e-5  # [m, 1]
 
 
-def write_inertia(element, name: str, I: Inertia, shift, moving: bool, losses: Losses) -> None:
+def write_inertia(element, name: str, I: Inertia, shift, moving: bool, features: UnsupportedFeatures) -> None:
     """Add ``<inertial>`` to a body.
 
     Parameters
@@ -34,26 +34,27 @@ def write_inertia(element, name: str, I: Inertia, shift, moving: bool, losses: L
         Origin of the file's frame in ours [m].
     moving : bool
         MuJoCo asks more of bodies with joints.
-    losses : Losses
+    features : UnsupportedFeatures
     """
     there = any((I.m, *I.h, *I.I))
     if not there and not moving:
         return
     if not there:
-        losses.note(f"body {name!r}", f"has no mass, which MuJoCo refuses of moving bodies: {SMALLEST:g} kg", "warning")
-        add(element, "inertial", pos="0 0 0", mass=decimal(SMALLEST), diaginertia=decimals([SMALLEST] * 3))
+        message = f"has no mass, which MuJoCo refuses of moving bodies: {SMALLEST:g} kg"
+        features.note(f"body {name!r}", message, "warning")
+        add(element, "inertial", pos="0 0 0", mass=number_text(SMALLEST), diaginertia=numbers_text([SMALLEST] * 3))
         return
     mass, com, I_com = central(I, tuple(shift))
     tensor = np.array(I_com.matrix.rows)
     if broken := violation(mass, tensor):
-        losses.lose("inertias that no body can have (inertia='project' of kt.load repairs)", f"{name!r}: {broken}")
+        features.add("inertias that no body can have (inertia='project' of kt.load repairs)", f"{name!r}: {broken}")
         tensor = project(mass, tensor)
     moments, quaternion = principal(tensor)
     if _is_near_the_body(com, quaternion):
         moments, quaternion = _with_other_axes_first(moments, quaternion)
-    moments = _accepted(moments, name, moving, losses)
-    turned = {} if quaternion is None else {"quat": decimals(quaternion)}
-    add(element, "inertial", pos=decimals(com), **turned, mass=decimal(mass), diaginertia=decimals(moments))
+    moments = _accepted(moments, name, moving, features)
+    turned = {} if quaternion is None else {"quat": numbers_text(quaternion)}
+    add(element, "inertial", pos=numbers_text(com), **turned, mass=number_text(mass), diaginertia=numbers_text(moments))
 
 
 def principal(I: np.ndarray) -> tuple[list[float], tuple[float, ...] | None]:
@@ -90,11 +91,11 @@ def _with_other_axes_first(moments, quaternion) -> tuple[list[float], tuple[floa
     return [*moments[1:], moments[0]], quaternion_of(R[:, [1, 2, 0]])
 
 
-def _accepted(moments: list[float], name: str, moving: bool, losses: Losses) -> list[float]:
+def _accepted(moments: list[float], name: str, moving: bool, features: UnsupportedFeatures) -> list[float]:
     """Moments that MuJoCo takes: not zero on moving bodies, and none above the sum of the others by rounding."""
     if moving and min(moments) < SMALLEST:
         message = f"moments of inertia below {SMALLEST:g} kg m^2, refused by MuJoCo of moving bodies: raised to it"
-        losses.note(f"body {name!r}", message, "warning")
+        features.note(f"body {name!r}", message, "warning")
     moments = [max(x, SMALLEST if moving else 0.0) for x in moments]
     k = int(np.argmax(moments))
     a, b = (x for j, x in enumerate(moments) if j != k)
@@ -102,6 +103,6 @@ def _accepted(moments: list[float], name: str, moving: bool, losses: Losses) -> 
         excess = (moments[k] - (a + b)) / moments[k]
         if excess > ROUNDING:
             message = f"largest moment of inertia above the sum of the others by {excess:.2g} of it: lowered to it"
-            losses.note(f"body {name!r}", message, "warning")
+            features.note(f"body {name!r}", message, "warning")
         moments[k] = a + b
     return moments

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.joints import (
     Composite,
     Cylindrical,
@@ -105,13 +105,13 @@ class Place:
         return first.anchor - (first.ref * np.array(first.axis) if first.kind == "slide" else 0.0)
 
 
-def places(model, losses: Losses, referred: set[str], shown: np.ndarray | None) -> dict[int, Place]:
+def places(model, features: UnsupportedFeatures, referred: set[str], shown: np.ndarray | None) -> dict[int, Place]:
     """The bodies of the file by our number of the last body of each; chains are folded.
 
     Parameters
     ----------
     model : Model
-    losses : Losses
+    features : UnsupportedFeatures
         Gets joints that are written as several.
     referred : set of str
         Frames that equipment refers to.
@@ -126,7 +126,7 @@ def places(model, losses: Losses, referred: set[str], shown: np.ndarray | None) 
         chain.append(i)
         if len(chain) < MOST_FREEDOMS and _is_link_of_chain(model, i, referred):
             continue
-        found[i] = _place(model, tuple(chain), losses, shown)
+        found[i] = _place(model, tuple(chain), features, shown)
         chain = []
     return found
 
@@ -153,7 +153,7 @@ def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
     return not (type(model.joints[i]) is Spherical and type(after) is not Prismatic)
 
 
-def _place(model, chain: tuple[int, ...], losses: Losses, shown: np.ndarray | None) -> Place:
+def _place(model, chain: tuple[int, ...], features: UnsupportedFeatures, shown: np.ndarray | None) -> Place:
     body = chain[-1]
     own = model.frames[body]
     shift = np.array(own.p_BF)
@@ -172,7 +172,7 @@ def _place(model, chain: tuple[int, ...], losses: Losses, shown: np.ndarray | No
         ref = at if i == chain[0] else _reference(model, i)
         if abs(ref - at) <= SAME * max(1.0, abs(at)):
             ref = at  # to the last bit
-        parts[:0] = _parts(model, i, anchor, ref, losses)
+        parts[:0] = _parts(model, i, anchor, ref, features)
         if i != chain[0] and type(model.joints[i]) is not Prismatic:
             anchor = anchor - pose_of_transform(model.X_T[i])[1]
     R, p = pose_of_transform(model.X_T[chain[0]])
@@ -199,13 +199,13 @@ def _reference(model, i: int) -> float | None:
     return 0.0
 
 
-def _parts(model, i: int, anchor: np.ndarray, ref: float, losses: Losses) -> list[Part]:
+def _parts(model, i: int, anchor: np.ndarray, ref: float, features: UnsupportedFeatures) -> list[Part]:
     joint, name, q, v = model.joints[i], model.joint_names[i], model.q_slice[i], model.v_slice[i]
     if type(joint) is Fixed:
         return []
     if type(joint) is Free:
         if model.parent[i] != 0:
-            raise losses.refuse(f"joint {name!r} is free and not on the world, as MuJoCo wants it", joint=name)
+            raise features.refuse(f"joint {name!r} is free and not on the world, as MuJoCo wants it", joint=name)
         return [Part("free", name, None, anchor, i, q, v)]
     if type(joint) is Spherical:
         return [Part("ball", name, None, anchor, i, q, v)]
@@ -214,12 +214,12 @@ def _parts(model, i: int, anchor: np.ndarray, ref: float, losses: Losses) -> lis
         return [Part(*single[:1], name, single[1], anchor, i, q, v, ref)]
     several = list(_several(joint))
     if not several:
-        raise losses.refuse(
+        raise features.refuse(
             f"joint {name!r} is {joint!r}; MuJoCo has hinge, slide, ball and free joints, and what is made of hinges "
             "and slides in a row",
             joint=name,
         )
-    losses.note(
+    features.note(
         f"joint {name!r}",
         f"{joint.kind}: written as {len(several)} joints, {name}_1 and so on; " + _order(joint, several),
         "warning",

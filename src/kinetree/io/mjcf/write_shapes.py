@@ -8,8 +8,8 @@ from pathlib import PurePath
 import numpy as np
 
 from kinetree.io.free_names import Names
-from kinetree.io.number_text import decimals, quaternion_of
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import numbers_text, quaternion_of
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.written_meshes import MeshNames
 from kinetree.io.xml.text import add
 from kinetree.model.parts import Geometry
@@ -27,8 +27,8 @@ ROLES = {
 class Shapes:
     """Writes geoms, and collects the assets that they need."""
 
-    def __init__(self, asset, mesh_names: MeshNames, losses: Losses) -> None:
-        self.asset, self.mesh_names, self.losses = asset, mesh_names, losses
+    def __init__(self, asset, mesh_names: MeshNames, features: UnsupportedFeatures) -> None:
+        self.asset, self.mesh_names, self.features = asset, mesh_names, features
         self._geoms, self._mesh_assets = Names(), Names()
         self._meshes: dict[tuple, str] = {}
         self._materials: dict[str, tuple[float, ...]] = {}
@@ -53,13 +53,13 @@ class Shapes:
         name = name or shape.name
         what = f"{shape.kind} {name!r} of body {body!r}" if name else f"{shape.kind} of body {body!r}"
         if shape.kind == "plane" and moving:
-            self.losses.lose("planes on moving bodies", what)
+            self.features.add("planes on moving bodies", what)
             return
         data: dict[str, str] = {}
         if name:
             unique = self._geoms.new(name)
             if unique != name:
-                self.losses.note(what, f"the name is taken: written as {unique!r}")
+                self.features.note(what, f"the name is taken: written as {unique!r}")
             data["name"] = unique
         if shape.kind == "mesh":
             asset = self._mesh(shape, what)
@@ -67,7 +67,7 @@ class Shapes:
                 return
             data |= {"type": "mesh", "mesh": asset}
         else:
-            data |= {"type": shape.kind, "size": decimals(lengths(shape))}
+            data |= {"type": shape.kind, "size": numbers_text(lengths(shape))}
         data |= pose(shape.R_BG, np.asarray(shape.p_BG) - shift)
         data |= self._look(shape)
         add(element, "geom", **data, **ROLES[shape.role])
@@ -80,16 +80,16 @@ class Shapes:
         stem = PurePath(file.replace("\\", "/"))
         if stem.suffix.lower() not in READ_BY_MUJOCO:
             # With it MuJoCo would refuse the whole file; without it a picture is missing.
-            self.losses.note(what, f"left out: MuJoCo reads no {stem.suffix or 'such'} files ({file!r})", "warning")
+            self.features.note(what, f"left out: MuJoCo reads no {stem.suffix or 'such'} files ({file!r})", "warning")
             return None
         if key not in self._meshes:
             name = self._mesh_assets.new(stem.stem or "mesh")
-            scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": decimals(key[1])}
+            scale = {} if key[1] == (1.0, 1.0, 1.0) else {"scale": numbers_text(key[1])}
             add(self.asset, "mesh", name=name, file=file, **scale)
             self._meshes[key] = name
             if not os.path.isfile(shape.mesh):
                 message = f"there is no file {file!r}, so MuJoCo refuses it; meshes='drop' leaves meshes out"
-                self.losses.note(what, message, "warning")
+                self.features.note(what, message, "warning")
         return self._meshes[key]
 
     def _look(self, shape: Geometry) -> dict[str, str]:
@@ -123,13 +123,13 @@ def pose(R: np.ndarray, p) -> dict[str, str]:
     p = np.asarray(p, dtype=float)
     attributes = {}
     if p.any():
-        attributes["pos"] = decimals(p.tolist())
+        attributes["pos"] = numbers_text(p.tolist())
     quaternion = quaternion_of(np.asarray(R))
     if quaternion != (1.0, 0.0, 0.0, 0.0):
-        attributes["quat"] = decimals(quaternion)
+        attributes["quat"] = numbers_text(quaternion)
     return attributes
 
 
 def _rgba(color) -> str:
     """MuJoCo keeps colors in single precision."""
-    return decimals(round(x, 7) for x in color)
+    return numbers_text(round(x, 7) for x in color)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.io.mjcf.write_joints import SAME, Part
-from kinetree.io.number_text import decimals
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import numbers_text
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.xml.text import add
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_quaternion
@@ -40,7 +40,7 @@ class States:
         MuJoCo's qpos0, in our order.
     """
 
-    def __init__(self, model, parts: list[Part], losses: Losses) -> None:
+    def __init__(self, model, parts: list[Part], features: UnsupportedFeatures) -> None:
         self.model = model
         self.q0 = np.array([x for i in model.outward() for x in model.joints[i].neutral()], dtype=float)
         neutral = np.array(self.q0)
@@ -51,7 +51,7 @@ class States:
         if self.is_shown:
             self.q0 = model.keyframe(INITIAL)[0]
         elif not np.array_equal(self.q0, neutral):
-            losses.note("", "read with one more keyframe, in which the file shows the robot")
+            features.note("", "read with one more keyframe, in which the file shows the robot")
 
     def _can_be_shown(self, neutral: np.ndarray) -> bool:
         model, q = self.model, shown_positions(self.model)
@@ -96,8 +96,8 @@ class States:
                 x = q[part.q].tolist()
                 positions += self.in_world(part, x) if part.kind == "free" else x
                 velocities += self._rate(part, q, v)
-            moving = {"qvel": decimals(velocities)} if any(velocities) else {}
-            at = {"qpos": decimals(positions)} if positions else {}
+            moving = {"qvel": numbers_text(velocities)} if any(velocities) else {}
+            at = {"qpos": numbers_text(positions)} if positions else {}
             add(section, "key", name=name, **at, **moving)
 
     def _rate(self, part: Part, q, v) -> list[float]:

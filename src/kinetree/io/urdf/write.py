@@ -15,8 +15,8 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.inertia_rules import violation
-from kinetree.io.number_text import central, decimal, decimals, rpy_of
-from kinetree.io.unsupported_features import Losses
+from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
+from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.urdf.version import CAPSULES, spelled
 from kinetree.io.write_order import attachments, is_depth_first
 from kinetree.io.written_meshes import MeshNames
@@ -39,8 +39,8 @@ def to_urdf(model, *, unsupported: str = "raise", meshes: str = "keep") -> str:
     ----------
     model : Model
     unsupported : {"raise", "drop"}
-        What to do with what URDF cannot say: armatures, springs, stops, loops, equalities, tendons, actuators,
-        keyframes, a gravity of its own, ellipsoids and planes. Joints that it does not have are always refused.
+        What to do with features that URDF does not support: armatures, springs, stops, loops, equalities, tendons,
+        actuators, keyframes, a gravity of its own, ellipsoids and planes. Joints that it lacks are always refused.
     meshes : {"keep", "drop"}
 
     Returns
@@ -70,47 +70,47 @@ def urdf_text(
     model, *, unsupported: str = "raise", meshes: str = "keep", folder: Path | None = None
 ) -> tuple[str, Report]:
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
-    losses = Losses(model, "URDF", unsupported)
-    _settle_physics(model, losses)
+    features = UnsupportedFeatures(model, "URDF", unsupported)
+    _settle_physics(model, features)
     robot = root("robot", name=model.name)
-    _Robot(model, robot, losses, MeshNames(meshes, folder, losses)).write()
-    return text_of(robot), losses.report()
+    _Robot(model, robot, features, MeshNames(meshes, folder, features)).write()
+    return text_of(robot), features.report()
 
 
-def _settle_physics(model, losses: Losses) -> None:
+def _settle_physics(model, features: UnsupportedFeatures) -> None:
     """What URDF has no words for."""
     for i in model.outward():
         joint = model.joints[i]
         if _plain(joint)[0] is None:
-            raise losses.refuse(
+            raise features.refuse(
                 f"joint {model.joint_names[i]!r} is {joint!r}; the format has revolute, continuous, prismatic, fixed, "
                 "floating and planar joints",
                 joint=model.joint_names[i],
             )
     if tuple(model.gravity) != GRAVITY:
-        losses.lose(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
+        features.add(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
     for what in ("armature", "stiffness", "limit_stiffness", "limit_damping"):
         for label, x in zip(model.velocity_labels, getattr(model, what), strict=True):
             if x:
-                losses.lose(what.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
+                features.add(what.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
     for what, none in (
         ("damping", 0.0), ("dry_friction", 0.0), ("lower", -math.inf), ("upper", math.inf),
         ("velocity_limit", math.inf), ("effort_limit", math.inf),
     ):  # fmt: skip
         for i in model.outward():
             if model.joints[i].nv != 1 and np.any(getattr(model, what)[model.v_slice[i]] != none):
-                losses.lose(f"{what.replace('_', ' ')} of {TYPES[type(model.joints[i])]} joints", model.joint_names[i])
+                features.add(f"{what.replace('_', ' ')} of {TYPES[type(model.joints[i])]} joints", model.joint_names[i])
     for i in model.outward():
         q, v = model.q_slice[i], model.v_slice[i]
         reference, neutral = model.spring_reference[q], model.joints[i].neutral()
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
-            losses.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
+            features.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
     for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
         for part in parts:
-            losses.lose(kind, repr(part.name))
+            features.add(kind, repr(part.name))
     for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
-            losses.lose(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))
+            features.add(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))
 
 
 def _plain(joint) -> tuple[str | None, tuple[float, float, float] | None]:
@@ -124,8 +124,8 @@ def _plain(joint) -> tuple[str | None, tuple[float, float, float] | None]:
 class _Robot:
     """One run of the writer: adds links and joints to the element ``<robot>``."""
 
-    def __init__(self, model, robot, losses: Losses, mesh_names: MeshNames) -> None:
-        self.model, self.robot, self.losses, self.mesh_names = model, robot, losses, mesh_names
+    def __init__(self, model, robot, features: UnsupportedFeatures, mesh_names: MeshNames) -> None:
+        self.model, self.robot, self.features, self.mesh_names = model, robot, features, mesh_names
         self.root = next((frame for frame in model.frames[1:] if _is_root(model, frame)), None)
         self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
         self.joint_names = {*model.joint_names[1:], *model.welded}
@@ -134,7 +134,7 @@ class _Robot:
 
     def write(self) -> None:
         """Links and joints, depth first; every joint stands before the link that it carries."""
-        model, losses = self.model, self.losses
+        model, features = self.model, self.features
         carrier = self._world_inertia()
         if self.root is not None:
             self._link(self.root.name, model.I[0], model.geometry[0])
@@ -150,9 +150,9 @@ class _Robot:
             elif item is not self.root:
                 self._frame(item, carrier)
         if not is_depth_first(model):
-            losses.note("", "bodies are read depth first, so q has another order than in this model", "warning")
+            features.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if any(joint.nv == 0 for joint in model.joints[1:]):
-            losses.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
+            features.note("", "bodies on fixed joints are read as frames; merge_fixed=False keeps them bodies")
 
     def _world_inertia(self) -> tuple[Frame, Inertia] | None:
         """The link that carries the inertia of what is welded to the world, unless the root does."""
@@ -161,7 +161,7 @@ class _Robot:
             return None
         welded = [f for f in self.model.frames[1:] if f.body == 0]
         if not welded:
-            self.losses.note("body 'world'", "inertia fixed to the world left out: no link carries it; no effect")
+            self.features.note("body 'world'", "inertia fixed to the world left out: no link carries it; no effect")
             return None
         frame = next((f for f in welded if f.is_identity), welded[0])
         return frame, frame.X_FB @ I
@@ -170,25 +170,25 @@ class _Robot:
         return self.root.name if body == 0 and self.root is not None else self.model.body_names[body]
 
     def _body(self, i: int) -> None:
-        model, losses = self.model, self.losses
+        model, features = self.model, self.features
         joint, name = model.joints[i], model.joint_names[i]
         kind, axis = _plain(joint)
         if type(joint) is Reversed:
-            losses.note(f"joint {name!r}", f"reversed: written as {kind} about the opposite axis")
+            features.note(f"joint {name!r}", f"reversed: written as {kind} about the opposite axis")
         v = model.v_slice[i]
         limited = joint.nv == 1 and (np.isfinite(model.lower[v]) | np.isfinite(model.upper[v]))[0]
         if kind == "revolute" and not limited:
             kind = "continuous"
         element = self._joint(name, kind, self._parent_link(model.parent[i]), model.body_names[i], model.X_T[i])
         if axis is not None:
-            add(element, "axis", xyz=decimals(axis))
+            add(element, "axis", xyz=numbers_text(axis))
         if joint.nv == 1:
             self._drive(element, i, kind)
         self._link(model.body_names[i], model.I[i], model.geometry[i])
         own = model.frames[i]
         if not own.is_identity:
             spare = _free(f"{own.name}_frame", self.link_names)
-            losses.note(
+            features.note(
                 f"body {own.name!r}",
                 f"the frame of this name is not at the joint, where the link is; written as link {spare!r}",
                 "warning",
@@ -208,13 +208,13 @@ class _Robot:
             ends = {}
         if kind != "continuous" or math.isfinite(effort) or math.isfinite(velocity):
             drive = {"effort": min(effort, NO_LIMIT), "velocity": min(velocity, NO_LIMIT)}
-            add(element, "limit", **{name: decimal(x) for name, x in {**ends, **drive}.items()})
-        dynamics = {name: decimal(x) for name, x in (("damping", damping), ("friction", friction)) if x}
+            add(element, "limit", **{name: number_text(x) for name, x in {**ends, **drive}.items()})
+        dynamics = {name: number_text(x) for name, x in (("damping", damping), ("friction", friction)) if x}
         if dynamics:
             add(element, "dynamics", **dynamics)
         if (c := self.masters.get(i)) is not None:
-            offset = {"offset": decimal(c.offset)} if c.offset else {}
-            add(element, "mimic", joint=c.master, multiplier=decimal(c.ratio), **offset)
+            offset = {"offset": number_text(c.offset)} if c.offset else {}
+            add(element, "mimic", joint=c.master, multiplier=number_text(c.ratio), **offset)
 
     def _frame(self, frame: Frame, carrier) -> None:
         self._fixed(frame, carrier[1] if carrier is not None and frame is carrier[0] else Inertia.zero())
@@ -237,13 +237,13 @@ class _Robot:
             mass, com, I_com = central(I)
             tensor = np.array(I_com.matrix.rows)
             if broken := violation(mass, tensor):
-                self.losses.note(f"link {name!r}", f"{broken}; it is read with inertia='accept'", "warning")
+                self.features.note(f"link {name!r}", f"{broken}; it is read with inertia='accept'", "warning")
             inertial = add(link, "inertial")
             _origin(inertial, np.eye(3), np.array(com))
-            add(inertial, "mass", value=decimal(mass))
+            add(inertial, "mass", value=number_text(mass))
             names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
             values = (I_com.xx, I_com.xy, I_com.xz, I_com.yy, I_com.yz, I_com.zz)
-            add(inertial, "inertia", **{n: decimal(x) for n, x in zip(names, values, strict=True)})
+            add(inertial, "inertia", **{n: number_text(x) for n, x in zip(names, values, strict=True)})
         for role in ("visual", "collision"):
             for shape in shapes:
                 if shape.role in (role, "both"):
@@ -252,10 +252,10 @@ class _Robot:
     def _shape(self, link, body: str, role: str, shape: Geometry) -> None:
         what = f"{shape.kind} {shape.name!r} of body {body!r}" if shape.name else f"{shape.kind} of body {body!r}"
         if shape.role == "both" and role == "visual":
-            self.losses.note(what, "seen and touched: written twice, as visual and as collision")
+            self.features.note(what, "seen and touched: written twice, as visual and as collision")
         if shape.kind in ("ellipsoid", "plane"):
             if role == shape.role or role == "visual":
-                self.losses.lose(f"{shape.kind}s", what)
+                self.features.add(f"{shape.kind}s", what)
             return
         filename = self.mesh_names(shape)
         if shape.kind == "mesh" and filename is None:
@@ -264,18 +264,18 @@ class _Robot:
         _origin(element, shape.R_BG, shape.p_BG)
         geometry = add(element, "geometry")
         if shape.kind == "mesh":
-            scale = {"scale": decimals(shape.scale)} if tuple(shape.scale) != (1.0, 1.0, 1.0) else {}
+            scale = {"scale": numbers_text(shape.scale)} if tuple(shape.scale) != (1.0, 1.0, 1.0) else {}
             add(geometry, "mesh", filename=filename, **scale)
         elif shape.kind == "box":
-            add(geometry, "box", size=decimals(shape.size))
+            add(geometry, "box", size=numbers_text(shape.size))
         else:
             if shape.kind == "capsule":  # left out by readers that take the file for version 1.0
                 self.robot.set("version", spelled(CAPSULES))
-            add(geometry, shape.kind, **dict(zip(("radius", "length"), map(decimal, shape.size), strict=False)))
+            add(geometry, shape.kind, **dict(zip(("radius", "length"), map(number_text, shape.size), strict=False)))
         if shape.material or shape.color is not None:
             material = add(element, "material", name=shape.material)
             if shape.color is not None:
-                add(material, "color", rgba=decimals(shape.color))
+                add(material, "color", rgba=numbers_text(shape.color))
 
 
 def _is_root(model, frame: Frame) -> bool:
@@ -286,10 +286,10 @@ def _is_root(model, frame: Frame) -> bool:
 def _origin(element, R: np.ndarray, p: np.ndarray) -> None:
     pose = {}
     if p.any():
-        pose["xyz"] = decimals(p.tolist())
+        pose["xyz"] = numbers_text(p.tolist())
     rpy = rpy_of(R)
     if any(rpy):
-        pose["rpy"] = decimals(rpy)
+        pose["rpy"] = numbers_text(rpy)
     if pose:
         add(element, "origin", **pose)
 
