@@ -152,6 +152,7 @@ def values():
         *(v, E, w, P, M, X, Inertia(1.0, v, P), spatial.Motion(v, v), spatial.Force(v, v), spatial.IdentityRotation()),
         *(spatial.ArticulatedInertia(P, M, P), spatial.AccelerationField(v, v, v), spatial.FactoredTransform(X, X)),
         *(spatial.rotation_from_matrix([[0.6, 0.0, 0.8], [0.64, 0.6, -0.48], [-0.48, 0.8, 0.36]]),),
+        spatial.Columns([spatial.Motion(v, v)], spatial.Motion),
         *(spatial.PlanarMotion(1.0, w), spatial.PlanarForce(1.0, w), spatial.PlanarRotation(0.6, 0.8)),
         *(spatial.PlanarInertia(1.0, w, 2.0), spatial.PlanarArticulatedInertia(P, w, 2.0)),
         *(spatial.PlanarAccelerationField(1.0, 1.0, w), spatial.PlanarTransform(0.6, 0.8, w)),
