@@ -97,7 +97,7 @@ def stepped(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
 
 
 def simulated(model, q0, v0, duration: float, name: str, steps: int) -> Runner:
-    """`simulate` as it is called, with its ledger, of which the last state is recorded."""
+    """`simulate` as it is called, with its energy balance, of which the last state is recorded."""
     import kinetree as kt
     from kinetree.integrators import FIXED_STEP
 

@@ -44,7 +44,7 @@ PLACES = {
     },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",
-        "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_ledger": "viz.run_plots",
+        "plot_comparison": "viz.run_plots", "plot_joint": "viz.joints", "plot_energy_balance": "viz.run_plots",
         "plot_path": "viz.run_plots", "plot_phase": "viz.run_plots", "plot_power": "viz.run_plots",
         "plot_trajectory": "viz.plots",
     },

@@ -6,7 +6,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import SimulationError
 from kinetree.joints import Free, MovingFrame, Planar, Polynomial, Prescribed, Prismatic, Revolute, Sinusoid, Spherical
-from kinetree.simulation.energy_balance import energy_balance
+from kinetree.simulation.energy_summary import energy_summary
 from kinetree.spatial.scalar import cos, exp, sin
 from tests.identities.systems import close
 
@@ -49,7 +49,7 @@ def test_kapitza_pendulum_stands_upright_if_shaken_enough(amplitude, stays):
 def test_energy_balance_knows_what_the_pivot_does():
     """T + U of the shaken pendulum changes by the work of the drive, to the error of the sums over the samples."""
     run = kt.simulate(pendulum(z=Sinusoid(0.04, 30.0)), [0.9], duration=1.9, dt=2e-4, integrator="rk4")
-    balance = energy_balance(run)
+    balance = energy_summary(run)
     assert abs(balance.change) > 0.01 and not balance.is_conservative
     assert abs(balance.unexplained) < 1e-5  # of trapezoids of 30 rad/s with 2e-4 s: (w dt)^2 / 12 of joules
 

@@ -78,7 +78,7 @@ def drawn() -> dict:
         "viz.plot_phase": (viz.plot_phase, whole_call(viz.plot_phase, **both)),
         "viz.plot_path": (viz.plot_path, whole_call(viz.plot_path, frames="lower", **both)),
         "viz.plot_power": (viz.plot_power, whole_call(viz.plot_power, **both)),
-        "viz.plot_ledger": (viz.plot_ledger, whole_call(viz.plot_ledger, **both)),
+        "viz.plot_energy_balance": (viz.plot_energy_balance, whole_call(viz.plot_energy_balance, **both)),
         "viz.plot_comparison": (
             viz.plot_comparison,
             whole_call(viz.plot_comparison, comparison=run.compare(run)),

@@ -139,11 +139,11 @@ def test_noise_is_a_function_of_seed_and_time():
 
 @pytest.mark.parametrize("settings", METHODS, ids=lambda s: str(s["integrator"]))
 def test_a_disturbance_adds_to_what_acts(settings):
-    """A pulse of 4 N for 12.5 ms on a mass at rest gives it 0.05 / m m/s, whatever the steps; the ledger knows it."""
+    """A pulse of 4 N for 12.5 ms on a mass at rest gives it 0.05 / m m/s, for all steps, as in the energy balance."""
     pulse = kt.signals.Pulse([4.0], start=0.0221, duration=0.0125)
     run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[1.0], disturbance=pulse), duration=0.1, dt=0.01, **settings)
     assert run.v[-1, 0] == pytest.approx((0.1 * 1.0 + 0.0125 * 4.0) / 2.0, rel=1e-9)
-    assert {"joint forces", "disturbance"} <= set(run.ledger.works)
+    assert {"joint forces", "disturbance"} <= set(run.energy_balance.works)
 
 
 @pytest.mark.parametrize("integrator, error", [("semi_implicit", 2e-3), ("rk4", 2e-3), ("adaptive", 1e-8)])
@@ -157,7 +157,7 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
 
     run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, integrator=integrator, inputs=kt.Inputs(f_ext=drag), dt=1e-3)
     assert run.v[:, 0] == pytest.approx(np.exp(-1.5 * run.time), abs=error)
-    assert run.ledger.work("external wrenches") == pytest.approx(np.exp(-3.0) - 1.0, abs=error)
+    assert run.energy_balance.work("external wrenches") == pytest.approx(np.exp(-3.0) - 1.0, abs=error)
 
 
 @pytest.mark.parametrize(
@@ -219,12 +219,12 @@ class Motor:
 
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
 def test_elements_take_part(integrator):
-    """The model, the forces and the ledger are as the element makes them: 2 N of 5 on 2.0 + 0.5 kg."""
+    """The model, the forces and the energy balance are as the element makes them: 2 N of 5 on 2.0 + 0.5 kg."""
     run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[5.0]), duration=0.1, integrator=integrator, elements=[Motor()])
     assert run.v[-1, 0] == pytest.approx(2.0 / 2.5 * 0.1) and run.tau[:, 0].tolist() == [2.0] * len(run)
-    assert run.ledger.channels["winding"][:, 0] == pytest.approx(0.4)
-    assert run.ledger.energies["armature"][-1] == pytest.approx(0.5 * 0.5 * run.v[-1, 0] ** 2)
-    assert np.abs(run.ledger.remainder).max() < 1e-12
+    assert run.energy_balance.channels["winding"][:, 0] == pytest.approx(0.4)
+    assert run.energy_balance.energies["armature"][-1] == pytest.approx(0.5 * 0.5 * run.v[-1, 0] ** 2)
+    assert np.abs(run.energy_balance.remainder).max() < 1e-12
 
 
 class Wall:
@@ -243,7 +243,7 @@ def test_a_landing_changes_state_and_books_its_energy():
     """At 1 m/s the wall is met at 0.5 s; three quarters of 1 J are gone at once, and none of it is unexplained."""
     run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, dt=0.03, integrator="rk4", elements=[Wall()])
     assert run.q[-1, 0] == pytest.approx(0.25, abs=1e-12)
-    (jump,) = run.ledger.events
+    (jump,) = run.energy_balance.events
     assert (jump.label, jump.joint) == ("impact", "rail") and jump.time == pytest.approx(0.5)
-    assert jump.energy == pytest.approx(-0.75) and np.abs(run.ledger.remainder).max() < 1e-12
+    assert jump.energy == pytest.approx(-0.75) and np.abs(run.energy_balance.remainder).max() < 1e-12
     assert 0.5 in run.time.round(12)

@@ -21,7 +21,7 @@ WRONG = (None, True, -1, float("nan"), "x", ["x"], {"x": 1})
 
 @pytest.fixture(scope="module")
 def run():
-    """With an event, an impact, a channel, a wrench, a disturbance and a ledger; few samples."""
+    """With an event, an impact, a channel, a wrench, a disturbance and a energy balance; few samples."""
     event = kt.Event(lambda t, q, v: t - 0.015, name="bell")
     run = kt.simulate(
         kt.load("cart_pole"),

@@ -179,7 +179,7 @@ def test_friction_only_takes_energy():
     _, v = arm.random_state(rng)
     v[8] = v[7]
     run = kt.simulate(arm, arm.neutral(), v, duration=1.0, friction="exact")
-    work = run.ledger.works["dry friction"].sum(axis=1)
+    work = run.energy_balance.works["dry friction"].sum(axis=1)
     assert (np.diff(work) <= 0.0).all() and work[-1] < -0.5 * run.kinetic_energy[0]
     assert run.kinetic_energy[-1] < 0.5 * run.kinetic_energy[0]
 
@@ -197,13 +197,13 @@ def test_friction_of_followers_counts_at_the_master():
         assert bool(np.any(run.v)) is moves and (run.q[:, follower] == run.q[:, master]).all()
 
 
-def test_the_ledger_has_the_force_and_the_work():
+def test_the_energy_balance_has_the_force_and_the_work():
     """Held: the force is the load and does no work. Sliding: -tau_c, over the way."""
     model = slider(2.0, dry_friction=3.0)
-    held = kt.simulate(model, duration=0.1, inputs=kt.Inputs(tau=[2.0]), friction="exact").ledger
+    held = kt.simulate(model, duration=0.1, inputs=kt.Inputs(tau=[2.0]), friction="exact").energy_balance
     assert held.others["force.dry friction"] == pytest.approx(-2.0, rel=1e-14) and held.work("dry friction") == 0.0
     run = kt.simulate(model, v0=[1.0], duration=0.5, friction="exact", record=kt.Record(every=7))
-    book = run.ledger
+    book = run.energy_balance
     assert (book.others["force.dry friction"] == -3.0).all()
     assert book.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
     assert np.abs(book.remainder).max() < 3.0 * 1.0 * 1e-3  # tau_c v h
@@ -224,7 +224,7 @@ def test_restored_runs_have_the_same_bits():
     other.advance(0.7)
     one, two = sim.trajectory(), other.trajectory()
     assert np.array_equal(one.q, two.q) and np.array_equal(one.a, two.a)
-    assert np.array_equal(one.ledger.works["dry friction"], two.ledger.works["dry friction"])
+    assert np.array_equal(one.energy_balance.works["dry friction"], two.energy_balance.works["dry friction"])
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive", "implicit_midpoint"])

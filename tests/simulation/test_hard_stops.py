@@ -32,7 +32,8 @@ def bouncing(t, height, e):
 @pytest.mark.parametrize("e", [0.9, 0.5, 0.2])
 def test_a_bouncing_ball_is_exact_until_it_rests(e, h):
     """Under a constant force every height and every time of impact is that of the closed form to rounding, whatever h,
-    until flights are shorter than two steps; then the ball lies there. The ledger explains all of its energy."""
+    until flights are shorter than two steps; then the ball lies there. The energy balance explains all of its
+    energy."""
     run = kt.simulate(ball(), [1.0], duration=2.0 if e < 0.9 else 9.0, dt=h, limits="hard", restitution=e)
     x, end = bouncing(run.time, 1.0, e)
     flown = run.time < end - 2 * h * 2 / (1 - e)
@@ -45,7 +46,7 @@ def test_a_bouncing_ball_is_exact_until_it_rests(e, h):
     assert np.abs(run.q[:, 0] - x).max() < G * (2 * h) ** 2
     rest = run.time > end
     assert rest.any() and (run.q[rest] == 0.0).all() and (run.v[rest] == 0.0).all() and run.q.min() == 0.0
-    assert np.abs(run.ledger.remainder).max() < 1e-11
+    assert np.abs(run.energy_balance.remainder).max() < 1e-11
 
 
 def test_a_ball_meets_the_floor_when_it_should_at_the_default_step():
@@ -67,7 +68,7 @@ def test_full_restitution_keeps_the_height():
     s = np.mod(run.time + 0.5 * flight, flight)
     x = np.sqrt(2 * G * height) * s - 0.5 * G * s**2
     assert np.abs(run.q[:, 0] - x).max() < 1e-11
-    assert len(run.events) == 300 and np.abs(run.ledger.remainder).max() < 1e-11
+    assert len(run.events) == 300 and np.abs(run.energy_balance.remainder).max() < 1e-11
 
 
 def pendulum_on_a_stop(end, e):
@@ -129,10 +130,10 @@ def test_resting_contact_carries_the_load_and_lets_go():
     """The stop's force is the weight, to the bit at rest; a pull beyond the weight lifts at once."""
     pull = lambda t: [15.0 if t < 0.1 else 25.0]  # noqa: E731
     run = kt.simulate(ball(), [0.0], duration=0.2, inputs=kt.Inputs(tau=pull), limits="hard")
-    force = run.ledger.others["force.stops"][:, 0]
+    force = run.energy_balance.others["force.stops"][:, 0]
     assert force[:99] == pytest.approx(2.0 * G - 15.0, rel=1e-13) and (run.q[:100] == 0.0).all()
     assert run.q[-1, 0] == pytest.approx(0.5 * (12.5 - G) * 0.1**2, rel=1e-12)
-    assert np.abs(run.a[:99]).max() < 1e-13 and run.ledger.work("stops") == 0.0
+    assert np.abs(run.a[:99]).max() < 1e-13 and run.energy_balance.work("stops") == 0.0
 
 
 def test_both_stops_and_no_gravity():
@@ -155,8 +156,8 @@ def test_impacts_of_a_chain_are_those_of_momentum():
     assert p == pytest.approx(2.9, rel=1e-12)
     assert run.v[-1, 1] == pytest.approx(-1.2, rel=1e-12) and run.q[:, 1].max() <= 0.5
     loss = 0.5 * (2.0 * 1.0 / 3.0) * 2.0**2 * (1.0 - 0.36)
-    assert run.ledger.work("stops") == pytest.approx(-loss, rel=1e-12)
-    assert np.abs(run.ledger.remainder).max() < 1e-12
+    assert run.energy_balance.work("stops") == pytest.approx(-loss, rel=1e-12)
+    assert np.abs(run.energy_balance.remainder).max() < 1e-12
 
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
@@ -167,10 +168,10 @@ def test_impacts_of_an_arm_give_no_energy(e):
     _, v = arm.random_state(rng)
     v[8] = v[7]
     run = kt.simulate(arm, v0=3 * v, duration=1.0, limits="hard", restitution=e)
-    work = run.ledger.works["stops"].sum(axis=1)
+    work = run.energy_balance.works["stops"].sum(axis=1)
     assert np.diff(work).max() < 1e-12 * run.kinetic_energy[0]
     assert work[-1] == pytest.approx(0.0, abs=1e-9) if e == 1.0 else work[-1] < -0.01 * run.kinetic_energy[0]
-    assert np.abs(run.ledger.remainder).max() < 5e-4 * run.kinetic_energy[0]  # of order h^2
+    assert np.abs(run.energy_balance.remainder).max() < 5e-4 * run.kinetic_energy[0]  # of order h^2
     assert (run.q >= np.asarray(arm.lower)).all() and (run.q <= np.asarray(arm.upper)).all()
 
 
@@ -178,14 +179,14 @@ def test_a_pendulum_comes_to_rest_on_its_stop():
     """Falling onto a stop at 0.3 rad: finitely many rebounds, then the stop carries m g l sin 0.3."""
     run = kt.simulate(pendulum(lower=0.3, upper=2.0), [1.2], duration=4.0, limits="hard", restitution=0.4)
     assert run.q.min() == 0.3 == run.q[-1, 0] and (run.v[-1000:] == 0.0).all()
-    assert run.ledger.others["force.stops"][-1, 0] == pytest.approx(G * np.sin(0.3), rel=1e-12)
-    assert run.ledger.work("stops") == pytest.approx(-G * (np.cos(0.3) - np.cos(1.2)), rel=1e-5)
+    assert run.energy_balance.others["force.stops"][-1, 0] == pytest.approx(G * np.sin(0.3), rel=1e-12)
+    assert run.energy_balance.work("stops") == pytest.approx(-G * (np.cos(0.3) - np.cos(1.2)), rel=1e-5)
 
 
 def test_friction_and_stop_act_together():
     """On the stop, a joint with friction gives the stop only what friction does not hold."""
     run = kt.simulate(ball(dry_friction=5.0), [0.0], duration=0.05, limits="hard", friction="exact")
-    others = run.ledger.others
+    others = run.energy_balance.others
     assert (others["force.stops"] + others["force.dry friction"])[:, 0] == pytest.approx(2.0 * G, rel=1e-13)
     assert (others["force.dry friction"] == 5.0).all()
 

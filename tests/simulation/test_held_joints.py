@@ -51,7 +51,7 @@ def test_the_lock_carries_what_inverse_dynamics_asks():
     """The force of the lock is that of the hybrid dynamics with acceleration zero there."""
     model = cart_pole()
     run = kt.simulate(model, [0.0, 1.0], duration=0.4, locked="rail")
-    force = run.ledger.others["force.locked joints"]
+    force = run.energy_balance.others["force.locked joints"]
     for n in (0, 150, 400):
         a, tau = kt.hybrid_dynamics(model, run.q[n], run.v[n], np.zeros(2), np.zeros(2), forward=("pole",))
         assert force[n, 0] == pytest.approx(tau[0], rel=1e-11) and run.a[n] == pytest.approx(a, abs=1e-11)
@@ -80,7 +80,7 @@ def test_a_prescribed_joint_is_the_time_dependent_model(motion):
         other.v[:, 0], abs=1e-10
     )
     assert [float(motion(t)) for t in run.time[1:].tolist()] == pytest.approx(run.q[1:, 0].tolist(), abs=1e-14)
-    work, theirs = run.ledger.work("prescribed motions"), other.ledger.work("prescribed motions")
+    work, theirs = run.energy_balance.work("prescribed motions"), other.energy_balance.work("prescribed motions")
     assert work == pytest.approx(theirs, rel=1e-3, abs=1e-3)
 
 
@@ -91,7 +91,7 @@ def test_the_force_of_a_prescribed_motion_is_that_of_hybrid_dynamics():
     for n in (1, 200, 499):
         rate = -0.4 * 25.0 * np.sin(5.0 * run.time[n])
         a, tau = kt.dynamics.hybrid_aba(model, run.q[n], run.v[n], np.zeros(2), [rate, 0.0], forward=("pole",))
-        assert run.ledger.others["force.prescribed motions"][n, 0] == pytest.approx(tau[0], rel=1e-10)
+        assert run.energy_balance.others["force.prescribed motions"][n, 0] == pytest.approx(tau[0], rel=1e-10)
         assert run.a[n] == pytest.approx(a, rel=1e-9)
 
 
@@ -100,7 +100,7 @@ def test_the_drive_of_a_prescribed_joint_overcomes_friction():
     b = kt.ModelBuilder("mass")
     b.add_body("mass", joint=Prismatic((1, 0, 0)), joint_name="rail", mass=2.0, inertia=np.eye(3), dry_friction=3.0)
     run = kt.simulate(b.build(), duration=0.5, prescribed={"rail": Polynomial((0.0, 0.5))}, friction="exact")
-    book = run.ledger
+    book = run.energy_balance
     assert book.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
     assert book.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
     assert book.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
@@ -114,11 +114,12 @@ def test_other_fixed_steps_keep_their_order(integrator):
     run = kt.simulate(model, [0.3, 1.0], duration=0.5, prescribed={"rail": SWING}, integrator=integrator)
     other = kt.simulate(given, [1.0], duration=0.5, integrator=integrator)
     assert run.q[:, 1] == pytest.approx(other.q[:, 0], abs=1e-12)
-    assert run.ledger.work("prescribed motions") == pytest.approx(other.ledger.work("prescribed motions"), abs=1e-7)
-    assert np.abs(run.ledger.remainder).max() < (1e-4 if integrator == "bdf2" else 1e-5)
+    work, same = (x.energy_balance.work("prescribed motions") for x in (run, other))
+    assert work == pytest.approx(same, abs=1e-7)
+    assert np.abs(run.energy_balance.remainder).max() < (1e-4 if integrator == "bdf2" else 1e-5)
     a, tau = kt.hybrid_dynamics(model, run.q[200], run.v[200], np.zeros(2),
                                 [-10.0 * np.sin(5.0 * run.time[200]), 0.0], forward=("pole",))  # fmt: skip
-    assert run.ledger.others["force.prescribed motions"][200, 0] == pytest.approx(tau[0], rel=1e-10)
+    assert run.energy_balance.others["force.prescribed motions"][200, 0] == pytest.approx(tau[0], rel=1e-10)
     assert run.a[200] == pytest.approx(a, rel=1e-9)
 
 
@@ -133,7 +134,8 @@ def test_locked_under_runge_kutta():
     other = kt.simulate(held, to_held.q(q), to_held.v(q, v), duration=0.3, integrator="rk4")
     assert (run.q[:, k] == q[k]).all() and (run.v[:, k] == 0.0).all()
     assert to_held.q(run.q[-1]) == pytest.approx(other.q[-1], abs=1e-11)
-    assert np.any(run.ledger.others["force.locked joints"][:, k]) and np.abs(run.ledger.remainder).max() < 1e-4
+    assert np.any(run.energy_balance.others["force.locked joints"][:, k])
+    assert np.abs(run.energy_balance.remainder).max() < 1e-4
 
 
 def test_reduced_steps_say_what_they_do_not_take():

@@ -110,7 +110,7 @@ def test_events_are_found_between_the_impacts_of_a_step(h):
     expected = [*down, *(x for x in up if x[1] < 0.75)]
     assert [x.name for x in run.events] == [name for name, _ in expected]
     np.testing.assert_allclose([x.time for x in run.events], [t for _, t in expected], rtol=0, atol=1e-13)
-    assert np.abs(run.ledger.remainder).max() < 1e-12
+    assert np.abs(run.energy_balance.remainder).max() < 1e-12
 
 
 @pytest.mark.parametrize("suffix", ["npz", "nc", "h5"])

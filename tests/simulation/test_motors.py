@@ -13,15 +13,15 @@ MASS, RATIO = 2.0, 10.0
 
 
 def test_saturation_and_reflected_inertia():
-    """a = r tau_max / (m + r^2 J), whatever more the controller asks; the ledger has what was refused."""
+    """a = r tau_max / (m + r^2 J), whatever more the controller asks; the energy balance has what was refused."""
     motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, rotor_inertia=0.01)
     run = kt.simulate(slider(MASS), duration=0.5, controller=lambda t, q, v: [7.0], motors=[motor])
     assert run.tau == pytest.approx(3.0) and run.a == pytest.approx(3.0 / (MASS + 1.0))
     assert run.v[-1, 0] == pytest.approx(0.5, rel=1e-12)
-    others = run.ledger.others
+    others = run.energy_balance.others
     assert others["motor rail: refused"] == pytest.approx(4.0) and others["motor rail: torque"] == pytest.approx(0.3)
     assert others["motor rail: speed"] == pytest.approx(RATIO * run.v[:, 0])
-    assert run.ledger.energies["armature"][-1] == pytest.approx(0.5 * 1.0 * 0.25)
+    assert run.energy_balance.energies["armature"][-1] == pytest.approx(0.5 * 1.0 * 0.25)
 
 
 def test_a_dc_motor_runs_up_exponentially():
@@ -45,7 +45,7 @@ def test_losses_of_the_gear_help_to_brake():
     motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, efficiency=0.8)
     assert motor.range(1.0) == pytest.approx((-3.75, 2.4))
     run = kt.simulate(slider(MASS), v0=[-1.0], duration=2.0, controller=lambda t, q, v: [9.0], motors=motor)
-    shaft = run.ledger.others["motor rail: torque"]
+    shaft = run.energy_balance.others["motor rail: torque"]
     assert shaft == pytest.approx(0.3, rel=1e-12) and {round(float(x), 9) for x in run.tau[:, 0]} == {3.75, 2.4}
 
 
@@ -72,7 +72,7 @@ def test_saved_in_the_middle_of_a_lag():
     other.advance(0.3)
     one, two = sim.trajectory(), other.trajectory()
     assert np.array_equal(one.q, two.q) and np.array_equal(
-        one.ledger.others["motor rail: refused"], two.ledger.others["motor rail: refused"]
+        one.energy_balance.others["motor rail: refused"], two.energy_balance.others["motor rail: refused"]
     )
 
 
@@ -82,7 +82,7 @@ def test_limits_of_the_model_on_request():
     run = kt.simulate(model, duration=0.5, controller=lambda t, q, v: [7.0 if t > 0.2 else 1.0], motors="effort_limit")
     assert run.tau.max() == 3.0
     assert any(finding.kind == "saturation" for finding in run.report().findings)
-    assert not kt.simulate(slider(), duration=0.1, motors="effort_limit").ledger.others
+    assert not kt.simulate(slider(), duration=0.1, motors="effort_limit").energy_balance.others
 
 
 def test_works_with_other_integrators():

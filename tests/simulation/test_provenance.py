@@ -15,7 +15,7 @@ from tests.simulation.test_damaged_runs import parts, written
 
 
 def made():
-    """A run with a ledger and soft stops."""
+    """A run with a energy balance and soft stops."""
     return kt.simulate(kt.load("arm7"), duration=0.01, seed=3)
 
 

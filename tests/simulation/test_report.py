@@ -29,10 +29,10 @@ def test_a_good_run_is_left_in_peace():
 
 
 def test_energy_from_nowhere_is_named_with_time_and_joint():
-    """Explicit Euler on a pendulum gains energy: more than 1 % from some time on, which the ledger confirms."""
+    """Explicit Euler on a pendulum gains energy: more than 1 % from some time on, which the energy balance confirms."""
     run = kt.simulate(pendulum(), [1.0], duration=5.0, dt=0.01, integrator="euler")
     found = only(run, "energy")
-    share = np.abs(run.ledger.remainder) / run.ledger.scale
+    share = np.abs(run.energy_balance.remainder) / run.energy_balance.scale
     assert not run.report().ok and found.joint == "hinge" and "gained" in found.text
     assert share[run.time < found.time].max() <= 0.01 < share[run.time == found.time][0]
 
@@ -143,7 +143,7 @@ def test_rounding_is_no_finding(run):
     run = run()
     assert np.any(run.v) or run.v.shape[1] == 2  # something does move, by rounding
     assert run.report().findings == ()
-    assert "damping" not in run.ledger.table() and run.ledger.rounding < 1e-9
+    assert "damping" not in run.energy_balance.table() and run.energy_balance.rounding < 1e-9
 
 
 def test_the_command_line_does_not_measure_rounding_by_itself():
@@ -239,7 +239,7 @@ def test_a_run_that_diverges_keeps_its_trajectory_and_says_why():
     """A spring that the step does not resolve: the error names joint, time and remedy, and holds finite samples."""
     error = diverging(model=slider(1.0, stiffness=1e6), q0=[1.0], duration=5.0, dt=0.01, integrator="rk4")
     run = error.trajectory
-    assert len(run) > 2 and np.isfinite(run.q).all() and np.isfinite(run.ledger.remainder).all()
+    assert len(run) > 2 and np.isfinite(run.q).all() and np.isfinite(run.energy_balance.remainder).all()
     assert error.joint == "rail" and "stiffness" in str(error) and "smaller dt" in str(error)
     assert run.report().findings[0].kind == "divergence" and not run.report().ok
 

@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import LimitError
 from kinetree.joints import Prismatic
-from kinetree.simulation.energy_balance import energy_balance
+from kinetree.simulation.energy_summary import energy_summary
 from kinetree.viz.describe import as_data
 from tests.analytic.mechanisms import pendulum, slider
 
@@ -66,12 +66,12 @@ def test_no_start_is_a_negative_zero():
     with pytest.raises(LimitError, match="joint 'hinge': 0 against"):
         kt.simulate(pendulum(lower=0.5, upper=1.5), [-0.0], duration=0.01)
     run = kt.simulate(pendulum(), [0.0], v0=[-0.0], duration=0.01)
-    assert NEGATIVE_ZERO.search(f"{run.ledger} {run.report()} {energy_balance(run)}") is None
+    assert NEGATIVE_ZERO.search(f"{run.energy_balance} {run.report()} {energy_summary(run)}") is None
 
 
 @pytest.mark.parametrize("robot", kt.data.robots())
 def test_what_is_printed_of_robots_has_no_negative_zero(robot):
-    """Models, reports, runs and their ledgers, as text and as data."""
+    """Models, reports, runs and their energy balances, as text and as data."""
     model = kt.load(robot)
     run = kt.simulate(model, duration=0.01)
     said = [model, model.report, run, run.report(), json.dumps(as_data(model)), "\n".join(run.notes)]

@@ -1,4 +1,4 @@
-"""Channels of a run: names, units, the ledger, frames, derivatives and filters, one's own."""
+"""Channels of a run: names, units, the energy balance, frames, derivatives and filters, one's own."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def test_channels_are_the_arrays_of_the_run(arm):
     assert v.unit == "mixed" and arm.channels["energy"].unit == "J"  # fingers slide, joints turn
 
 
-def test_channels_hold_the_ledger(arm):
-    """Each entry of the ledger is there under its name, with a unit that fits its kind."""
-    found = arm.ledger.channels
+def test_channels_hold_the_energy_balance(arm):
+    """Each entry of the energy balance is there under its name, with a unit that fits its kind."""
+    found = arm.energy_balance.channels
     assert set(found) <= set(arm.channels)
     assert all(arm.channels[name].values is values or np.array_equal(arm.channels[name], values)
                for name, values in found.items())  # fmt: skip

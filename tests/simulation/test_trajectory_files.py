@@ -1,4 +1,4 @@
-"""Runs in files and tables: what is written comes back, with labels, notes, events and the ledger."""
+"""Runs in files and tables: what is written comes back, with labels, notes, events and the energy balance."""
 
 from __future__ import annotations
 
@@ -68,23 +68,23 @@ def test_files_keep_what_was_added(tmp_path, arm, suffix):
     assert event.name == "bell" and event.time == arm.events[0].time and np.array_equal(event.q, arm.events[0].q)
 
 
-def test_files_keep_the_ledger(tmp_path, arm, suffix):
-    """Without the model all entries of the ledger are there, and the table reads the same."""
+def test_files_keep_the_energy_balance(tmp_path, arm, suffix):
+    """Without the model all entries of the energy balance are there, and the table reads the same."""
     back = kt.Trajectory.load(arm.save(tmp_path / f"run{suffix}"))
-    assert back.model is None and set(back.ledger.channels) == set(arm.ledger.channels)
-    for name, values in arm.ledger.channels.items():
-        assert np.array_equal(back.ledger.channels[name], values), name
-    assert back.ledger.table() == arm.ledger.table()
+    assert back.model is None and set(back.energy_balance.channels) == set(arm.energy_balance.channels)
+    for name, values in arm.energy_balance.channels.items():
+        assert np.array_equal(back.energy_balance.channels[name], values), name
+    assert back.energy_balance.table() == arm.energy_balance.table()
 
 
-def test_without_the_ledger_it_is_computed_anew(tmp_path, arm, suffix):
-    """What the run noted is in the file, wrenches too: with the model the same ledger comes out."""
-    path = arm.save(tmp_path / f"run{suffix}", ledger=False)
+def test_without_the_energy_balance_it_is_computed_anew(tmp_path, arm, suffix):
+    """What the run noted is in the file, wrenches too: with the model the same energy balance comes out."""
+    path = arm.save(tmp_path / f"run{suffix}", energy_balance=False)
     with pytest.raises(kt.errors.KinetreeError, match="needs the model"):
-        _ = kt.Trajectory.load(path).ledger
+        _ = kt.Trajectory.load(path).energy_balance
     back = kt.Trajectory.load(path, kt.load("arm7"))
-    assert np.array_equal(back.ledger.remainder, arm.ledger.remainder)
-    assert back.ledger.work("external wrenches") == arm.ledger.work("external wrenches") != 0.0
+    assert np.array_equal(back.energy_balance.remainder, arm.energy_balance.remainder)
+    assert back.energy_balance.work("external wrenches") == arm.energy_balance.work("external wrenches") != 0.0
 
 
 def test_the_model_gets_the_stops_of_the_run(tmp_path, arm, suffix):
@@ -120,7 +120,7 @@ def test_a_newer_format_is_refused_with_its_number(tmp_path, arm):
 
 def test_the_first_format_is_still_read(tmp_path, arm):
     """Files of version 1 had states, energies, labels and settings."""
-    path = arm.save(tmp_path / "run.npz", ledger=False)
+    path = arm.save(tmp_path / "run.npz", energy_balance=False)
 
     def older(meta, arrays):
         for name in [*meta]:
@@ -200,19 +200,20 @@ def test_netcdf_is_hdf5_that_others_read(tmp_path, arm):
 
 
 def test_dataset_has_labels_units_and_meanings(arm):
-    """By joint and by entry, for states, the ledger, frames and own channels."""
+    """By joint and by entry, for states, the energy balance, frames and own channels."""
     pytest.importorskip("xarray")
     data = arm.to_xarray(frames=["tool"])
     elbow = arm.coordinates.velocity_labels.index("elbow_pitch")
     assert np.array_equal(data["tau"].sel(velocity="elbow_pitch"), arm.tau[:, elbow])
-    assert np.array_equal(data["power.damping"].sel(velocity="elbow_pitch"), arm.ledger.powers["damping"][:, elbow])
+    damping = arm.energy_balance.powers["damping"][:, elbow]
+    assert np.array_equal(data["power.damping"].sel(velocity="elbow_pitch"), damping)
     assert np.array_equal(data["tool.position"].sel(axis="z"), arm.frame("tool").position[:, 2])
     assert np.array_equal(data["tool.rotation"], arm.frame("tool").rotation)
     assert data["energy"].attrs == {"units": "J", "long_name": "total mechanical energy"}
     assert data["q"].attrs["units_of_columns"] == "position_unit"
     assert list(data["position_unit"].values) == list(arm.coordinates.position_units)
     assert data.attrs["model"] == "arm7" and float(data["feet"].sel({"feet column": "left"})[3]) == 1.0
-    assert "energy.kinetic" not in arm.to_xarray(ledger=False)
+    assert "energy.kinetic" not in arm.to_xarray(energy_balance=False)
 
 
 def test_table_of_pandas_has_pairs_of_names(arm):

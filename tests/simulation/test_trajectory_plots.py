@@ -90,22 +90,22 @@ def test_paths_in_a_plane_are_drawn_there():
 
 
 def test_power_of_the_joint_forces_is_force_times_velocity(arm):
-    """And the sources are those of the ledger."""
+    """And the sources are those of the energy balance."""
     sources, *joints = arm.plot_power().get_axes()
     named = {line.get_label(): line.get_ydata() for line in sources.get_lines()}
-    assert set(named) == set(arm.ledger.powers)
-    assert named["damping"] == pytest.approx(arm.ledger.powers["damping"].sum(axis=1))
+    assert set(named) == set(arm.energy_balance.powers)
+    assert named["damping"] == pytest.approx(arm.energy_balance.powers["damping"].sum(axis=1))
     curves = {line.get_label(): line.get_ydata() for axes in joints for line in axes.get_lines()}
     assert np.array_equal(curves["elbow_pitch"], arm.tau[:, 3] * arm.v[:, 3]) and len(curves) == arm.v.shape[1]
 
 
-def test_ledger_is_drawn_whole(arm):
+def test_energy_balance_is_drawn_whole(arm):
     """Energies by kind and their sum, the work of each source and the change, the remainder."""
-    kinds, works, rest = arm.plot_ledger().get_axes()
-    assert {line.get_label() for line in works.get_lines()} == {*arm.ledger.works, "change of energy"}
+    kinds, works, rest = arm.plot_energy_balance().get_axes()
+    assert {line.get_label() for line in works.get_lines()} == {*arm.energy_balance.works, "change of energy"}
     total = {line.get_label(): line.get_ydata() for line in kinds.get_lines()}["total"]
-    assert total == pytest.approx(arm.ledger.energy)
-    assert np.array_equal(rest.get_lines()[0].get_ydata(), arm.ledger.remainder)
+    assert total == pytest.approx(arm.energy_balance.energy)
+    assert np.array_equal(rest.get_lines()[0].get_ydata(), arm.energy_balance.remainder)
 
 
 def test_comparison_draws_both_runs_and_their_difference(arm, body):
@@ -123,7 +123,7 @@ def test_comparison_draws_both_runs_and_their_difference(arm, body):
     assert body.compare(body).plot().get_axes()[0].get_ylabel() == "$v$ [rad/s]"
 
 
-@pytest.mark.parametrize("draw", ["plot_phase", "plot_power", "plot_ledger"])
+@pytest.mark.parametrize("draw", ["plot_phase", "plot_power", "plot_energy_balance"])
 def test_files_are_written_without_a_display(tmp_path, arm, draw):
     """The suffix chooses the format."""
     path = tmp_path / "run.svg"
@@ -132,9 +132,9 @@ def test_files_are_written_without_a_display(tmp_path, arm, draw):
 
 
 def test_a_loaded_run_draws_what_its_file_has(tmp_path, arm):
-    """Without the model: curves, phases, power and the ledger; paths need it."""
+    """Without the model: curves, phases, power and the energy balance; paths need it."""
     back = kt.Trajectory.load(arm.save(tmp_path / "run"))
-    for draw in (back.plot, back.plot_phase, back.plot_power, back.plot_ledger):
+    for draw in (back.plot, back.plot_phase, back.plot_power, back.plot_energy_balance):
         assert draw().get_axes()
     with pytest.raises(KinetreeError, match="needs the model"):
         back.plot_path("tool")

@@ -39,7 +39,7 @@ def test_slices_have_the_bits_of_the_run(swing):
 
 def test_a_part_balances_like_the_whole(swing):
     """What no source explains in a part is what the run left unexplained there, but for the ends of the sums."""
-    part, whole = swing[200:700].ledger, swing.ledger
+    part, whole = swing[200:700].energy_balance, swing.energy_balance
     assert part.remainder == pytest.approx(whole.remainder[200:700] - whole.remainder[200], abs=1e-9)
     assert part.works.keys() == whole.works.keys()
 
@@ -117,7 +117,7 @@ def test_pieces_make_the_whole_again(swing):
     whole = kt.Trajectory.concatenate([run[:401], run[400:700], run[699:]])
     assert all(np.array_equal(getattr(whole, name), getattr(run, name)) for name in ROWS)
     assert np.array_equal(whole.channels["load"], run.channels["load"])
-    assert whole.ledger.remainder == pytest.approx(run.ledger.remainder, abs=1e-12)
+    assert whole.energy_balance.remainder == pytest.approx(run.energy_balance.remainder, abs=1e-12)
 
 
 def test_a_second_run_begins_when_the_first_ends(top):

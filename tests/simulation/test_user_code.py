@@ -129,7 +129,7 @@ def test_user_code_cannot_write_to_the_state(place, way):
     given = {"inputs": kt.Inputs(f_ext=np.zeros((ARM.nb, 6))), "controller": lambda t, q, v: np.ones(ARM.nv)}
     given |= WAYS[way] | settings
     with pytest.raises(ValueError, match="read-only") as error:
-        _ = kt.simulate(ARM, START, duration=0.05, dt=0.005, **given).ledger
+        _ = kt.simulate(ARM, START, duration=0.05, dt=0.005, **given).energy_balance
     if not place.startswith("element"):
         notes = "\n".join(getattr(error.value, "__notes__", ()))
         assert "kinetree: raised by" in notes and "compute on a copy" in notes
@@ -282,8 +282,8 @@ def test_a_result_is_copied(name):
     )
     for what in ("time", "q", "v", "a", "tau"):
         assert np.array_equal(getattr(fresh, what), getattr(kept, what)), what
-    for what, values in fresh.ledger.channels.items():
-        assert np.array_equal(values, kept.ledger.channels[what]), what
+    for what, values in fresh.energy_balance.channels.items():
+        assert np.array_equal(values, kept.energy_balance.channels[what]), what
 
 
 @pytest.mark.parametrize("name", ["wrench", "force"])
@@ -332,7 +332,7 @@ def _arrays(x, name="", seen=None):
 
 
 class Heat:
-    """A row of the ledger from a buffer that the element keeps."""
+    """A row of the energy balance from a buffer that the element keeps."""
 
     def channels(self, run):
         self.kept = np.zeros(len(run))
@@ -350,7 +350,7 @@ def _results():
         motors=kt.simulation.Motor(ARM.joint_names[1]),
         elements=Heat(),
     )
-    _ = run.ledger
+    _ = run.energy_balance
     q, v, a = (np.random.default_rng(0).normal(size=(30, 2)) for _ in range(3))
     return {
         "Trajectory": run,
@@ -386,7 +386,7 @@ def test_outputs_of_compiled_functions_are_fresh():
 
 
 def test_the_element_keeps_its_own_arrays():
-    """Arrays that an element returns for the ledger are copied: its own stay writable."""
+    """Arrays that an element returns for the energy balance are copied: its own stay writable."""
     heat = Heat()
     run = kt.simulate(ARM, START, duration=0.01, elements=heat)
-    assert not run.ledger.powers["heat"].flags.writeable and heat.kept.flags.writeable
+    assert not run.energy_balance.powers["heat"].flags.writeable and heat.kept.flags.writeable

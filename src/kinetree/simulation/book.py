@@ -1,4 +1,4 @@
-"""What a run notes beside its samples, from which the ledger is made when someone asks for it."""
+"""What a run notes beside its samples, from which the energy balance is made when someone asks for it."""
 
 from __future__ import annotations
 

@@ -27,9 +27,9 @@ BASE = (*STATES, *ENERGIES)
 AXES = ("time", "position", "velocity", "momentum_axis", "axis", "row", "column")
 MOMENTUM = tuple(f"{kind} {axis}" for kind in ("angular", "linear") for axis in "xyz")
 PLANAR_MOMENTUM = ("angular", "linear x", "linear y")
-# What entries of the ledger are called, and what files call their own arrays.
-LEDGER = ("remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
-LEDGER_KINDS = ("energy", "power", "work", "book", "events")
+# What entries of the energy balance are called, and what files call their own arrays.
+BALANCE = ("remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
+BALANCE_KINDS = ("energy", "power", "work", "book", "events")
 EVEN = 1e-6  # of the distance of the samples: what a filter takes for even spacing
 
 
@@ -167,7 +167,7 @@ class Quantity:
 
 
 class Channels(Mapping):
-    """The channels of a run by name: states, energies, the entries of the ledger, what the user added.
+    """The channels of a run by name: states, energies, the entries of the energy balance, what the user added.
 
     ``channels["tool.position"]`` finds frames, too: position, rotation, angular_velocity and linear_velocity of each.
 
@@ -188,20 +188,21 @@ class Channels(Mapping):
         for quantity in run.extra:
             if quantity.name == name:
                 return quantity
-        if name in self._ledger():
-            return _of_ledger(run, name)
+        if name in self._balance():
+            return _of_balance(run, name)
         frame, _, part = str(name).rpartition(".")
         if run.model is not None and frame in (one.name for one in run.model.frames):
             parts = run.frame(frame).channels
             if name in parts:
                 return parts[name]
             raise unknown_name("part", part, [key.rpartition(".")[2] for key in parts], f"frame {frame!r}")
-        more = "" if run.model is not None or "ledger" in run.book.kept else " (loaded without its model: no ledger)"
+        known = run.model is not None or "energy_balance" in run.book.kept
+        more = "" if known else " (loaded without its model: no energy balance)"
         raise unknown_name("channel", name, list(self), f"the run of {run.model_name!r}{more}")
 
     def __iter__(self) -> Iterator[str]:
         yield from BASE
-        yield from self._ledger()
+        yield from self._balance()
         yield from (quantity.name for quantity in self._run.extra)
 
     def __len__(self) -> int:
@@ -219,9 +220,9 @@ class Channels(Mapping):
         lines = (f"{name:<{width}}  [{x.unit}] {x.values.shape}  {x.description}".rstrip() for name, x in self.items())
         return "\n".join((f"Channels of the run of {self._run.model_name!r}", *lines))
 
-    def _ledger(self) -> Mapping[str, np.ndarray]:
+    def _balance(self) -> Mapping[str, np.ndarray]:
         run = self._run
-        return run.ledger.channels if run.model is not None or "ledger" in run.book.kept else {}
+        return run.energy_balance.channels if run.model is not None or "energy_balance" in run.book.kept else {}
 
 
 def with_channel(run, name: str, values, unit: str, description: str = "", labels=None):
@@ -255,10 +256,10 @@ def with_channel(run, name: str, values, unit: str, description: str = "", label
 def _is_taken(run, name: str) -> bool:
     head, dot, _ = name.rpartition(".")
     frames = () if run.model is None else (frame.name for frame in run.model.frames)
-    known = (*BASE, *AXES, *LEDGER, *(x.name for x in run.extra))
-    if name in known or name.partition(".")[0] in (LEDGER_KINDS if dot else ()) or (dot and head in frames):
+    known = (*BASE, *AXES, *BALANCE, *(x.name for x in run.extra))
+    if name in known or name.partition(".")[0] in (BALANCE_KINDS if dot else ()) or (dot and head in frames):
         return True
-    return bool(Elements(run.book.elements).having("channels")) and name in run.ledger.others
+    return bool(Elements(run.book.elements).having("channels")) and name in run.energy_balance.others
 
 
 def frozen(values) -> np.ndarray:
@@ -286,21 +287,21 @@ def _base(run, name: str) -> Quantity:
     return Quantity(name, run.time, getattr(run, name), units, labels, STATES[name], dims)
 
 
-def _of_ledger(run, name: str) -> Quantity:
-    ledger = run.ledger
-    values, (kind, _, source) = ledger.channels[name], name.partition(".")
+def _of_balance(run, name: str) -> Quantity:
+    balance = run.energy_balance
+    values, (kind, _, source) = balance.channels[name], name.partition(".")
     labels, dims, units = (), (), None
     if name in ("momentum", "momentum_error"):
         planar = values.shape[1] == 3
         labels, dims = PLANAR_MOMENTUM if planar else MOMENTUM, ("momentum_axis",)
         units = tuple("kg m^2/s" if label.startswith("angular") else "kg m/s" for label in labels)
-    elif values.ndim == 2 and values.shape[1] == len(ledger.labels):
-        labels, dims = tuple(ledger.labels), ("velocity",)
+    elif values.ndim == 2 and values.shape[1] == len(balance.labels):
+        labels, dims = tuple(balance.labels), ("velocity",)
     elif values.ndim == 2:
         labels, dims = tuple(str(k) for k in range(values.shape[1])), (f"{name} column",)
     if units is None:
         units = {"energy": "J", "power": "W", "work": "J", "remainder": "J", "coupling_error": "rad or m"}.get(kind)
-        units = units or ledger.units.get(name, "1")
+        units = units or balance.units.get(name, "1")
     words = {
         "energy": f"energy of kind {source!r}",
         "power": f"power of {source}, positive where energy enters",

@@ -66,7 +66,7 @@ class Landing:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A change of state in an instant, as the ledger books it: ``energy`` [J] is positive where it enters."""
+    """A change of state in an instant, as the energy balance books it: ``energy`` [J] is positive where it enters."""
 
     time: float
     label: str
@@ -76,7 +76,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """A row of the ledger.
+    """A row of the energy balance.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ class Element:
         raise NotImplementedError
 
     def channels(self, run) -> dict[str, Channel]:
-        """Rows of the ledger of a trajectory."""
+        """Rows of the energy balance of a trajectory."""
         raise NotImplementedError
 
 
@@ -246,7 +246,7 @@ def _checked(landing: Landing, element, step: Step) -> Landing:
 
 
 def element_name(element) -> str:
-    """How the ledger calls an element."""
+    """How the energy balance calls an element."""
     return str(getattr(element, "name", type(element).__name__))
 
 

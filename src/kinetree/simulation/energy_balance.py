@@ -1,72 +1,380 @@
-"""Where the energy of a run went: the work of joint forces and prescribed motions, and losses in the joints."""
+"""The energy balance of a run: energy by kind, power and work of every source, momentum, drift, remainder."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-NEGLIGIBLE = 1e-9  # of the largest kinetic energy: a joint pressed onto its stop by rounding is no loss
+from kinetree.algorithms.force_elements import dissipative_forces, element_energies
+from kinetree.algorithms.manifold import may_change_chart
+from kinetree.algorithms.passive import joint_forces
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compiler.function import Function
+from kinetree.errors import KinetreeError
+from kinetree.forces.registry import JOINT_FORCES
+from kinetree.integrators.system import System, clock
+from kinetree.integrators.user_code import copied, lock
+from kinetree.model.planar import PlanarModel
+from kinetree.simulation.components import Channel, Elements, element_name
+from kinetree.simulation.interpolation import arriving_velocities
+from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.rounding import rounding
 
-LOSSES = {"damping": "damping", "dry friction": "dry friction", "soft stops": "stops"}
+NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EnergyBalance:
-    """Energies over a whole run [J]: ``change = work + prescribed - dissipated + unexplained``.
+    """What the energy of a run did, sample by sample.
+
+    ``energy(t) - energy(0) = sum of works(t) + jumps(t) + remainder(t)``. Powers and works are positive where energy
+    enters the mechanism, so losses are negative.
 
     Attributes
     ----------
-    change : float
-        Total energy at the end minus that at the start.
-    work : float
-        Done by the joint forces tau, external wrenches and elements.
-    dissipated : float
-        Lost in damping, dry friction and soft stops.
-    losses : tuple of str
-        Which of these took any.
-    prescribed : float
-        Work done by the motions of joints that depend on time.
+    time : (T,) array
+        [s]
+    energies : dict of str to (T,) array
+        [J]: "kinetic" of the bodies, "armature", "gravity", "springs", "stops"; only kinds that are there.
+    powers : dict of str to (T,) or (T, nv) array
+        [W]: "controller" (or "joint forces", if they were given), "disturbance", "damping", "dry friction", "stops",
+        by velocity coordinate; "external wrenches", "prescribed motions"; those of elements.
+    works : dict of str to (T,) or (T, nv) array
+        Energy that entered by each source since the start [J].
+    jumps : (T,) array
+        Energy that changes of state in an instant gave, since the start [J].
+    remainder : (T,) array
+        What no source explains [J]: the error of the integrator, and of sums over samples that lie far apart.
+    momentum : (T, 6) array
+        Of the bodies, about the world's origin: [angular; linear] [kg m^2/s, kg m/s]. Planar models have 3 columns.
+    momentum_error : (T, 6) array or None
+        For mechanisms that nothing holds: momentum that neither weight nor wrenches explain. None for others: the world
+        takes any momentum from what stands on it.
+    quaternion_error, coupling_error : (T,) array
+        Largest deviation of a quaternion's squared length from one; of a coupling.
+    others : dict of str to array
+        Channels of elements that are no energies.
+    counts : dict of str to int
+        "steps", "rejections", "evaluations", as far as the run knows them.
+    events : tuple of Jump
+        Changes of state in an instant.
+    labels : tuple of str
+        Names of the velocity coordinates, for the columns of powers and works.
+    rounding : float
+        Energy below which nothing can be said [J]: what rounding adds up to over the run.
     """
 
-    change: float
-    work: float
-    dissipated: float
-    losses: tuple[str, ...]
-    prescribed: float = 0.0
+    time: np.ndarray
+    energies: Mapping[str, np.ndarray]
+    powers: Mapping[str, np.ndarray]
+    works: Mapping[str, np.ndarray]
+    jumps: np.ndarray
+    remainder: np.ndarray
+    momentum: np.ndarray
+    momentum_error: np.ndarray | None
+    quaternion_error: np.ndarray
+    coupling_error: np.ndarray
+    others: Mapping[str, np.ndarray]
+    counts: Mapping[str, int]
+    events: tuple
+    labels: tuple[str, ...]
+    units: Mapping[str, str] = field(default_factory=dict)
+    rounding: float = 0.0
+
+    def __post_init__(self) -> None:
+        lock(*self.channels.values())
 
     @property
-    def unexplained(self) -> float:
-        """Error of the integration, and of the sums over the samples [J]."""
-        return self.change - self.work - self.prescribed + self.dissipated
+    def energy(self) -> np.ndarray:
+        """Total energy [J], shape (T,)."""
+        return sum(self.energies.values(), np.zeros(len(self.time)))
 
     @property
-    def is_conservative(self) -> bool:
-        """Whether nothing took or gave energy, so that a change of it is the integrator's error."""
-        return not self.losses and self.work == self.prescribed == 0.0
+    def scale(self) -> float:
+        """The energy that moved in this run [J]: what a remainder is compared with."""
+        moved = [np.ptp(energy) for energy in self.energies.values()]
+        moved += [np.max(np.abs(_total(work)), initial=0.0) for work in self.works.values()]
+        kinetic = max(np.max(self.energies[name], initial=0.0) for name in ("kinetic", "armature"))
+        return float(max([*moved, kinetic]))
+
+    @property
+    def negligible(self) -> float:
+        """Energy that is not worth a word [J]: rounding, of the sums or of the run."""
+        return max(NEGLIGIBLE * self.scale, self.rounding)
+
+    @property
+    def channels(self) -> dict[str, np.ndarray]:
+        """All arrays by name: "energy.kinetic", "power.damping", "work.damping", "momentum", ..."""
+        found = {f"energy.{name}": x for name, x in self.energies.items()}
+        found |= {f"power.{name}": x for name, x in self.powers.items()}
+        found |= {f"work.{name}": x for name, x in self.works.items()}
+        found |= {"work.jumps": self.jumps, "remainder": self.remainder, "momentum": self.momentum}
+        if self.momentum_error is not None:
+            found["momentum_error"] = self.momentum_error
+        found |= {"quaternion_error": self.quaternion_error, "coupling_error": self.coupling_error}
+        return found | dict(self.others)
+
+    def work(self, source: str, joint: str | None = None) -> float:
+        """Energy that a source gave over the whole run [J], or gave at one velocity coordinate.
+
+        Parameters
+        ----------
+        source : str
+            A name in ``works``.
+        joint : str, optional
+            A name in ``labels``.
+
+        Returns
+        -------
+        float
+        """
+        if source not in self.works:
+            return 0.0
+        last = self.works[source][-1]
+        if joint is None:
+            return float(np.sum(last))
+        return float(last[self.labels.index(joint)])
+
+    def table(self) -> str:
+        """The balance over the whole run as text."""
+        energy = self.energy
+        rows = [("energy at the start", energy[0], "")]
+        for name, work in self.works.items():
+            last = work[-1]
+            if np.abs(work).max(initial=0.0) > self.negligible:
+                rows.append((name, float(np.sum(last)), self._largest(last)))
+        if self.events:
+            rows.append(("jumps", self.jumps[-1], f"{len(self.events)} in all"))
+        rows += [("remainder", self.remainder[-1], "error of the integration"), ("energy at the end", energy[-1], "")]
+        width = max(len(name) for name, *_ in rows)
+        lines = [f"{name:<{width}}  {value + 0.0: .6e} J  {more}".rstrip() for name, value, more in rows]
+        kinds = ", ".join(
+            f"{name} {x[0]:.4g} to {x[-1]:.4g}"
+            for name, x in self.energies.items()
+            if np.abs(x).max(initial=0.0) > self.negligible
+        )
+        lines.append(f"{'by kind':<{width}}   {kinds or 'none'} J")
+        counts = ", ".join(f"{count} {name}" for name, count in self.counts.items() if count)
+        return "\n".join([*lines, f"{'cost':<{width}}   {counts}"] if counts else lines)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def __repr__(self) -> str:
+        return f"Energy balance of {len(self.time)} samples: {', '.join(self.works)}"
+
+    def _largest(self, work) -> str:
+        """The joints that most of a work belongs to."""
+        if np.ndim(work) == 0 or len(work) < 2 or not np.any(work):
+            return ""
+        order = np.argsort(-np.abs(work))[:2]
+        return "most at " + ", ".join(f"{self.labels[k]} {work[k]:.3g}" for k in order if work[k])
 
 
-def energy_balance(trajectory) -> EnergyBalance:
-    """The balance of a whole run, from its ledger.
+def make_energy_balance(run) -> EnergyBalance:
+    """The energy balance of a trajectory that has its model.
 
     Parameters
     ----------
-    trajectory : Trajectory
-        With its model.
+    run : Trajectory
 
     Returns
     -------
     EnergyBalance
+
+    Notes
+    -----
+    Source: the power theorem, d(T + U)/dt = tau . v + f . sigma + sum f_i . V_i - v . D v, with D the dissipative
+    coefficients of `passive_terms` and f . sigma the `prescribed_power`. Joint forces that are held over a step do the
+    work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler; all
+    other powers are integrated by cubics through four samples.
     """
-    ledger = trajectory.ledger
-    least = max(NEGLIGIBLE * float(np.max(trajectory.kinetic_energy)), ledger.rounding)
-    given = {name: ledger.work(source) for name, source in LOSSES.items()}
-    prescribed = ledger.work("prescribed motions")
-    work = sum(ledger.work(name) for name in ledger.works if name not in (*LOSSES.values(), "prescribed motions"))
+    model, book, time, v = run.model, run.book, run.time, run.v
+    if model is None:
+        raise KinetreeError(
+            "Trajectory.energy_balance needs the model: load it with Trajectory.load(path, model=model)."
+        )
+    system, now = System(model), clock(model, time)
+    energies = _energies(run)
+    channels = _passive_channels(run) | _element_channels(run)
+    asked, name = run.tau, "controller" if book.controlled else "joint forces"
+    if book.disturbance is not None:
+        asked = asked - book.disturbance
+        channels["disturbance"] = Channel("power", book.disturbance * v)
+    if np.any(asked) or book.controlled:
+        work = _held_work(system, run, asked) if book.held else None
+        channels = {name: Channel("power", asked * v, work=work)} | channels
+    if book.wrenches is not None:
+        power = _wrench_power(model, run, now, book.wrenches, v)
+        work = None
+        if book.pushed:  # constant from one sample to the next: by the mean of the velocities at both
+            later = _wrench_power(model, run, now, np.roll(book.wrenches, 1, axis=0), arriving_velocities(run))
+            work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
+        channels["external wrenches"] = Channel("power", power, work=work)
+    if model.time_dependent:
+        forces = () if book.wrenches is None else (book.wrenches,)
+        power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
+        channels["prescribed motions"] = Channel("power", power)
+    others, units = {}, {}
+    for element in Elements(book.elements).having("channels"):
+        for label, channel in element.channels(run).items():
+            work = None if channel.work is None else copied(channel.work)
+            channel = Channel(channel.kind, copied(channel.values), channel.unit, work)
+            key = label if label not in channels else f"{element_name(element)}: {label}"
+            if channel.kind == "power":
+                channels[key] = channel
+            elif channel.kind == "energy":
+                energies[key] = channel.values
+            else:
+                others[key], units[key] = channel.values, channel.unit
+    powers = {key: channel.values for key, channel in channels.items()}
+    works = {
+        key: accumulated(time, channel.values) if channel.work is None else channel.work
+        for key, channel in channels.items()
+    }
+    jumps = np.zeros(len(time))
+    for jump in book.jumps:
+        jumps[time >= jump.time] += jump.energy
+    energy = sum(energies.values())
+    remainder = energy - energy[0] - jumps - sum((_total(work) for work in works.values()), np.zeros(len(time)))
+    momentum = system.function("momentum")(run.q, v, *now)
     return EnergyBalance(
-        change=float(trajectory.energy[-1] - trajectory.energy[0]),
-        work=work if abs(work) > least else 0.0,
-        dissipated=0.0 - sum(given.values()),
-        prescribed=prescribed if abs(prescribed) > least else 0.0,
-        losses=tuple(name for name, work in given.items() if -work > least),
+        time=time,
+        energies=energies,
+        powers=powers,
+        works=works,
+        jumps=jumps,
+        remainder=remainder,
+        momentum=momentum,
+        momentum_error=_momentum_error(model, run, momentum),
+        quaternion_error=_quaternion_error(model, run.q),
+        coupling_error=_coupling_error(model, run.q),
+        others=others,
+        counts=dict(book.counts),
+        events=book.jumps,
+        labels=run.coordinates.velocity_labels,
+        units=units,
+        rounding=rounding(run, energies.values()).energy,
     )
+
+
+def _energies(run) -> dict[str, np.ndarray]:
+    """Energy by kind, only kinds that the model can hold, but for motion and gravity."""
+    model, q = run.model, list(run.q.T)
+    armature = 0.5 * run.v**2 @ np.asarray(model.armature, dtype=float)
+    found = {"kinetic": run.kinetic_energy - armature, "armature": armature, "gravity": run.potential_energy}
+    stored = {kind.energy_channel: np.zeros(len(run)) for kind in JOINT_FORCES if kind.energy_channel}
+    for _, force, at in joint_forces(model, q):
+        if force.energy_channel:
+            stored[force.energy_channel] = stored[force.energy_channel] + force.energy(at)
+    for element, energy in zip(model.elements, element_energies(model, q) if model.elements else (), strict=True):
+        stored[f"force {element.name}"] = energy
+    return found | {name: energy for name, energy in stored.items() if np.any(energy)}
+
+
+def _passive_channels(run) -> dict[str, Channel]:
+    """Powers that forces of joints dissipate, by velocity coordinate."""
+    model, time, v = run.model, run.time, run.v
+    parts = {kind.power_channel: np.zeros_like(v) for kind in JOINT_FORCES if kind.power_channel}
+    beyond = {name: np.zeros_like(v) for name in parts}
+    for coordinates, force, at in joint_forces(model, list(run.q.T), list(v.T)):
+        for k, d, depth in zip(coordinates, force.dissipative(at), force.depth(at), strict=True):
+            if force.power_channel:
+                parts[force.power_channel][:, k] += d
+                beyond[force.power_channel][:, k] += np.abs(depth)
+    channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
+    euler = getattr(run.book.method, "name", None) == "semi_implicit" and run.book.every == 1
+    if euler and not any(getattr(element, "stops", False) for element in run.book.elements):
+        way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
+        return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
+    for name in channels:
+        if np.any(beyond[name]):
+            work = _stop_work(time, v, parts[name], beyond[name])
+            channels[name] = replace(channels[name], work=work)
+    return channels
+
+
+def _element_channels(run) -> dict[str, Channel]:
+    """Powers of force elements that no stored energy explains, by velocity coordinate."""
+    model, q, v = run.model, list(run.q.T), list(run.v.T)
+    columns = dissipative_forces(model, q, v) if model.elements else ()
+    forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
+    powers = {f"force {e.name}": f * run.v for e, f in zip(model.elements, forces, strict=True)}
+    return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}
+
+
+def _sums(gains: np.ndarray) -> np.ndarray:
+    """Sums of the gains from each sample to the next, since the first."""
+    return np.vstack((np.zeros(gains.shape[1]), np.cumsum(gains, axis=0)))
+
+
+def _stop_work(time, v, damping, beyond) -> np.ndarray:
+    """Work of the dampers of stops: where a joint meets or leaves its stop between two samples, only from there on.
+
+    The part of the interval in contact is the way beyond the limit over the speed.
+    """
+    h, v0, v1, d0, d1 = np.diff(time)[:, None], v[:-1], v[1:], damping[:-1], damping[1:]
+    way, speed = np.maximum(beyond[:-1], beyond[1:]), 0.5 * np.abs(v0 + v1)
+    part = np.where((d0 > 0.0) & (d1 > 0.0), 1.0, np.minimum(way / np.maximum(speed * h, 1e-300), 1.0))
+    work = np.zeros_like(v)
+    work[1:] = np.cumsum(-0.5 * np.maximum(d0, d1) * (v0**2 + v1**2) * part * h, axis=0)
+    return work
+
+
+def _held_work(system, run, held) -> np.ndarray | None:
+    """Work of joint forces that are constant between samples: force times way."""
+    model = system.model
+    if len(run) < 2 or any(may_change_chart(model, i) for i in model.outward()):
+        return None
+    ways = system.function("difference")(run.q[:-1], run.q[1:])
+    return _sums(held[:-1] * ways)
+
+
+def _wrench_power(model, run, now, wrenches, v) -> np.ndarray:
+    """Power of external wrenches at the positions of the samples: the sum of f_i . V_i."""
+    if isinstance(model, PlanarModel):
+        return -np.sum(System(model).function("external_forces")(run.q, wrenches) * v, axis=1)
+    twists = Function(ALGORITHMS["body_velocities"], model, (), {"reference": "world"}, False)
+    return np.einsum("tbk,tbk->t", twists(run.q, v, *now), wrenches)
+
+
+def _momentum_error(model, run, momentum) -> np.ndarray | None:
+    """Momentum that weight and wrenches do not explain, of a mechanism that floats as a whole."""
+    roots = [i for i in model.outward() if not model.parent[i]]
+    if isinstance(model, PlanarModel) or model.time_dependent or not roots:
+        return None
+    for i in roots:
+        own = model.v_slice[i]
+        held = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
+        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held or model.elements:
+            return None
+    weight = np.zeros((len(run), 6))
+    gravity = np.array(list(model.gravity), dtype=float)
+    if np.any(gravity):
+        weight[:, 3:] = float(model.total_mass) * gravity
+        weight[:, :3] = np.cross(System(model).function("center_of_mass")(run.q), weight[:, 3:])
+    if run.book.wrenches is not None:
+        weight = weight + run.book.wrenches[:, 1:].sum(axis=1)
+    return momentum - momentum[0] - accumulated(run.time, weight)
+
+
+def _quaternion_error(model, q) -> np.ndarray:
+    worst = np.zeros(len(q))
+    for i in model.outward():
+        for defect in model.joints[i].defect(model.q_of(i, list(q.T))):
+            worst = np.maximum(worst, np.abs(defect))
+    return worst
+
+
+def _coupling_error(model, q) -> np.ndarray:
+    worst = np.zeros(len(q))
+    for c in model.couplings:
+        joint, master = (q[:, model.q_index(name).start] for name in c.joints)
+        worst = np.maximum(worst, np.abs(joint - c.ratio * master - c.offset))
+    return worst
+
+
+def _total(work: np.ndarray) -> np.ndarray:
+    return work if work.ndim == 1 else work.sum(axis=1)

@@ -42,7 +42,7 @@ class JointConstraints(Element):
 
     Notes
     -----
-    See `kinetree.integrators.joint_complementarity.JointComplementarity`. Rows of the ledger: power and work
+    See `kinetree.integrators.joint_complementarity.JointComplementarity`. Rows of the energy balance: power and work
     of "dry friction", "stops", "prescribed motions", and the forces of each kind at the samples.
     """
 
@@ -133,7 +133,7 @@ class JointConstraints(Element):
     def _account(self, t, entries) -> None:
         self._log.append((t, tuple(entries)))
 
-    # The ledger ----------------------------------------------------------------------------------------------------
+    # The energy balance --------------------------------------------------------------------------------------------
 
     def reactions(self, model, time, q, v, tau, wrenches) -> np.ndarray:
         """All forces of these laws at the samples, (T, nv) [N m or N]."""

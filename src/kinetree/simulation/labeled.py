@@ -15,14 +15,14 @@ from kinetree.simulation.run_archives import INSTALL, SLASH
 from kinetree.simulation.storage import content
 
 
-def to_xarray(run, frames=(), ledger: bool = True):
+def to_xarray(run, frames=(), energy_balance: bool = True):
     """The run as a dataset: see `Trajectory.to_xarray`.
 
     Parameters
     ----------
     run : Trajectory
     frames : sequence of str
-    ledger : bool
+    energy_balance : bool
 
     Returns
     -------
@@ -42,7 +42,7 @@ def to_xarray(run, frames=(), ledger: bool = True):
         "force_unit": ("velocity", list(c.force_units)),
     }
     data = {}
-    for quantity in _quantities(run, frames, ledger):
+    for quantity in _quantities(run, frames, energy_balance):
         data[quantity.name] = (("time", *quantity.dims), quantity.values, _attributes(quantity))
         for dim in quantity.dims:
             labels = {"axis": list("xyz"), "row": list("xyz"), "column": list("xyz")}.get(dim, list(quantity.labels))
@@ -68,7 +68,7 @@ def to_pandas(run, frames=()):
     """
     pandas = _package("pandas", "tables (to_pandas)")
     columns, units = {}, {}
-    for x in _quantities(run, frames, ledger=False):
+    for x in _quantities(run, frames, energy_balance=False):
         if x.values.ndim == 1:
             entries = [("", x.values)]
         elif x.values.ndim == 2:
@@ -93,11 +93,11 @@ def need_netcdf() -> None:
     _package("h5netcdf", "NetCDF files")
 
 
-def save_netcdf(run, path: Path, ledger: bool) -> None:
+def save_netcdf(run, path: Path, energy_balance: bool) -> None:
     """Write the dataset, with all that a file of a run holds besides."""
     need_netcdf()
-    meta, session, arrays = content(run, ledger)
-    dataset = to_xarray(run, ledger=ledger)
+    meta, session, arrays = content(run, energy_balance)
+    dataset = to_xarray(run, energy_balance=energy_balance)
     for name, values in arrays.items():
         if name not in dataset.variables:
             first = "event" if name.startswith("events.") else "time"
@@ -113,9 +113,9 @@ def save_netcdf(run, path: Path, ledger: bool) -> None:
         file.write(memory.getbuffer())
 
 
-def _quantities(run, frames, ledger: bool) -> list[Quantity]:
+def _quantities(run, frames, energy_balance: bool) -> list[Quantity]:
     channels = run.channels
-    names = list(channels) if ledger else [*BASE, *(x.name for x in run.extra)]
+    names = list(channels) if energy_balance else [*BASE, *(x.name for x in run.extra)]
     frames = (frames,) if isinstance(frames, str) else frames
     found = [channels[name] for name in names]
     return found + [quantity for frame in frames for quantity in run.frame(frame).channels.values()]

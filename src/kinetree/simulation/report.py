@@ -60,7 +60,7 @@ class Report:
     opening : str
     findings : tuple of Finding
         The most serious first.
-    ledger : str
+    energy_balance : str
         The table of the balance; empty if the run holds no energy.
     notes : tuple of str
         What is no fault, but good to know: joints that rest on their stops.
@@ -68,7 +68,7 @@ class Report:
 
     opening: str
     findings: tuple[Finding, ...]
-    ledger: str
+    energy_balance: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -82,7 +82,7 @@ class Report:
             lines.append("Nothing is off: energy, momentum and constraints are accounted for.")
         lines += [f"{'!' if finding.serious else '-'} {finding.text}" for finding in self.findings]
         lines += self.notes
-        return "\n".join([*lines, self.ledger] if self.ledger else lines)
+        return "\n".join([*lines, self.energy_balance] if self.energy_balance else lines)
 
 
 def make_report(run) -> Report:
@@ -107,26 +107,26 @@ def make_report(run) -> Report:
         if run.book.interrupted:
             text = f"The run is partial: {run.book.interrupted}."
             found.append(Finding("interrupted", text, None, float(run.time[-1])))
-        ledger = run.ledger
-        noise = rounding(run, ledger.energies.values())
+        balance = run.energy_balance
+        noise = rounding(run, balance.energies.values())
         checks = (_energy, _step, _stops, _saturation, _speed, _manifold, _momentum, _events)
         for check in checks:
-            found += check(run, ledger, noise)
+            found += check(run, balance, noise)
     found.sort(key=lambda finding: not finding.serious)
-    return Report(opening, tuple(found), ledger.table(), tuple(resting(run, ledger, noise)))
+    return Report(opening, tuple(found), balance.table(), tuple(resting(run, balance, noise)))
 
 
-def _energy(run, ledger, noise):
+def _energy(run, balance, noise):
     """Energy that no source explains, beyond a share of what moved.
 
     What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
     over the samples may be off by is nobody's.
     """
-    scale, remainder = ledger.scale, ledger.remainder - _lost_at_stops(ledger)
+    scale, remainder = balance.scale, balance.remainder - _lost_at_stops(balance)
     off, least = np.abs(remainder), max(UNEXPLAINED * scale, noise.energy)
     if not off.max() > least:
         return []
-    doubt, source = _doubt(run, ledger)
+    doubt, source = _doubt(run, balance)
     if not (off - doubt).max() > least:
         apart = np.diff(run.time).max(initial=0.0)
         return [
@@ -158,32 +158,32 @@ def _energy(run, ledger, noise):
     ]
 
 
-def _lost_at_stops(ledger) -> np.ndarray:
+def _lost_at_stops(balance) -> np.ndarray:
     """What steps lost beyond their sources while stops took energy, as far as these did; since the start, (T,) [J]."""
-    if "stops" not in ledger.energies or "stops" not in ledger.works:
-        return np.zeros(len(ledger.time))
-    taken = np.minimum(np.diff(_total(ledger.works["stops"])), 0.0)
-    lost = np.clip(np.diff(ledger.remainder), taken, 0.0)
+    if "stops" not in balance.energies or "stops" not in balance.works:
+        return np.zeros(len(balance.time))
+    taken = np.minimum(np.diff(_total(balance.works["stops"])), 0.0)
+    lost = np.clip(np.diff(balance.remainder), taken, 0.0)
     return np.concatenate(([0.0], np.cumsum(lost)))
 
 
-def _doubt(run, ledger) -> tuple[np.ndarray, str]:
+def _doubt(run, balance) -> tuple[np.ndarray, str]:
     """What works that are sums over samples may be off by since the start, (T,) [J], and the source of most of it.
 
     Two measures: the difference of the sums over all samples and over every second one; and, where there are steps
     between the samples, the work of what the velocities change beyond the accelerations at the samples, which a force
     that comes and goes between them leaves behind.
     """
-    time, found = ledger.time, {}
-    for name, power in ledger.powers.items():
+    time, found = balance.time, {}
+    for name, power in balance.powers.items():
         work = _total(accumulated(time, power))
-        if len(time) < 3 or not np.array_equal(work, _total(ledger.works[name])):
+        if len(time) < 3 or not np.array_equal(work, _total(balance.works[name])):
             continue  # known better than from sums
         coarse = _total(accumulated(time[::2], power[::2]))
         found[name] = np.interp(time, time[::2], np.maximum.accumulate(np.abs(coarse - work[::2])))
     if not found:
         return np.zeros(len(time)), ""
-    source = max(found, key=lambda name: np.abs(_total(ledger.powers[name])).max())
+    source = max(found, key=lambda name: np.abs(_total(balance.powers[name])).max())
     doubt = DOUBTED * sum(found.values())
     if run.steps is None or run.book.every > 1:
         speed, defect, inertia = _unexplained_velocities(run, slice(None))
@@ -213,7 +213,7 @@ def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray,
     return np.maximum(np.abs(v[1:]), np.abs(v[:-1])), defect, inertia
 
 
-def _step(run, ledger, noise):
+def _step(run, balance, noise):
     """What half steps would change."""
     on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that settle on soft stops are not what matters
     for coordinates, force, at in joint_forces(run.model, list(run.q.T)):
@@ -237,10 +237,10 @@ def _step(run, ledger, noise):
     ]
 
 
-def _stops(run, ledger, noise):
+def _stops(run, balance, noise):
     """Joints that chatter at a stop, by more than rounding."""
     model, found = run.model, []
-    if "stops" not in ledger.energies:
+    if "stops" not in balance.energies:
         return found
     for i in model.outward():
         own_q, own_v = model.q_slice[i], model.v_slice[i]
@@ -268,7 +268,7 @@ def _stops(run, ledger, noise):
     return found
 
 
-def _saturation(run, ledger, noise):
+def _saturation(run, balance, noise):
     """Joint forces that stand at the same largest value again and again, or beyond what the drive can give."""
     found = []
     limits = np.asarray(run.model.effort_limit, dtype=float)
@@ -307,7 +307,7 @@ def _saturation(run, ledger, noise):
     return found
 
 
-def _speed(run, ledger, noise):
+def _speed(run, balance, noise):
     """Joints faster than their drives."""
     limits = np.asarray(run.model.velocity_limit, dtype=float)
     over = np.abs(run.v) > limits * (1.0 + 1e-9) + noise.velocity
@@ -324,14 +324,14 @@ def _speed(run, ledger, noise):
     return [Finding("velocity", text, joint, float(run.time[n]), serious=False)]
 
 
-def _manifold(run, ledger, noise):
+def _manifold(run, balance, noise):
     """Quaternions off unit length, couplings that came apart."""
     found = []
     for kind, error, most, what in (
-        ("quaternion", ledger.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
+        ("quaternion", balance.quaternion_error, QUATERNION, "the squared length of a quaternion is off by"),
         (
             "coupling",
-            ledger.coupling_error,
+            balance.coupling_error,
             max(COUPLING, 16.0 * EPS * np.abs(run.q).max(initial=0.0)),
             "a coupling is off by",
         ),
@@ -343,17 +343,17 @@ def _manifold(run, ledger, noise):
     return found
 
 
-def _momentum(run, ledger, noise):
+def _momentum(run, balance, noise):
     """Momentum of what floats, beyond what weight and wrenches gave."""
-    if ledger.momentum_error is None:
+    if balance.momentum_error is None:
         return []
     found = []
     for what, part, least in (
         ("angular", slice(0, 3), noise.angular_momentum),
         ("linear", slice(3, 6), noise.linear_momentum),
     ):
-        error = np.linalg.norm(ledger.momentum_error[:, part], axis=1)
-        size = np.linalg.norm(ledger.momentum[:, part], axis=1).max()
+        error = np.linalg.norm(balance.momentum_error[:, part], axis=1)
+        size = np.linalg.norm(balance.momentum[:, part], axis=1).max()
         moving = float(np.sqrt(2.0 * run.kinetic_energy.max() * max(float(run.model.total_mass), 1e-300)))
         scale = max(size, moving if what == "linear" else 1e-3 * moving)
         if error.max() > max(MOMENTUM * scale, least):
@@ -366,9 +366,9 @@ def _momentum(run, ledger, noise):
     return found
 
 
-def _events(run, ledger, noise):
+def _events(run, balance, noise):
     """Instants that gave energy."""
-    gains = [jump for jump in ledger.events if jump.energy > max(UNEXPLAINED * ledger.scale, noise.energy)]
+    gains = [jump for jump in balance.events if jump.energy > max(UNEXPLAINED * balance.scale, noise.energy)]
     if not gains:
         return []
     first = gains[0]

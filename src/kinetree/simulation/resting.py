@@ -10,13 +10,13 @@ STILL = 1e-3  # rad/s or m/s
 NEGLIGIBLE = 1e-6  # of the largest force on a stop
 
 
-def resting(run, ledger, noise) -> list[str]:
+def resting(run, balance, noise) -> list[str]:
     """A sentence on the joints that rest on their stops at the end of a run; none if none does.
 
     Parameters
     ----------
     run : Trajectory
-    ledger : Ledger
+    balance : EnergyBalance
     noise : Rounding
 
     Returns
@@ -24,8 +24,8 @@ def resting(run, ledger, noise) -> list[str]:
     list of str
     """
     c, force = run.coordinates, np.zeros(run.v.shape[1])
-    if "force.stops" in ledger.others:  # hard ones, which are no part of the model as simulated
-        force = ledger.others["force.stops"][-1].copy()
+    if "force.stops" in balance.others:  # hard ones, which are no part of the model as simulated
+        force = balance.others["force.stops"][-1].copy()
     for coordinates, stop, at in joint_forces(run.model, run.q[-1].tolist()):
         if stop.beyond_limits:
             force[list(coordinates)] = stop.elastic(at)

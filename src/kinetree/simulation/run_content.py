@@ -14,7 +14,7 @@ from kinetree.simulation.run_archives import Header, foreign
 STATES = ("time", "q", "v")
 ARRAYS = (*STATES, "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
 EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
-LEDGER = (
+BALANCE = (
     "energy.kinetic", "energy.armature", "work.jumps", "remainder", "quaternion_error", "coupling_error"
 )  # fmt: skip
 BOOK_ARRAYS = ("wrenches", "disturbance")
@@ -144,17 +144,17 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
     shapes |= {f"events.{name}": (count, *sizes[name[0]]) for name in EVENT_ARRAYS if count}
     if "book.disturbance" in headers:
         shapes["book.disturbance"] = (*samples, nv)
-    ledger = meta.get("ledger", {"names": (), "others": ()})
+    balance = meta.get("ledger", {"names": (), "others": ()})
     if "ledger" in meta:
-        shapes |= {name: samples for name in LEDGER}
-        shapes |= {name: samples for name in ledger["names"] if name.startswith("energy.")}
+        shapes |= {name: samples for name in BALANCE}
+        shapes |= {name: samples for name in balance["names"] if name.startswith("energy.")}
         momentum = headers["momentum"].shape[1:] if "momentum" in headers else ()
         axes = momentum if momentum in ((3,), (6,)) else (6,)
-        shapes |= {name: samples + axes for name in ("momentum", *({"momentum_error"} & set(ledger["names"])))}
-    if missing := [name for name in ledger["others"] if name not in ledger["names"]]:
-        raise foreign(path, f"its ledger lacks {missing[0]!r}")
+        shapes |= {name: samples + axes for name in ("momentum", *({"momentum_error"} & set(balance["names"])))}
+    if missing := [name for name in balance["others"] if name not in balance["names"]]:
+        raise foreign(path, f"its energy balance lacks {missing[0]!r}")
     free = ["book.wrenches"] if "book.wrenches" in headers else []  # the number of bodies, of columns of elements
-    free += [name for name in ledger["names"] if name not in shapes]
+    free += [name for name in balance["names"] if name not in shapes]
     total = 0
     for name in (*shapes, *free):
         if name not in headers:

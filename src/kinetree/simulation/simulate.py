@@ -90,10 +90,11 @@ def simulate(
     restitution : float or mapping of joint name to float
         Of hard stops: 0 for none, 1 for a rebound that loses nothing.
     locked : sequence of str
-        Joints that stand still (fixed steps only). The ledger has the forces that this takes.
+        Joints that stand still (fixed steps only). The energy balance has the forces that this takes.
     prescribed : mapping of joint name to function of time, optional
         Joints that move as told (fixed steps only): numbers, `kinetree.joints.Polynomial`, `Sinusoid`, ..., or any
-        callable over scalars; for several coordinates as in `kinetree.joints.Prescribed`. The ledger has the forces.
+        callable over scalars; for several coordinates as in `kinetree.joints.Prescribed`. The energy balance has the
+        forces.
     motors : sequence of Motor, or "effort_limit"
         Drives between the controller and the joints, see `Motor`; or one for each joint with an effort limit.
 

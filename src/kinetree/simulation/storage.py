@@ -18,7 +18,7 @@ from kinetree.model import Model
 from kinetree.simulation.book import Book
 from kinetree.simulation.channels import Quantity, frozen
 from kinetree.simulation.components import Jump
-from kinetree.simulation.ledger import Ledger
+from kinetree.simulation.energy_balance import EnergyBalance
 from kinetree.simulation.provenance import Provenance, Session
 from kinetree.simulation.run_archives import SUFFIXES, Hdf5, Npz, foreign, read_json, reading
 from kinetree.simulation.run_content import (
@@ -35,22 +35,22 @@ from kinetree.simulation.tables import load_csv, save_csv
 SETTINGS = ("model_name", "integrator", "dt", "steps", "notes")
 BOOK_VALUES = ("every", "controlled", "held", "pushed", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
-LEDGER_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
-VERSION = 3  # of what is in the files; 1 had no events, ledger, wrenches and added channels, 2 no provenance
+BALANCE_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
+VERSION = 3  # of what is in the files; 1 had no events, energy balance, wrenches and added channels, 2 no provenance
 FORMAT = re.compile(r"kinetree trajectory (\d+)")
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
 
 
-def save(trajectory, path, ledger: bool | None = None) -> Path:
+def save(trajectory, path, energy_balance: bool | None = None) -> Path:
     """Write a trajectory; the suffix of the path chooses the format, npz without one."""
     path = Path(path)
     if path.suffix == "":
         path = path.with_suffix(".npz")
-    if ledger and path.suffix == ".csv":
-        raise KinetreeError(f"{path}: tables hold no ledger; leave ledger out, or save to .npz, .nc or .h5.")
-    ledger = ledger is None or ledger
+    if energy_balance and path.suffix == ".csv":
+        raise KinetreeError(f"{path}: tables hold no energy balance; omit energy_balance, or save to .npz, .nc or .h5.")
+    energy_balance = energy_balance is None or energy_balance
     if path.suffix == ".npz":
-        meta, session, arrays = content(trajectory, ledger)
+        meta, session, arrays = content(trajectory, energy_balance)
         texts = {name: np.array(json.dumps(x)) for name, x in (("meta", meta), ("session", session))}
         with replacing(path) as file:
             np.savez_compressed(file, **texts, **arrays)
@@ -59,7 +59,7 @@ def save(trajectory, path, ledger: bool | None = None) -> Path:
     elif path.suffix in (".nc", ".h5"):
         from kinetree.simulation.labeled import save_netcdf
 
-        save_netcdf(trajectory, path, ledger)
+        save_netcdf(trajectory, path, energy_balance)
     else:
         raise _unknown_suffix(path)
     return path
@@ -125,14 +125,14 @@ def check_version(path: Path, written: object) -> None:
         )
 
 
-def content(run, ledger: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
+def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
     """What a file holds: settings, the session, and arrays by name; equal runs differ in the session only.
 
     Parameters
     ----------
     run : Trajectory
-    ledger : bool
-        With the ledger, if there is one.
+    energy_balance : bool
+        With the energy balance, if there is one.
 
     Returns
     -------
@@ -173,8 +173,8 @@ def content(run, ledger: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
     }
     if run.model is not None:
         meta["stops"] = {name: np.asarray(getattr(run.model, name), dtype=float).tolist() for name in STOPS}
-    if ledger and (run.model is not None or "ledger" in book.kept):
-        found = run.ledger
+    if energy_balance and (run.model is not None or "energy_balance" in book.kept):
+        found = run.energy_balance
         arrays |= found.channels
         meta["ledger"] = {
             "names": list(found.channels),
@@ -206,7 +206,7 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
         **{name: frozen(arrays[f"book.{name}"]) for name in BOOK_ARRAYS if f"book.{name}" in arrays},
     )
     if "ledger" in meta:
-        book.kept["ledger"] = _ledger(meta["ledger"], arrays, jumps)
+        book.kept["energy_balance"] = _balance(meta["ledger"], arrays, jumps)
     events = tuple(
         Occurrence(
             event["name"],
@@ -265,15 +265,15 @@ def with_model(run, model, path: Path, stops: dict | None = None):
     return replace(run, model=model, coordinates=own)
 
 
-def _ledger(about: dict, arrays: dict[str, np.ndarray], jumps: tuple) -> Ledger:
+def _balance(about: dict, arrays: dict[str, np.ndarray], jumps: tuple) -> EnergyBalance:
     names = [name for name in about["names"] if name not in about["others"]]
     groups = {
         group: {name.partition(".")[2]: frozen(arrays[name]) for name in names if name.startswith(f"{kind}.")}
         for group, kind in (("energies", "energy"), ("powers", "power"), ("works", "work"))
     }
     found = groups["works"].pop("jumps")
-    parts = {part: frozen(arrays[part]) if part in arrays else None for part in LEDGER_PARTS if part != "jumps"}
-    return Ledger(
+    parts = {part: frozen(arrays[part]) if part in arrays else None for part in BALANCE_PARTS if part != "jumps"}
+    return EnergyBalance(
         time=frozen(arrays["time"]),
         **groups,
         **parts,

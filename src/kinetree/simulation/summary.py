@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kinetree.simulation.energy_balance import energy_balance
+from kinetree.simulation.energy_summary import energy_summary
 from kinetree.simulation.rounding import rounding
 
 NOTES_SHOWN = 6
@@ -53,14 +53,14 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
 
 def _is_at_rest(run) -> bool:
     """Whether nothing moves, but for rounding."""
-    return bool((np.abs(run.v) <= rounding(run, run.ledger.energies.values()).velocity).all())
+    return bool((np.abs(run.v) <= rounding(run, run.energy_balance.energies.values()).velocity).all())
 
 
 def _energy_rows(run) -> list[tuple[str, str]]:
     """A drift where energy should be conserved; else the work done, and what the joints dissipated."""
     if _is_at_rest(run):
         return []
-    balance = energy_balance(run)
+    balance = energy_summary(run)
     if balance.is_conservative:
         return [("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy: the integrator's error")]
     rows = [("work", f"{balance.work:.3g} J by the joint forces")] if balance.work else []

@@ -115,7 +115,7 @@ def _run_of(path: Path, header: list[str], rows: list[list[str]], partial: str):
         coordinates=_coordinates(groups.get("q", []), groups.get("v", [])),
         integrator="read from a table",
         dt=float(np.median(np.diff(time))) if len(time) > 1 else 0.0,
-        notes=(f"read from {path.name!r}: settings, events and the ledger are not in tables",),
+        notes=(f"read from {path.name!r}: settings, events and the energy balance are not in tables",),
         extra=extra,
         book=Book(interrupted=partial),
     )

@@ -62,7 +62,7 @@ class Trajectory:
     model : Model or None
         The model as simulated; it is not saved in files.
     book : Book
-        What the ledger is made of beside the samples.
+        What the energy balance is made of beside the samples.
     extra : tuple of Quantity
         Channels that the user added.
     provenance : Provenance
@@ -135,19 +135,19 @@ class Trajectory:
         return change / scale if scale > 0 else change
 
     @property
-    def ledger(self):
-        """Energy by kind, power and work of every source, momentum and drift at the samples: a `Ledger`.
+    def energy_balance(self):
+        """Energy by kind, power and work of every source, momentum and drift at the samples: a `EnergyBalance`.
 
         Raises
         ------
         KinetreeError
             The trajectory was loaded without its model.
         """
-        if "ledger" not in self.book.kept:
-            from kinetree.simulation.ledger import make_ledger
+        if "energy_balance" not in self.book.kept:
+            from kinetree.simulation.energy_balance import make_energy_balance
 
-            self.book.kept["ledger"] = make_ledger(self)
-        return self.book.kept["ledger"]
+            self.book.kept["energy_balance"] = make_energy_balance(self)
+        return self.book.kept["energy_balance"]
 
     def report(self):
         """Say in words what is off in this run, and where it began.
@@ -264,11 +264,11 @@ class Trajectory:
 
         return plot_power(self, joints=joints, path=path, show=show)
 
-    def plot_ledger(self, path=None, show: bool = False):
+    def plot_energy_balance(self, path=None, show: bool = False):
         """Draw energy by kind, the work of every source and what none explains; arguments as for `plot`."""
-        from kinetree.viz.run_plots import plot_ledger
+        from kinetree.viz.run_plots import plot_energy_balance
 
-        return plot_ledger(self, path=path, show=show)
+        return plot_energy_balance(self, path=path, show=show)
 
     # Channels --------------------------------------------------------------------------------------------------------
 
@@ -276,8 +276,8 @@ class Trajectory:
     def channels(self):
         """All channels by name, with units, labels and descriptions: a mapping of str to `Quantity`.
 
-        States and energies; with the model the entries of the ledger, and of each frame "tool.position" and its like;
-        what `with_channel` added.
+        States and energies; with the model the entries of the energy balance, and of each frame "tool.position" and
+        its like; what `with_channel` added.
         """
         from kinetree.simulation.channels import Channels
 
@@ -429,8 +429,8 @@ class Trajectory:
 
     # Files and tables ------------------------------------------------------------------------------------------------
 
-    @checked(path=a_path, ledger=a_truth_value)
-    def save(self, path, ledger: bool | None = None) -> Path:
+    @checked(path=a_path, energy_balance=a_truth_value)
+    def save(self, path, energy_balance: bool | None = None) -> Path:
         """Write the trajectory to a file.
 
         Parameters
@@ -438,9 +438,9 @@ class Trajectory:
         path : path-like
             ``.npz`` (the default when there is no suffix) and ``.nc`` or ``.h5`` (NetCDF 4, which is HDF5; needs the
             extra ``data``) keep everything but the model; ``.csv`` has one labeled column per coordinate.
-        ledger : bool, optional
-            Keep the ledger, too, if there is one, so that it can be read without the model: by default wherever the
-            format can hold it, which csv cannot.
+        energy_balance : bool, optional
+            Keep the energy balance, too, if there is one, so that it can be read without the model: by default
+            wherever the format can hold it, which csv cannot.
 
         Returns
         -------
@@ -454,7 +454,7 @@ class Trajectory:
         """
         from kinetree.simulation.storage import save
 
-        return save(self, path, ledger)
+        return save(self, path, energy_balance)
 
     @staticmethod
     @checked(path=a_path, model=a_model)
@@ -487,16 +487,16 @@ class Trajectory:
 
         return load(path, model)
 
-    @checked(frames=some_names, ledger=a_truth_value)
-    def to_xarray(self, frames=(), ledger: bool = True):
+    @checked(frames=some_names, energy_balance=a_truth_value)
+    def to_xarray(self, frames=(), energy_balance: bool = True):
         """The trajectory as an ``xarray.Dataset`` with labeled axes and units.
 
         Parameters
         ----------
         frames : sequence of str
             Frames whose ways belong in it: variables "tool.position" and its like.
-        ledger : bool
-            With the entries of the ledger, if there is one.
+        energy_balance : bool
+            With the entries of the energy balance, if there is one.
 
         Returns
         -------
@@ -509,7 +509,7 @@ class Trajectory:
         """
         from kinetree.simulation.labeled import to_xarray
 
-        return to_xarray(self, frames, ledger)
+        return to_xarray(self, frames, energy_balance)
 
     @checked(frames=some_names)
     def to_pandas(self, frames=()):

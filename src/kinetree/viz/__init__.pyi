@@ -11,8 +11,8 @@ from kinetree.viz.joint_table import JointKind as JointKind
 from kinetree.viz.joints import joint_gallery as joint_gallery
 from kinetree.viz.joint_table import joint_kinds as joint_kinds
 from kinetree.viz.run_plots import plot_comparison as plot_comparison
+from kinetree.viz.run_plots import plot_energy_balance as plot_energy_balance
 from kinetree.viz.joints import plot_joint as plot_joint
-from kinetree.viz.run_plots import plot_ledger as plot_ledger
 from kinetree.viz.run_plots import plot_path as plot_path
 from kinetree.viz.run_plots import plot_phase as plot_phase
 from kinetree.viz.run_plots import plot_power as plot_power
@@ -23,8 +23,8 @@ __all__ = [
     "joint_gallery",
     "joint_kinds",
     "plot_comparison",
+    "plot_energy_balance",
     "plot_joint",
-    "plot_ledger",
     "plot_path",
     "plot_phase",
     "plot_power",

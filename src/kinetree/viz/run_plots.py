@@ -152,8 +152,8 @@ def plot_power(run, joints=None, path=None, show: bool = False):
     if not columns:
         raise KinetreeError("plot_power: no joints; give at least one.")
     parts = np.array_split(columns, -(-len(columns) // CURVES_PER_PANEL))
-    ledger = run.ledger if _has_ledger(run) else None
-    sources = {} if ledger is None else {name: _sum(x) for name, x in ledger.powers.items()}
+    balance = run.energy_balance if _has_balance(run) else None
+    sources = {} if balance is None else {name: _sum(x) for name, x in balance.powers.items()}
     rows = len(parts) + bool(sources)
     with drawing((7.2, 2.1 * rows + 0.7), path, show) as figure:
         figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
@@ -170,7 +170,7 @@ def plot_power(run, joints=None, path=None, show: bool = False):
 
 
 @checked(run=a_run, **OUTPUT)
-def plot_ledger(run, path=None, show: bool = False):
+def plot_energy_balance(run, path=None, show: bool = False):
     """Draw the energy balance: energy by kind, the work of every source, and the remainder.
 
     Parameters
@@ -186,25 +186,25 @@ def plot_ledger(run, path=None, show: bool = False):
     -------
     matplotlib.figure.Figure
     """
-    ledger = run.ledger
-    works = {name: _sum(x) for name, x in ledger.works.items()}
-    if ledger.events:
-        works["jumps"] = ledger.jumps
+    balance = run.energy_balance
+    works = {name: _sum(x) for name, x in balance.works.items()}
+    if balance.events:
+        works["jumps"] = balance.jumps
     with drawing((7.2, 6.2), path, show) as figure:
         figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
         top, middle, below = figure.subplots(3, 1, sharex=True)
-        _curves(top, ledger.time, {name: x for name, x in ledger.energies.items() if np.any(x)}, "energy [J]")
-        top.plot(ledger.time, ledger.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
+        _curves(top, balance.time, {name: x for name, x in balance.energies.items() if np.any(x)}, "energy [J]")
+        top.plot(balance.time, balance.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
         top.legend(**BESIDE)
         top.set_title("energy by kind")
-        change = ledger.energy - ledger.energy[0]
-        _curves(middle, ledger.time, works, "work [J]")
-        middle.plot(ledger.time, change, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="change of energy")
+        change = balance.energy - balance.energy[0]
+        _curves(middle, balance.time, works, "work [J]")
+        middle.plot(balance.time, change, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="change of energy")
         middle.legend(**BESIDE)
         middle.set_title("work of every source since the start")
-        below.plot(ledger.time, ledger.remainder, color=INK)
-        below.fill_between(ledger.time, ledger.remainder, color=COLORS[0], alpha=0.12, linewidth=0)
-        at_least(below, ledger.remainder)
+        below.plot(balance.time, balance.remainder, color=INK)
+        below.fill_between(balance.time, balance.remainder, color=COLORS[0], alpha=0.12, linewidth=0)
+        at_least(below, balance.remainder)
         below.set_title("what no source explains")
         below.set_ylabel("remainder [J]")
         below.set_xlabel("time [s]")
@@ -333,8 +333,8 @@ def _sum(x: np.ndarray) -> np.ndarray:
     return x if x.ndim == 1 else x.sum(axis=1)
 
 
-def _has_ledger(run) -> bool:
-    return run.model is not None or "ledger" in run.book.kept
+def _has_balance(run) -> bool:
+    return run.model is not None or "energy_balance" in run.book.kept
 
 
 def _is_plain(coordinates, k: int) -> bool:
