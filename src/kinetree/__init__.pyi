@@ -195,7 +195,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 
 @overload
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
-    r"""Accelerations under given actuator forces, everything that the model holds included.
+    r"""Accelerations under given actuator forces, with everything in the model.
 
     q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
     """
@@ -242,7 +242,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
 
 @overload
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
-    r"""Forces that the actuators must exert for a given motion, everything that the model holds included.
+    r"""Forces that the actuators must exert for a given motion, with everything in the model.
 
     q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), tau (..., nv)
     """

@@ -81,7 +81,7 @@ def divide_and_conquer(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
 
 
 def elastic_energy(model: Model, q: ArrayLike, *, out: Any | None = None) -> Any:
-    r"""Energy stored in the joint springs and in soft stops beyond their limits.
+    r"""Energy stored in the joint springs and in the soft stops.
 
     q (..., nq), V (...)
     """
@@ -143,7 +143,7 @@ def inverse_mass_product(model: Model, q: ArrayLike, x: ArrayLike, diagonal: Arr
 
 
 def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
-    r"""Wrenches that the joints transmit to their bodies: drive and bearing forces together.
+    r"""Wrenches that the joints transmit to their bodies: actuator and bearing forces together.
 
     q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), F (..., nb, 6)
     """

@@ -33,7 +33,7 @@ class _floating_base_forward_dynamics(NamedTuple):
     a_joints: NDArray[Any]
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau_joints: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _floating_base_forward_dynamics:
-    r"""Accelerations of a floating base and of the joints that it carries, by articulated bodies.
+    r"""Accelerations of a floating base and of its joints, by articulated bodies.
 
     q (..., nq), v (..., nv), tau_joints (..., nv_joints), f_ext (..., nb, 6), a_base (..., nv_base), a_joints (..., nv_joints)
     """

@@ -43,7 +43,7 @@ def body_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, t
 
 
 def body_jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, t: ArrayLike | None = None, *, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
-    r"""Product of the Jacobian of all bodies with a vector: what x as a velocity makes of every body.
+    r"""Product of the Jacobian of all bodies with a vector: the twists of all bodies at the velocity x.
 
     q (..., nq), x (..., nv), y (..., nb, 6)
     """
