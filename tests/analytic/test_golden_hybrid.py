@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.algorithms.joint_sets import carried_by, merged_parent
+from kinetree.algorithms.joint_sets import merged_parent, supported_by
 from kinetree.joints import Revolute
 from kinetree.model.topology import expanded_parent
 from tests.identities.systems import state
@@ -78,9 +78,9 @@ def test_work_shrinks_with_the_set():
 def test_bodies_moved_by_a_set():
     """C09.03, eq. 9.5: the union of the subtrees."""
     model = seven_bodies()
-    assert carried_by(model, (5, 3)) == {3, 5, 6, 7}
-    assert carried_by(model, (2,)) == {2, 3, 4}
-    assert carried_by(model, ()) == frozenset()
+    assert supported_by(model, (5, 3)) == {3, 5, 6, 7}
+    assert supported_by(model, (2,)) == {2, 3, 4}
+    assert supported_by(model, ()) == frozenset()
 
 
 def test_the_printed_velocity_product_of_tables_95_and_96_vanishes():

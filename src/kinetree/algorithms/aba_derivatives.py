@@ -35,7 +35,7 @@ from kinetree.algorithms.derivatives import (
 from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.response import Answers, Articulated, Change
+from kinetree.algorithms.response import Articulated, Change, Responses
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.columns import JointVector
 
@@ -97,26 +97,26 @@ def aba_derivatives(model, q, v, tau, f_ext=None):
     columns = joint_columns(model, q, v, mechanism.outward(), motions)
     F = summed(model, [None] + [I[i] @ columns.A[i] + turning[i] for i in model.outward()])
     F = F if W is None else less(F, summed(model, W))
-    answers = Answers(mechanism)
+    responses = Responses(mechanism)
 
     da_dq, da_dv = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for i in model.outward():
-        answers.invert(i)
+        responses.invert(i)
         for m, S_k in enumerate(motions.S[i]):
             k = model.v_slice[i].start + m
             by_q, by_v = list(columns.psi_dot[i][m])[: algebra.turns], list(S_k)[: algebra.turns]
             if W is not None:
                 by_q, by_v = by_q + list(S_k), by_v + [0.0] * algebra.dimension
-            no_ring = JointVector([0.0] * len(motions.S[i]))
-            ring = no_ring if columns.ring[i] is None else columns.ring[i][m].T @ F[i]
-            along_q = Change(da_dq, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), ring)
-            along_v = Change(da_dv, columns.sweep[i][m], by_v, algebra.Force.zero(), no_ring)
-            answers.columns(i, k, (along_q, along_v))
-    return da_dq, da_dv, answers.inverse
+            none = JointVector([0.0] * len(motions.S[i]))
+            dS_F = none if columns.dS_dq[i] is None else columns.dS_dq[i][m].T @ F[i]
+            along_q = Change(da_dq, columns.psi_ddot[i][m], by_q, S_k.cross(F[i]), dS_F)
+            along_v = Change(da_dv, columns.psi_S_dot[i][m], by_v, algebra.Force.zero(), none)
+            responses.columns(i, k, (along_q, along_v))
+    return da_dq, da_dv, responses.inverse
 
 
 def _by_inverse_dynamics(model, q, v, tau, f_ext):
-    """``da = -M^-1 dtau``: gears couple joints to bodies beyond their own."""
+    """``da = -M^-1 dtau``: gears couple joints to other bodies than their own."""
     dq, dv, M = rnea_derivatives(model, q, v, aba(model, q, v, tau, f_ext), f_ext)
     n = model.nv
     columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)

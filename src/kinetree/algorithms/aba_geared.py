@@ -22,16 +22,16 @@ def geared_accelerations(model, q, v, tau, f_ext, diagonal):
     if not all(rotor.body in (0, rotor.joint, model.parent[rotor.joint]) for rotor in model.rotors):
         return _by_inertia_matrix(model, q, v, tau, f_ext, diagonal)
     X, S, pA, gears = body_forces(model, q, v, None, f_ext, base_inertias_unless_deep(model))
-    resisting, before, beyond = _near_rotors(model, S, diagonal)
+    resisting, proximal, distal = _near_rotors(model, S, diagonal)
     IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
     joint, u = [None] * model.nb, [None] * model.nb
     for i in model.inward():
         p, slot, to_parent = model.parent[i], model.v_slice[i], X[i].inverse_apply
-        joint[i] = Eliminated(IA[i], S[i], resisting[slot], scales[slot], beyond.get(i))
+        joint[i] = Eliminated(IA[i], S[i], resisting[slot], scales[slot], distal.get(i))
         u[i] = tau[slot] - S[i].T @ pA[i] - gears[slot]
-        if i in before:
+        if i in proximal:
             # With the couple G of a rotor in the parent, qdd = D^-1 (u - (U + G)^T a'), in the parent's coordinates.
-            joint[i].IA, joint[i].U, joint[i].bare = to_parent(IA[i]), to_parent(joint[i].U) + before[i], False
+            joint[i].IA, joint[i].U, joint[i].bare = to_parent(IA[i]), to_parent(joint[i].U) + proximal[i], False
             IA[p] = IA[p] + joint[i].inertia()
             pA[p] = pA[p] + joint[i].force(to_parent(pA[i]), u[i])
         elif p:
@@ -42,26 +42,26 @@ def geared_accelerations(model, q, v, tau, f_ext, diagonal):
     for i in model.outward():
         A_p = A[model.parent[i]]
         A[i] = X[i] @ A_p
-        a[model.v_slice[i]] = a_i = joint[i].acceleration(u[i], A_p if i in before else A[i])
+        a[model.v_slice[i]] = a_i = joint[i].acceleration(u[i], A_p if i in proximal else A[i])
         A[i] = A[i] + S[i] @ a_i
     return a
 
 
 def _near_rotors(model, S, diagonal):
     """The diagonal with ``J rho^2``, and by joint the couples ``J rho a`` on its proximal and on its distal body."""
-    resisting, before, beyond = list(diagonal), {}, {}
+    resisting, proximal, distal = list(diagonal), {}, {}
     for rotor in model.rotors:
         j, momentum = rotor.joint, rotor.axial_inertia * rotor.ratio
         k = model.v_slice[j].start
         resisting[k] = resisting[k] + momentum * rotor.ratio
         if rotor.body:
-            side = beyond if rotor.body == j else before
+            side = distal if rotor.body == j else proximal
             couple = Columns([along_axis(model, rotor) * momentum], model.algebra.Force)
             side[j] = side[j] + couple if j in side else couple
-    for j, couple in beyond.items():  # with its reaction on the joint
+    for j, couple in distal.items():  # with its reaction on the joint
         k = model.v_slice[j].start
         resisting[k] = resisting[k] + S[j][0].dot(couple[0])
-    return resisting, before, beyond
+    return resisting, proximal, distal
 
 
 def _by_inertia_matrix(model, q, v, tau, f_ext, diagonal):

@@ -30,10 +30,10 @@ def coriolis_matrix(model, q, v):
     for i in model.outward():
         Ic[i] = X_0[i].inverse_apply(model.I[i])
         Bc[i] = model.algebra.Coriolis.of(Ic[i], V[i])
-        S[i], ring = X_0[i].inverse_apply(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
+        S[i], S_rate = X_0[i].inverse_apply(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
         S_dot[i] = V[i].cross(S[i])
-        if ring is not None:
-            S_dot[i] = S_dot[i] + X_0[i].inverse_apply(ring)
+        if S_rate is not None:
+            S_dot[i] = S_dot[i] + X_0[i].inverse_apply(S_rate)
 
     C = [[0.0] * model.nv for _ in range(model.nv)]
     for i in model.inward():

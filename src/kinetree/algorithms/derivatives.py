@@ -9,7 +9,7 @@ paper                                 here
 ====================================  ==========================================================================
 :math:`\dot\Psi_k = v_p \times S_k`   ``psi_dot``: how the velocities of distal bodies change with q_k
 :math:`\ddot\Psi_k`                   ``psi_ddot``: how their accelerations do, ``a_p x S_k + v_p x psi_dot_k``
-:math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``sweep``: how accelerations change with v_k
+:math:`\dot S_k = v_i \times S_k`     its sum with psi_dot is ``psi_S_dot``: how accelerations change with v_k
 :math:`I^C, B^C, f^C`                 ``Ic, Bc, Fc``: inertia, Coriolis map and force of the subtree
 ====================================  ==========================================================================
 
@@ -90,13 +90,13 @@ class Motions:
         From the root body's coordinates to those of the body.
     V, drift : list of Motion
         Velocity, and the part of the acceleration relative to the parent that needs no joint acceleration.
-    S, carried : list of Columns
+    S, parent_rate : list of Columns
         The columns of the joint and their rate ``v_p x S_k`` with the parent, one for each velocity coordinate.
     gravity : list of Motion
         The gravity-offset acceleration of the world, for root bodies; else None.
     """
 
-    __slots__ = ("S", "V", "X", "carried", "drift", "gravity")
+    __slots__ = ("S", "V", "X", "parent_rate", "drift", "gravity")
 
     def __init__(self, model):
         for name in self.__slots__:
@@ -115,9 +115,9 @@ def joint_motions(model, q, v) -> Motions:
             m.X[i], V_p = model.algebra.Transform.identity(), model.algebra.Motion.zero()
             m.gravity[i] = X_i @ model.algebra.Motion(model.algebra.no_rotation, -model.gravity)
         m.S[i] = m.X[i].inverse_apply(motion_subspace(model, i, q))
-        m.carried[i] = V_p.cross(m.S[i])
+        m.parent_rate[i] = V_p.cross(m.S[i])
         m.V[i] = V_p + m.S[i] @ v_i
-        m.drift[i] = m.carried[i] @ v_i  # v_i x v_J = v_p x v_J
+        m.drift[i] = m.parent_rate[i] @ v_i  # v_i x v_J = v_p x v_J
         if joint.rheonomic:
             sigma = m.X[i].inverse_apply(joint.sigma(q_i))
             m.V[i], m.drift[i] = m.V[i] + sigma, m.drift[i] + V_p.cross(sigma)
@@ -147,13 +147,13 @@ class ColumnMotions:
     ----------
     A : list of Motion
         Gravity-offset acceleration of the body.
-    psi_dot, psi_ddot, sweep : list of Columns
+    psi_dot, psi_ddot, psi_S_dot : list of Columns
         One Motion for each velocity coordinate of the joint.
-    ring : list
-        ``ring[i][k][m]`` is the apparent derivative of column m along q_k; None for constant subspaces.
+    dS_dq : list
+        ``dS_dq[i][k][m]`` is the apparent derivative of column m along q_k; None for constant subspaces.
     """
 
-    __slots__ = ("A", "psi_ddot", "psi_dot", "ring", "sweep")
+    __slots__ = ("A", "psi_ddot", "psi_dot", "dS_dq", "psi_S_dot")
 
     def __init__(self, model):
         for name in self.__slots__:
@@ -167,17 +167,17 @@ def joint_columns(model, q, v, a, motions) -> ColumnMotions:
         c.A[i] = _acceleration(model, motions, c.A, a, i)
         p, joint, V, S = model.parent[i], model.joints[i], motions.V, motions.S[i]
         V_p, A_p = (V[p], c.A[p]) if p else (model.algebra.Motion.zero(), motions.gravity[i])
-        c.psi_dot[i] = motions.carried[i]
+        c.psi_dot[i] = motions.parent_rate[i]
         if joint.nv == 1 and not joint.rheonomic:
-            c.sweep[i] = motions.carried[i] * 2.0  # v_i x S = v_p x S: its own velocity is parallel to S
+            c.psi_S_dot[i] = motions.parent_rate[i] * 2.0  # v_i x S = v_p x S: its own velocity is parallel to S
         else:
-            c.sweep[i] = motions.carried[i] + V[i].cross(S)
+            c.psi_S_dot[i] = motions.parent_rate[i] + V[i].cross(S)
         eta = zeta = None
         if not joint.constant_subspace:
             q_i, v_i, a_i = model.q_of(i, q), model.v_of(i, v), model.v_of(i, a)
-            c.ring[i], eta, zeta, rate = _apparent(model.algebra.Motion, joint, q_i, v_i, a_i, motions.X[i])
-            c.psi_dot[i] = motions.carried[i] + eta
-            c.sweep[i] = c.sweep[i] + eta + rate
+            c.dS_dq[i], eta, zeta, rate = _apparent(model.algebra.Motion, joint, q_i, v_i, a_i, motions.X[i])
+            c.psi_dot[i] = motions.parent_rate[i] + eta
+            c.psi_S_dot[i] = c.psi_S_dot[i] + eta + rate
         c.psi_ddot[i] = A_p.cross(S) + V_p.cross(c.psi_dot[i])
         if eta is not None:
             c.psi_ddot[i] = c.psi_ddot[i] + V[i].cross(eta) + zeta
@@ -186,17 +186,17 @@ def joint_columns(model, q, v, a, motions) -> ColumnMotions:
 
 def _apparent(Motion, joint, q_i, v_i, a_i, X_i):
     """dS/dq_k, eta_k, zeta_k and the apparent rate of S of a joint whose subspace changes, root coordinates."""
-    ring, eta, zeta = [], [], []
+    dS_dq, eta, zeta = [], [], []
     for unit in identity(joint.nv):
         along = Columns(joint.subspace_along(q_i, unit), Motion)
         moving = [Dual(x, rate) for x, rate in zip(q_i, joint.q_dot(q_i, unit), strict=True)]
         bias = Motion.of([rate_of(x) for x in joint.bias(moving, v_i)])
-        ring.append(X_i.inverse_apply(along))
+        dS_dq.append(X_i.inverse_apply(along))
         own = Motion.of([rate_of(x) for x in joint.velocity(moving, v_i)]) if joint.rheonomic else along @ v_i
         eta.append(X_i.inverse_apply(own))
         zeta.append(X_i.inverse_apply(along @ a_i + bias))
     rate = X_i.inverse_apply(Columns(joint.subspace_rate(q_i, v_i), Motion))
-    return ring, Columns(eta, Motion), Columns(zeta, Motion), rate
+    return dS_dq, Columns(eta, Motion), Columns(zeta, Motion), rate
 
 
 def force_derivatives(model, q, f_ext, motions, columns, subtrees):
@@ -205,7 +205,7 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
     dq, dv, M = ([[0.0] * nv for _ in range(nv)] for _ in range(3))
     Ic, Bc, Fc = subtrees
     Wc = summed(model, external_wrenches(model, q, f_ext)) if f_ext is not None else None
-    S, psi_dot, psi_ddot, sweep = motions.S, columns.psi_dot, columns.psi_ddot, columns.sweep
+    S, psi_dot, psi_ddot, psi_S_dot = motions.S, columns.psi_dot, columns.psi_ddot, columns.psi_S_dot
 
     for i in model.inward():
         slot, supports = model.v_slice[i], model.support(i)[:-1]
@@ -214,7 +214,7 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
             # How the force on the subtree changes with q_k (apart from turning with S_k), with v_k and with a_k.
             by_q = Ic[i] @ psi_ddot[i][m] + Bc[i] @ (psi_dot[i][m] * 2.0)
             twice = S_k * 2.0
-            by_v = Ic[i] @ sweep[i][m] + Bc[i] @ twice
+            by_v = Ic[i] @ psi_S_dot[i][m] + Bc[i] @ twice
             by_a = Ic[i] @ S_k
             for n, S_n in enumerate(S[i], slot.start):
                 dq[n][k], dv[n][k] = chained(S_n, by_q), chained(S_n, by_v)
@@ -230,11 +230,11 @@ def force_derivatives(model, q, f_ext, motions, columns, subtrees):
                     # Row k: the ancestor's column moves the whole subtree.
                     c = n - model.v_slice[j].start
                     dq[k][n] = chained(psi_dot[j][c], reaction, chained(psi_ddot[j][c], by_a))
-                    dv[k][n] = chained(S_n, reaction, chained(sweep[j][c], by_a))
-        if columns.ring[i] is not None:
+                    dv[k][n] = chained(S_n, reaction, chained(psi_S_dot[j][c], by_a))
+        if columns.dS_dq[i] is not None:
             F = Fc[i] if Wc is None else Fc[i] - Wc[i]
-            for k, ring_k in enumerate(columns.ring[i], slot.start):
-                for n, x in enumerate(ring_k.T @ F, slot.start):
+            for k, dS_k in enumerate(columns.dS_dq[i], slot.start):
+                for n, x in enumerate(dS_k.T @ F, slot.start):
                     dq[n][k] = dq[n][k] + x
         if Wc is not None:
             _turn_against_wrenches(model, i, dq, S, Wc[i])

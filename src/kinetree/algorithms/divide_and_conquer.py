@@ -146,7 +146,7 @@ def _velocities(model, tree, joints, with_poses):
 
     def at_pairs(pairs, known):
         found = each(_seen, [(known[k], moved[tree.nodes[k].parts[0]]) for k in pairs])
-        return [(known[k], beyond) for k, beyond in zip(pairs, found, strict=True)]
+        return [(known[k], distal) for k, distal in zip(pairs, found, strict=True)]
 
     def at_links(links, known):
         return [at_bodies(tree.nodes[k].bodies, known[k]) for k in links]

@@ -160,7 +160,7 @@ def add_gear_derivatives(model, motions, columns, v, a, dq, dv, M):
 
     A rigid displacement S_m of the stator turns the couple W with it; relative to that, the angular velocity of the
     stator changes by ``psi_dot_m`` and its acceleration by ``psi_ddot_m - V x psi_dot_m``; along v_m they change by
-    ``S_m`` and ``sweep_m - V x S_m``.
+    ``S_m`` and ``psi_S_dot_m - V x S_m``.
     """
     for rotor in model.rotors:
         b, k, momentum = rotor.body, geared_velocity(model, rotor), rotor.axial_inertia * rotor.ratio
@@ -171,26 +171,26 @@ def add_gear_derivatives(model, motions, columns, v, a, dq, dv, M):
         V = motions.V[b]
         gyroscopic = _turning(model, V).cross(axis)  # of a unit velocity v_k
         W = axis * a[k] + gyroscopic * v[k]
-        carriers = _columns(model, b, motions.S, columns.psi_dot, columns.psi_ddot, columns.sweep)
+        supports = _columns(model, b, motions.S, columns.psi_dot, columns.psi_ddot, columns.psi_S_dot)
         owner = {n: i for i in model.support(b) for n in range(model.v_slice[i].start, model.v_slice[i].stop)}
-        for n, S_n, *_ in carriers:
+        for n, S_n, *_ in supports:
             M[n][k] = M[n][k] + S_n.dot(axis)
             M[k][n] = M[k][n] + S_n.dot(axis)
             dv[n][k] = dv[n][k] + S_n.dot(gyroscopic)
-        for m, S_m, psi_dot, psi_ddot, sweep in carriers:
+        for m, S_m, psi_dot, psi_ddot, psi_S_dot in supports:
             dq[k][m] = dq[k][m] + axis.dot(psi_ddot - V.cross(psi_dot))
-            dv[k][m] = dv[k][m] + axis.dot(sweep - V.cross(S_m))
+            dv[k][m] = dv[k][m] + axis.dot(psi_S_dot - V.cross(S_m))
             by_q = _turning(model, psi_dot).cross(axis * v[k])
             by_v = _turning(model, S_m).cross(axis * v[k])
             turned = by_q + S_m.cross(W)
-            for n, S_n, *_ in carriers:
+            for n, S_n, *_ in supports:
                 inward = owner[n] < owner[m]  # for such rows the couple turns, too
                 dq[n][m] = dq[n][m] + S_n.dot(turned if inward else by_q)
                 dv[n][m] = dv[n][m] + S_n.dot(by_v)
         for i in model.support(b):
-            for m, ring_m in enumerate(columns.ring[i] or (), model.v_slice[i].start):
-                for n, ring_mn in enumerate(ring_m, model.v_slice[i].start):
-                    dq[n][m] = dq[n][m] + ring_mn.dot(W)
+            for m, dS_m in enumerate(columns.dS_dq[i] or (), model.v_slice[i].start):
+                for n, dS_mn in enumerate(dS_m, model.v_slice[i].start):
+                    dq[n][m] = dq[n][m] + dS_mn.dot(W)
 
 
 def add_gear_momentum(model, v, h):

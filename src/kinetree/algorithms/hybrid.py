@@ -6,7 +6,7 @@ A third one, written quite differently, is in `hybrid_recursive`.
 
 Book (tables 9.1-9.3)  here
 ``fd``                 ``fd``, from ``forward``
-``nu(fd)``             ``moved``
+``nu(fd)``             ``supported``
 ``I^A_i, p^A_i``       ``IA[i]``, ``f[i]``
 ``U_i, D_i, u_i``      of ``joint[i]``, ``u[i]``
 ``H_11``               ``M`` of `crba_restricted`, whose other entries are zero
@@ -18,7 +18,7 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.crba import crba, fill_block
 from kinetree.algorithms.elimination import Eliminated
-from kinetree.algorithms.joint_sets import carried_by, forward_joints, merged_parent
+from kinetree.algorithms.joint_sets import forward_joints, merged_parent, supported_by
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
@@ -69,7 +69,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
     fd = forward_joints(model, forward)
     if model.geared:
         return _by_inertia_matrix(model, q, v, tau, a, f_ext, fd)
-    moved = carried_by(model, fd)
+    supported = supported_by(model, fd)
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
     tau_all = entries_of(model, tau, fd)
     I = base_inertias_unless_deep(model, depths_of(merged_parent(model.parent, fd)[0]))
@@ -84,28 +84,28 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
             # I^a = I^A - U D^-1 U^T,  p^a = p^A + U D^-1 u
             if p:
                 f[i] = joint[i].force(f[i], u[i])
-            if p in moved:
+            if p in supported:
                 IA[i] = joint[i].inertia()
         else:
             tau_all[slot] = S[i].T @ f[i]
-            if i in moved:
+            if i in supported:
                 U[i] = IA[i] @ S[i]
         if p:
             f[p] = f[p] + X[i].inverse_apply(f[i])
-        if p in moved:
+        if p in supported:
             IA[p] = IA[p] + X[i].inverse_apply(IA[i])
 
     # A: the part of the motion due to the unknown accelerations, beside that of the first pass.
     A = [model.algebra.Motion.zero() for _ in range(model.nb)]
     for i in model.outward():
         slot = model.v_slice[i]
-        if i in moved:
+        if i in supported:
             A[i] = X[i] @ A[model.parent[i]]
         if i in fd:
             a_all[slot] = a_i = joint[i].acceleration(u[i], A[i])
             A[i] = A[i] + S[i] @ a_i
             continue
-        if i in moved:
+        if i in supported:
             tau_all[slot] = tau_all[slot] + U[i].T @ A[i]
         for k in range(slot.start, slot.stop):
             tau_all[k] = tau_all[k] + model.armature[k] * a[k]
@@ -154,23 +154,23 @@ def restricted_inertia(model, q, fd):
     if model.geared:
         M, rows = crba(model, q), {k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)}
         return [[x if m in rows and n in rows else 0.0 for n, x in enumerate(row)] for m, row in enumerate(M)]
-    moved = carried_by(model, fd)
+    supported = supported_by(model, fd)
     X, S = [None] * model.nb, [None] * model.nb
     for i in model.outward():
-        if i in moved:
+        if i in supported:
             X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
 
     M = [[0.0] * model.nv for _ in range(model.nv)]
     Ic = list(model.I)
     for i in model.inward():
-        if model.parent[i] in moved:
+        if model.parent[i] in supported:
             Ic[model.parent[i]] = Ic[model.parent[i]] + X[i].inverse_apply(Ic[i])
         if i not in fd:
             continue
         F = Ic[i] @ S[i]
         fill_block(M, model, i, i, F, S[i])
         j = i
-        while model.parent[j] in moved:
+        while model.parent[j] in supported:
             F = X[j].inverse_apply(F)
             j = model.parent[j]
             if j in fd:
@@ -223,7 +223,7 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     # tau = C' + ID_delta(Q^T [qdd_1; 0])
     for k, x_k in zip(rows, x, strict=True):
         a_all[k] = x_k
-    added = _acceleration_forces(model, X, S, entries_of(model, a_all, fd), carried_by(model, fd))
+    added = _acceleration_forces(model, X, S, entries_of(model, a_all, fd), supported_by(model, fd))
     for i in model.outward():
         slot = model.v_slice[i]
         if i in fd:
@@ -257,11 +257,11 @@ def _ancestors_of_rows(model, fd):
     return ancestors_of([k - 1 for k in expanded[1:]])
 
 
-def _acceleration_forces(model, X, S, a, moved):
-    """``M a`` of the bodies, for accelerations that leave all bodies at rest but those in ``moved`` (table 6.1)."""
+def _acceleration_forces(model, X, S, a, supported):
+    """``M a`` of the bodies, for accelerations that leave all bodies at rest but those in ``supported`` (table 6.1)."""
     A, f, tau = [model.algebra.Motion.zero() for _ in range(model.nb)], [None] * model.nb, [0.0] * model.nv
     for i in model.outward():
-        if i in moved:
+        if i in supported:
             A[i] = X[i] @ A[model.parent[i]] + S[i] @ model.v_of(i, a)
             f[i] = model.I[i] @ A[i]
     for i in model.inward():
@@ -270,6 +270,6 @@ def _acceleration_forces(model, X, S, a, moved):
             continue
         tau[model.v_slice[i]] = S[i].T @ f[i]
         if p:
-            handed = X[i].inverse_apply(f[i])
-            f[p] = handed if f[p] is None else f[p] + handed
+            f_p = X[i].inverse_apply(f[i])
+            f[p] = f_p if f[p] is None else f[p] + f_p
     return tau

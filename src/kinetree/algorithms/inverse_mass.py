@@ -17,7 +17,7 @@ from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.algorithms.response import Answers, Articulated
+from kinetree.algorithms.response import Articulated, Responses
 from kinetree.algorithms.spec import algorithm
 
 
@@ -144,7 +144,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
         X[i] = link_transform(model, i, q).collapse() @ X[p] if p else model.algebra.Transform.identity()
         S[i] = X[i].inverse_apply(motion_subspace(model, i, q))
         I[i] = X[i].inverse_apply(model.I[i])
-    answers = Answers(Articulated(model, S, I, added(model, diagonal)))
+    responses = Responses(Articulated(model, S, I, added(model, diagonal)))
     for i in model.outward():
-        answers.invert(i)
-    return answers.inverse
+        responses.invert(i)
+    return responses.inverse

@@ -7,7 +7,7 @@ origin).
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import link_transform, motion_subspace, step, world_axes_twists, world_transforms
+from kinetree.algorithms.kinematics import link_transform, motion_subspace, offset, world_axes_twists, world_transforms
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Columns
 
@@ -38,7 +38,7 @@ def to_reference(model, q, frame, reference, X_0):
     while i:
         X = X_0[i] if reference == "world" else model.algebra.Transform.of(X_0[i].E, -d)
         found.append((i, X.inverse_apply))
-        d = d + step(model, i, q, X_0)
+        d = d + offset(model, i, q, X_0)
         i = model.parent[i]
     return found
 
@@ -100,10 +100,10 @@ def jacobian_rate(model, q, v, *, frame, reference):
     V_rel = Motion.zero()
     columns = [None] * model.nv
     for i, take in to_reference(model, q, frame, reference, X_0):
-        S, ring = take(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
+        S, S_rate = take(motion_subspace(model, i, q)), subspace_rate(model, i, q, v)
         # (v_i - v_O) x s, with v_O the twist of the reference: "world" rests, "local_world_aligned" moves along only.
         V_i = {"local": V_rel, "world": V_0[i], "local_world_aligned": Motion(V_0[i].angular, V_rel.linear)}[reference]
-        columns[model.v_slice[i]] = V_i.cross(S) if ring is None else V_i.cross(S) + take(ring)
+        columns[model.v_slice[i]] = V_i.cross(S) if S_rate is None else V_i.cross(S) + take(S_rate)
         V_rel = V_rel - S @ model.v_of(i, v)
         if model.joints[i].rheonomic:
             V_rel = V_rel - take(model.joints[i].sigma(model.q_of(i, q)))

@@ -16,9 +16,9 @@ from kinetree.algorithms.kinematics import (
     express,
     link_transform,
     motion_subspace,
-    moved,
-    own_frames,
-    step,
+    offset,
+    shifted,
+    user_frames,
     world_axes_twists,
     world_transforms,
 )
@@ -52,20 +52,20 @@ def body_jacobian_product(model, q, x, *, reference):
         if reference == "local":
             Y[i] = link_transform(model, i, q) @ Y[p] + Sx
         else:
-            Y[i] = carried(model, i, q, X_0, Y[p], reference) + express(Sx, X_0[i], reference)
+            Y[i] = at_reference(model, i, q, X_0, Y[p], reference) + express(Sx, X_0[i], reference)
     if reference == "local_world_aligned":
-        return [list(moved(model, Y[i], to_own(X_0[i], X))) for i, X in own_frames(model)]
-    return [list(X @ Y[i] if reference == "local" else Y[i]) for i, X in own_frames(model)]
+        return [list(shifted(model, Y[i], to_user_frame(X_0[i], X))) for i, X in user_frames(model)]
+    return [list(X @ Y[i] if reference == "local" else Y[i]) for i, X in user_frames(model)]
 
 
-def to_own(X_0, X):
-    """From the origin in which a body is computed to its own, which X leads to, in the world's axes."""
+def to_user_frame(X_0, X):
+    """From the origin of the frame in which a body is computed to that of the user's frame, in the world's axes."""
     return X_0.E.inverse_apply(X.r)
 
 
-def carried(model, i, q, X_0, motion, reference):
+def at_reference(model, i, q, X_0, motion, reference):
     """A motion of the parent, in world axes, at the point that ``reference`` names for body i."""
-    return motion if reference == "world" else moved(model, motion, step(model, i, q, X_0))
+    return motion if reference == "world" else shifted(model, motion, offset(model, i, q, X_0))
 
 
 @algorithm(
@@ -98,15 +98,16 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
             p, X = model.parent[i], link_transform(model, i, q)
             inherited, V_J = X @ Y[p], model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
             Y[i] = inherited + motion_subspace(model, i, q) @ model.v_of(i, x)
-            # z_i = X z_p - v_J x X y_p + ring S x
-            Z[i] = X @ Z[p] - V_J.cross(inherited) + _ring_product(model, i, q, v, x)
-        return [list(X @ Z[i]) for i, X in own_frames(model)]
+            # z_i = X z_p - v_J x X y_p + (dS/dt) x
+            Z[i] = X @ Z[p] - V_J.cross(inherited) + _subspace_rate_product(model, i, q, v, x)
+        return [list(X @ Z[i]) for i, X in user_frames(model)]
     X_0 = world_transforms(model, q)
     V = world_axes_twists(model, q, v, X_0, reference)
     for i in model.outward():
         p, Sx = model.parent[i], express(motion_subspace(model, i, q) @ model.v_of(i, x), X_0[i], reference)
-        ring = express(_ring_product(model, i, q, v, x), X_0[i], reference)
-        Y[i], Z[i] = carried(model, i, q, X_0, Y[p], reference) + Sx, carried(model, i, q, X_0, Z[p], reference) + ring
+        dS_x = express(_subspace_rate_product(model, i, q, v, x), X_0[i], reference)
+        Y[i] = at_reference(model, i, q, X_0, Y[p], reference) + Sx
+        Z[i] = at_reference(model, i, q, X_0, Z[p], reference) + dS_x
         if reference == "world":
             Z[i] = Z[i] + V[i].cross(Sx)  # S is fixed to body i
         else:
@@ -116,8 +117,8 @@ def body_jacobian_rate_product(model, q, v, x, *, reference):
     if reference == "world":
         return [list(z) for z in Z]
     return [
-        list(moved(model, Z[i], d) + going(model, Y[i], d.turned(V[i].angular)))
-        for i, d in ((i, to_own(X_0[i], X)) for i, X in own_frames(model))
+        list(shifted(model, Z[i], d) + going(model, Y[i], d.turned(V[i].angular)))
+        for i, d in ((i, to_user_frame(X_0[i], X)) for i, X in user_frames(model))
     ]
 
 
@@ -153,10 +154,10 @@ def body_jacobian_transpose_product(model, q, y, *, reference):
         return transposed_product(model, q, world_transforms(model, q), f)
     f = [None] + [model.algebra.external(y[i]) for i in model.outward()]
     if reference == "local":
-        f = [None] + [X.inverse_apply(f[i]) for i, X in own_frames(model)[1:]]
+        f = [None] + [X.inverse_apply(f[i]) for i, X in user_frames(model)[1:]]
     else:
         X_0 = world_transforms(model, q)
-        for i, X in own_frames(model)[1:]:
+        for i, X in user_frames(model)[1:]:
             moment, force = X_0[i].E @ f[i].angular, X_0[i].E @ f[i].linear
             f[i] = model.algebra.Force(moment + X.r.cross(force), force)
     x = [0.0] * model.nv
@@ -168,7 +169,7 @@ def body_jacobian_transpose_product(model, q, y, *, reference):
     return x
 
 
-def _ring_product(model, i, q, v, x):
+def _subspace_rate_product(model, i, q, v, x):
     """The apparent rate of S along v, times x; zero where S is constant in successor coordinates."""
-    ring = subspace_rate(model, i, q, v)
-    return model.algebra.Motion.zero() if ring is None else ring @ model.v_of(i, x)
+    dS_x = subspace_rate(model, i, q, v)
+    return model.algebra.Motion.zero() if dS_x is None else dS_x @ model.v_of(i, x)

@@ -54,7 +54,7 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
     return tuple(sorted(i for i in numbers if model.v_slice[i].start < model.v_slice[i].stop))
 
 
-def carried_by(model, joints: Iterable[int]) -> frozenset[int]:
+def supported_by(model, joints: Iterable[int]) -> frozenset[int]:
     """The bodies that these joints move: the union of their subtrees, nu(fd) of the book (eq. 9.5 and its loop)."""
     found = set(joints)
     for i in model.outward():

@@ -6,7 +6,7 @@ Book (table 5.1)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import express, own_frames, world_transforms
+from kinetree.algorithms.kinematics import express, user_frames, world_transforms
 from kinetree.algorithms.rnea import transmitted_forces
 from kinetree.algorithms.spec import algorithm
 
@@ -57,6 +57,6 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     """
     f = transmitted_forces(model, q, v, a, f_ext)
     if reference == "local":
-        return [list(X_i @ f[i]) for i, X_i in own_frames(model)]
+        return [list(X_i @ f[i]) for i, X_i in user_frames(model)]
     X_0 = world_transforms(model, q)
-    return [list(express(X_i @ f[i], X_i @ X_0[i], reference)) for i, X_i in own_frames(model)]
+    return [list(express(X_i @ f[i], X_i @ X_0[i], reference)) for i, X_i in user_frames(model)]

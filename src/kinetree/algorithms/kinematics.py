@@ -37,15 +37,15 @@ def world_transforms(model, q, bodies=None):
     return X_0
 
 
-def own_frames(model):
-    """``(i, X)`` for every body, X from the coordinates in which it is computed to its own."""
-    return list(enumerate(model.X_own))
+def user_frames(model):
+    """``(i, X)`` for every body, X from the coordinates in which it is computed to the user's."""
+    return list(enumerate(model.X_user))
 
 
-def poses(model, q, places):
-    """R and p of every place, a body with a transform to coordinates fixed to it: two nested lists."""
+def poses(model, q, frames):
+    """R and p of every frame, given as its body and the transform from there: two nested lists."""
     X_0 = world_transforms(model, q)
-    found = [_pose(X @ X_0[i]) for i, X in places]
+    found = [_pose(X @ X_0[i]) for i, X in frames]
     return [rows(R) for R, _ in found], [list(p) for _, p in found]
 
 
@@ -74,7 +74,7 @@ def forward_kinematics(model, q):
     >>> R_WB.shape, p_WB.shape
     ((3, 3, 3), (3, 3))
     """
-    return poses(model, q, own_frames(model))
+    return poses(model, q, user_frames(model))
 
 
 @algorithm(
@@ -118,31 +118,31 @@ def world_axes_twists(model, q, v, X_0, reference, bodies=None):
     for i in model.outward() if bodies is None else bodies:
         p = model.parent[i]
         V_J = model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
-        inherited = V[p] if reference == "world" else moved(model, V[p], step(model, i, q, X_0))
+        inherited = V[p] if reference == "world" else shifted(model, V[p], offset(model, i, q, X_0))
         V[i] = inherited + express(V_J, X_0[i], reference)
     return V
 
 
-def step(model, i, q, X_0):
+def offset(model, i, q, X_0):
     """From the origin of body i's parent to that of body i, in the world's axes."""
     return X_0[model.parent[i]].E.inverse_apply(link_transform(model, i, q).collapse().r)
 
 
-def moved(model, motion, r):
+def shifted(model, motion, r):
     """A motion vector at a point that lies r further, without turning the axes."""
     return model.algebra.Transform.shift(r) @ motion
 
 
-def twists(model, q, v, places, reference, bodies=None):
-    """Twists of places, in the coordinates that ``reference`` names."""
+def twists(model, q, v, frames, reference, bodies=None):
+    """Twists of frames, in the coordinates that ``reference`` names."""
     if reference == "local":
         _, V = body_twists(model, q, v, bodies)
-        return [X @ V[i] for i, X in places]
+        return [X @ V[i] for i, X in frames]
     X_0 = world_transforms(model, q, bodies)
     V = world_axes_twists(model, q, v, X_0, reference, bodies)
     if reference == "world":
-        return [V[i] for i, _ in places]
-    return [moved(model, V[i], X_0[i].E.inverse_apply(X.r)) for i, X in places]
+        return [V[i] for i, _ in frames]
+    return [shifted(model, V[i], X_0[i].E.inverse_apply(X.r)) for i, X in frames]
 
 
 def body_fields(model, q, v, a, bodies=None, gravity=None):
@@ -172,7 +172,7 @@ def body_velocities(model, q, v, *, reference):
     -----
     Source: Featherstone (2008), eq. 5.14.
     """
-    return [list(V) for V in twists(model, q, v, own_frames(model), reference)]
+    return [list(V) for V in twists(model, q, v, user_frames(model), reference)]
 
 
 @algorithm(
@@ -212,15 +212,15 @@ def _expressed_acceleration(Motion, field, v, X, reference, kind):
     return express(Motion(field.dw, field.a), X, reference)
 
 
-def accelerations(model, q, v, a, places, reference, kind, bodies=None):
-    """Accelerations of places, as lists of six; the offset kinds are those of fields that gravity is taken from."""
+def accelerations(model, q, v, a, frames, reference, kind, bodies=None):
+    """Accelerations of frames, as lists of six; the offset kinds are those of fields that gravity is taken from."""
     X_0 = world_transforms(model, q, bodies)
     _, V = body_twists(model, q, v, bodies)
     field = body_fields(model, q, v, a, bodies, model.gravity if kind.endswith("offset") else None)
     Motion = model.algebra.Motion
     return [
         list(_expressed_acceleration(Motion, X @ field[i], (X @ V[i]).linear, X @ X_0[i], reference, kind))
-        for i, X in places
+        for i, X in frames
     ]
 
 
@@ -242,7 +242,7 @@ def body_accelerations(model, q, v, a, *, reference, kind):
     that of `rnea`, which lets the base accelerate upward, of ``f = I a + v x* I v`` with the weight of the body
     included, and the reading of an accelerometer ("classical_offset", "local").
     """
-    return accelerations(model, q, v, a, own_frames(model), reference, kind)
+    return accelerations(model, q, v, a, user_frames(model), reference, kind)
 
 
 @algorithm(
@@ -259,6 +259,6 @@ def acceleration(model, q, v, a, *, frame, reference, kind):
     Source: Featherstone (2008), eq. 2.46-2.50 and 5.15. The kinds are those of `body_accelerations`.
     """
     frame = model.frame(frame)
-    places = [(frame.body, frame.X_FB)]
-    (A,) = accelerations(model, q, v, a, places, reference, kind, model.support(frame.body))
+    frames = [(frame.body, frame.X_FB)]
+    (A,) = accelerations(model, q, v, a, frames, reference, kind, model.support(frame.body))
     return A

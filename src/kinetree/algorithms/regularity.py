@@ -116,7 +116,7 @@ def inertia_scales(model) -> list:
         for k, S_k in enumerate(joint.motion_subspace(joint.neutral()), model.v_slice[i].start):
             w, l = S_k.angular, S_k.linear
             scales[k] = S_k.dot(I @ S_k) + (w * w if planar else w.dot(w)) * turning[i] + l.dot(l) * mass[i]
-        carried = mass[i] + I.m
-        turning[p] = turning[p] + turning[i] + (I.I if planar else I.I.trace) + carried * step.dot(step)
-        mass[p] = mass[p] + carried
+        distal = mass[i] + I.m
+        turning[p] = turning[p] + turning[i] + (I.I if planar else I.I.trace) + distal * step.dot(step)
+        mass[p] = mass[p] + distal
     return scales

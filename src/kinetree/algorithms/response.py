@@ -1,9 +1,9 @@
-"""How a mechanism answers to forces: articulated bodies in the coordinates of the root, and what follows from them.
+"""The response of a mechanism to forces: articulated bodies in the coordinates of the root, and results from them.
 
-In these coordinates articulated inertias and forces are handed to the parent as they are. A joint answers to the
-acceleration A of a body that carries it with ``qdd = R A``, one row R for each velocity; to a pattern of forces on all
-bodies of a subtree, for example ``2 B e`` on each of them, with a number. Both kinds of rows are extended from the
-parent to ancestors further in by letting the joints in between give way. They serve every column of a derivative.
+In these coordinates articulated inertias and forces need no transformation to the parent. The response of a joint to
+the acceleration A of a body that supports it is ``qdd = R A``, one row R for each velocity; to a pattern of forces on
+all bodies of a subtree, for example ``2 B e`` on each of them, a number. Both kinds of rows are extended from the
+parent to its ancestors through the compliance of the joints in between. They serve every column of a derivative.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ class Articulated:
     I : list of Inertia
         Of the bodies, in the same coordinates.
     diagonal : sequence, optional
-        What is added to the diagonal of M; default the armature.
+        Added to the diagonal of M; default the armature.
     loads : sequence of (list of Force, sequence or None), optional
-        Forces on the bodies, and joint forces if there are any, whose effect is found in the same pass, while the parts
-        of a body are at hand.
+        Forces on the bodies, and joint forces if there are any, whose effect is found in the same pass, body by
+        body.
 
     Attributes
     ----------
     IA : list of ArticulatedInertia
     joint : list of Eliminated
     R : list of Columns
-        Answer of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
+        Response of the joint to the acceleration A of its parent, all forces absent: ``qdd_n = R[i][n] . A``.
     bias : list of list of Force
         ``bias[i][b]``: articulated bias force of body i under load b,
     x : list of list of list
-        ``x[i][b]``: and the answer of its joint to that load while its parent stands still.
+        ``x[i][b]``: and the response of its joint to that load while its parent is at rest.
     free : list of bool
         Whether the body floats: on a joint from the world that resists no motion, whose columns are the unit motions.
     """
@@ -60,10 +60,10 @@ class Articulated:
             if p:
                 # I^a = I^A - U (U D^-1)^T
                 self.IA[p] = self.IA[p] + (joint.IA.minus_product(joint.U, -self.R[i]) if len(S[i]) else joint.IA)
-            self.x[i] = [self._give_way(i, b, tau) for b, (_, tau) in enumerate(loads)]
+            self.x[i] = [self._respond(i, b, tau) for b, (_, tau) in enumerate(loads)]
 
-    def _give_way(self, i, b, tau):
-        """What joint i answers to load b while its parent stands still; its parent gets the rest of the force."""
+    def _respond(self, i, b, tau):
+        """The response of joint i to load b while its parent is at rest; the rest of the force is propagated."""
         force, p = self.bias[i][b], self.model.parent[i]
         u = -(self.S[i].T @ force)
         if tau is not None:
@@ -89,8 +89,8 @@ def _floats(model, i, S, diagonal):
     return units and not model.parent[i] and all(isinstance(x, float) and x == 0.0 for x in diagonal[model.v_slice[i]])
 
 
-class Answers:
-    """The answers of the joints of a mechanism to unit forces at the joints and to patterns of forces on subtrees.
+class Responses:
+    """The responses of the joints of a mechanism to unit forces at the joints and to patterns of forces on subtrees.
 
     Parameters
     ----------
@@ -101,30 +101,30 @@ class Answers:
     Attributes
     ----------
     R : list of dict
-        ``R[i][c][n]``: answer of velocity n of joint i to the acceleration of body c, one of those that carry it.
+        ``R[i][c][n]``: response of velocity n of joint i to the acceleration of body c, a support of it.
     Q : list of dict
-        ``Q[i][c][n]``: its answers to the patterns, one number each, while c stands still.
+        ``Q[i][c][n]``: its responses to the patterns, one number each, while c is at rest.
     inverse : list of list
-        M^-1, without M. It and what follows grow by `invert`, body after body, so that a body's part can be used while
-        it is at hand: for a humanoid a third fewer values are alive at a time, and a batch is 5 % faster.
-    above : list of dict
-        ``above[k][c]``: acceleration of body c under a unit force at velocity k of a joint that c carries.
-    beyond : list of dict
-        ``beyond[c][k]``: the same for the velocities k of the joint of c and of those that carry c.
+        M^-1, without M. This and the following grow by `invert`, body after body, so that a body's part can be used at
+        once: for a humanoid a third fewer values are alive at a time, and a batch is 5 % faster.
+    proximal : list of dict
+        ``proximal[k][c]``: acceleration of body c under a unit force at velocity k of a joint that c supports.
+    distal : list of dict
+        ``distal[c][k]``: the same for the velocities k of the joint of c and of those that support c.
     """
 
     def __init__(self, mechanism: Articulated):
         self.mechanism, self.model, self.S = mechanism, mechanism.model, mechanism.S
         model = self.model
         self.bias = [Columns(loads[1:], model.algebra.Force) for loads in mechanism.bias]
-        self.own = [range(slot.start, slot.stop) for slot in model.v_slice]
-        # Bodies on other branches, with the outermost body that carries both; without one there is no answer.
+        self.slots = [range(slot.start, slot.stop) for slot in model.v_slice]
+        # Bodies on other branches, with the outermost body that supports both; without one there is no response.
         self.others = [
             [(l, c) for l in model.outward() if (c := model.common_ancestor(i, l)) not in (0, i, l)]
             for i in range(model.nb)
         ]
         self._extend()
-        self.inverse, self.above, self.beyond = identity(model.nv), [None] * model.nv, [None] * model.nb
+        self.inverse, self.proximal, self.distal = identity(model.nv), [None] * model.nv, [None] * model.nb
 
     def _extend(self):
         model = self.model
@@ -135,50 +135,50 @@ class Answers:
             self.R[i], self.Q[i] = {c: R}, {c: Q}
             while c and model.parent[c]:
                 p = model.parent[c]
-                # A_c = A_p + S qdd_c, and qdd_c is the answer of joint c
-                moved = R.T @ self.S[c]
-                R = R + [self.R[c][p] @ row for row in moved]
-                Q = [_added(Q_n, self.Q[c][p], row) for Q_n, row in zip(Q, moved, strict=True)]
+                # A_c = A_p + S qdd_c, and qdd_c is the response of joint c
+                projected = R.T @ self.S[c]
+                R = R + [self.R[c][p] @ row for row in projected]
+                Q = [_added(Q_n, self.Q[c][p], row) for Q_n, row in zip(Q, projected, strict=True)]
                 self.R[i][p], self.Q[i][p], c = R, Q, p
 
     def invert(self, i):
-        """Add joint i to M^-1, after those that carry it: these answer by reciprocity, so own columns are enough."""
+        """Add joint i to M^-1, after its supports, whose rows follow by reciprocity from the joint's columns."""
         model, S, M = self.model, self.S, self.inverse
-        p, own, carriers = model.parent[i], self.own[i], model.support(i)[:-1]
-        for n, k in enumerate(own):
-            for c in carriers:
-                for j in self.own[c]:
-                    M[j][k] = M[k][j] = chained(self.R[i][c][n], self.beyond[c][j])
-            self.above[k] = self._accelerations(carriers, M, k)
-        for n, k in enumerate(own):
-            compliance = self.mechanism.joint[i].D.solve(identity(len(own))[n])
-            for m, j in enumerate(own[: n + 1]):
-                carried = chained(self.R[i][p][m], self.above[k][p], compliance[m]) if p else compliance[m]
-                M[j][k] = M[k][j] = carried
-        self.beyond[i] = {k: S[i] @ [M[n][k] for n in own] for k in own}
+        p, slot, supports = model.parent[i], self.slots[i], model.support(i)[:-1]
+        for n, k in enumerate(slot):
+            for c in supports:
+                for j in self.slots[c]:
+                    M[j][k] = M[k][j] = chained(self.R[i][c][n], self.distal[c][j])
+            self.proximal[k] = self._accelerations(supports, M, k)
+        for n, k in enumerate(slot):
+            compliance = self.mechanism.joint[i].D.solve(identity(len(slot))[n])
+            for m, j in enumerate(slot[: n + 1]):
+                entry = chained(self.R[i][p][m], self.proximal[k][p], compliance[m]) if p else compliance[m]
+                M[j][k] = M[k][j] = entry
+        self.distal[i] = {k: S[i] @ [M[n][k] for n in slot] for k in slot}
         if p:
-            for k in own:
-                self.beyond[i][k] = self.above[k][p] + self.beyond[i][k]
-            for j, A in self.beyond[p].items():
-                self.beyond[i][j] = A + S[i] @ [M[n][j] for n in own]
+            for k in slot:
+                self.distal[i][k] = self.proximal[k][p] + self.distal[i][k]
+            for j, A in self.distal[p].items():
+                self.distal[i][j] = A + S[i] @ [M[n][j] for n in slot]
         for l, c in self.others[i]:
             if l > i:
-                for k in own:
-                    for n, j in enumerate(self.own[l]):
-                        M[j][k] = M[k][j] = chained(self.R[l][c][n], self.above[k][c])
+                for k in slot:
+                    for n, j in enumerate(self.slots[l]):
+                        M[j][k] = M[k][j] = chained(self.R[l][c][n], self.proximal[k][c])
 
     def _accelerations(self, bodies, rows, k):
         """Accelerations of bodies, each the parent of the next, from column k of the joint accelerations."""
         found, A = {}, None
         for c in bodies:
-            step = self.S[c] @ [rows[n][k] for n in self.own[c]]
+            step = self.S[c] @ [rows[n][k] for n in self.slots[c]]
             A = found[c] = step if A is None else A + step
         return found
 
     def columns(self, i, k, changes):
         """Write column k of some derivatives, k a velocity of joint i.
 
-        Rows are taken one after the other for all derivatives, so that what they share is at hand.
+        Rows are taken one after the other for all derivatives, so that they share results.
         """
         p, u, onward = self.model.parent[i], [], []
         free = self.mechanism.free[i]
@@ -186,38 +186,38 @@ class Answers:
             force = self.bias[i] @ change.weights
             if not free:
                 force = self.mechanism.IA[i] @ change.alpha + force
-            u.append(-(self.S[i].T @ force) - change.ring)
+            u.append(-(self.S[i].T @ force) - change.dS_F)
             onward.append(-(force + change.turned))
-        # Joint i and those that carry it, by reciprocity.
-        for j in (*(self.beyond[p] if p else ()), *self.own[i]):
+        # Joint i and its supports, by reciprocity.
+        for j in (*(self.distal[p] if p else ()), *self.slots[i]):
             for change, force, u_i in zip(changes, onward, u, strict=True):
-                answer = chained((self.inverse[n][j] for n in self.own[i]), u_i)
+                da = chained((self.inverse[n][j] for n in self.slots[i]), u_i)
                 if p:
-                    A_p = self.beyond[p][j] if j in self.beyond[p] else self.above[j][p]
-                    answer = chained(force, A_p, answer)
-                change.da[j][k] = answer
+                    A_p = self.distal[p][j] if j in self.distal[p] else self.proximal[j][p]
+                    da = chained(force, A_p, da)
+                change.da[j][k] = da
         # The subtree of i: its base accelerates by A, and alpha acts like an acceleration of the base, too.
         A = [self._accelerations(self.model.support(i), change.da, k) for change in changes]
         if free:
-            # Where nothing resists, the base gives way to alpha as a whole, and nothing beyond it notices.
+            # Without resistance the base complies with alpha as a whole, and distal joints do not respond.
             base = [A_c[i] for A_c in A]
             for change in changes:
-                for j, alpha_j in zip(self.own[i], change.alpha, strict=True):
+                for j, alpha_j in zip(self.slots[i], change.alpha, strict=True):
                     change.da[j][k] = change.da[j][k] - alpha_j
         else:
             base = [A_c[i] + change.alpha for A_c, change in zip(A, changes, strict=True)]
         for l in self.model.subtree(i)[1:]:
-            for R, Q, j in zip(self.R[l][i], self.Q[l][i], self.own[l], strict=True):
-                for change, moved in zip(changes, base, strict=True):
-                    change.da[j][k] = chained(R, moved, chained(Q, change.weights))
+            for R, Q, j in zip(self.R[l][i], self.Q[l][i], self.slots[l], strict=True):
+                for change, A_i in zip(changes, base, strict=True):
+                    change.da[j][k] = chained(R, A_i, chained(Q, change.weights))
         for l, c in self.others[i]:
-            for R, j in zip(self.R[l][c], self.own[l], strict=True):
+            for R, j in zip(self.R[l][c], self.slots[l], strict=True):
                 for change, A_c in zip(changes, A, strict=True):
                     change.da[j][k] = chained(R, A_c[c])
 
 
 class Change:
-    """What changes along one column of a derivative.
+    """The changes along one column of a derivative.
 
     Parameters
     ----------
@@ -229,14 +229,14 @@ class Change:
         and these multiples of the patterns;
     turned : Force
         the parent of the joint needs this force more,
-    ring : list
+    dS_F : list
         the joint's own velocities these joint forces.
     """
 
-    __slots__ = ("alpha", "da", "ring", "turned", "weights")
+    __slots__ = ("alpha", "da", "dS_F", "turned", "weights")
 
-    def __init__(self, da, alpha, weights, turned, ring):
-        self.da, self.alpha, self.weights, self.turned, self.ring = da, alpha, weights, turned, ring
+    def __init__(self, da, alpha, weights, turned, dS_F):
+        self.da, self.alpha, self.weights, self.turned, self.dS_F = da, alpha, weights, turned, dS_F
 
 
 def _added(Q_n, Q_c, row):

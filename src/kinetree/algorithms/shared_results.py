@@ -24,7 +24,7 @@ from kinetree.algorithms.response import Articulated
 from kinetree.algorithms.rnea import rnea
 
 
-class Companion(NamedTuple):
+class SharedResult(NamedTuple):
     """How a quantity follows from the results of another algorithm."""
 
     host: str
@@ -66,9 +66,9 @@ def joint_accelerations(model, arrays: Mapping, derivatives: Sequence):
     return Articulated(model, motions.S, I, loads=[(f, tau)]).outward()
 
 
-COMPANIONS = {
-    "rnea": Companion("rnea_derivatives", joint_forces),
-    "crba": Companion("rnea_derivatives", inertia_matrix),
-    "aba": Companion("aba_derivatives", joint_accelerations),
+SHARED_RESULTS = {
+    "rnea": SharedResult("rnea_derivatives", joint_forces),
+    "crba": SharedResult("rnea_derivatives", inertia_matrix),
+    "aba": SharedResult("aba_derivatives", joint_accelerations),
 }
 """By name of the quantity; its inputs are among those of the host."""

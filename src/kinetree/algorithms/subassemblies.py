@@ -95,17 +95,17 @@ def link(steps, armature, tau, closed):
                 H[m][k] = H[m][k] + dot(column, other)
     # H qdd = u - F^T a_1' - T^T f
     factorized = LDL(H, armature)
-    answers = [factorized.solve(row) for row in F] if n else F  # F H^-1
+    solved = [factorized.solve(row) for row in F] if n else F  # F H^-1
     if n:
-        J = mirrored([[x - dot(F[m], answers[k]) for k, x in enumerate(row[: m + 1])] for m, row in enumerate(J)])
-        eta = plus(eta, apply(answers, u))
+        J = mirrored([[x - dot(F[m], solved[k]) for k, x in enumerate(row[: m + 1])] for m, row in enumerate(J)])
+        eta = plus(eta, apply(solved, u))
     back = (F, T, factorized.L, factorized.reciprocals, u, X_1)
     J, eta = symmetric_product(X_1, product(J, X_1)), apply(transposed(X_1), eta)
     if closed:
         return (J, eta), back
     A = Y
     if n:
-        A = minus(Y, outer(T, answers))
+        A = minus(Y, outer(T, solved))
         b = plus(b, apply(T, factorized.solve(u)))
     return (product(A, X_1), divided_by_root(factorized, T), J, b, eta), back
 

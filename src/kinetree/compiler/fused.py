@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
-from kinetree.algorithms.shared_results import COMPANIONS
+from kinetree.algorithms.shared_results import SHARED_RESULTS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model
 from kinetree.compiler.static_choices import canonical
@@ -236,7 +236,7 @@ def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
                 given = {name: arrays[name] for name in (*spec.inputs, *spec.optional) if name in arrays}
                 found[part] = spec.function(model, **given, **dict(part.static))
         for part, host in hosts.items():
-            found[part] = COMPANIONS[part.name].value(model, arrays, found[host])
+            found[part] = SHARED_RESULTS[part.name].value(model, arrays, found[host])
         results = []
         for part, spec in zip(parts, specs, strict=True):
             results += [found[part]] if len(spec.outputs) == 1 else found[part]
@@ -267,9 +267,9 @@ def _hosts(parts: Sequence[Quantity]) -> dict[Quantity, Quantity]:
     """The quantities that another one of the list has at hand, and which one."""
     own = {part.name: part for part in parts if from_library(part.spec.function)}
     return {
-        own[name]: own[companion.host]
-        for name, companion in COMPANIONS.items()
-        if name in own and companion.host in own
+        own[name]: own[shared.host]
+        for name, shared in SHARED_RESULTS.items()
+        if name in own and shared.host in own
     }
 
 

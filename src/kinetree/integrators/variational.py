@@ -134,7 +134,7 @@ def legendre(model, q, u, f_ext=None):
     H, F = summed(model, h), summed(model, F)
     p, slope = [0.0] * model.nv, [0.0] * model.nv
     for i in model.outward():
-        psi = motions.carried[i]
+        psi = motions.parent_rate[i]
         if not model.joints[i].constant_subspace:
             psi = [x + eta for x, eta in zip(psi, _apparent(model, i, q, u, motions.X[i]), strict=True)]
         for k, (S_k, psi_k) in enumerate(zip(motions.S[i], psi, strict=True), model.v_slice[i].start):

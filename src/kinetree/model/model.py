@@ -594,7 +594,7 @@ class Model(JointArrays):
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
         forces = tuple(element.structure() for element in self.elements)
         rotors = tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in self.rotors)
-        own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_own)
+        own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_user)
         return (
             ("dimension", self.algebra.dimension),
             ("parent", self.parent),

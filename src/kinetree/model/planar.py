@@ -106,7 +106,7 @@ class PlanarModel(Model):
             frames=tuple(frames),
             constraints=tuple(c for c in model.constraints if not c.frames),
             rotors=tuple(replace(r, axis=(axes[r.body] @ r.axis).z) for r in model.rotors),  # the rest is constrained
-            X_own=(PlanarTransform.identity(),) * model.nb,
+            X_user=(PlanarTransform.identity(),) * model.nb,
             functions={},
             _axes=tuple(frame_axes),
             _reframed=None,

@@ -26,7 +26,7 @@ class Tree:
     STRUCTURE = (
         "name", "body_names", "joint_names", "parent", "joints", "frames", "constraints", "nb", "nq", "nv", "nf",
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
-        "_limited", "unsupported", "X_own", "time_dependent", "_clock", "algebra", "_independent_rows",
+        "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
     )  # fmt: skip
     __slots__ = STRUCTURE
     name: str
@@ -95,7 +95,7 @@ class Tree:
             _frame_numbers=MappingProxyType({frame.name: k for k, frame in enumerate(frames)}),
             _welded=MappingProxyType(dict(welded)),
             # From the coordinates in which body i is computed to its own: other than identity in re-framed models only.
-            X_own=(Transform.identity(),) * len(parent),
+            X_user=(Transform.identity(),) * len(parent),
             time_dependent=any(joint.time_dependent for joint in joints[1:]),
             _clock=None,
             algebra=SPATIAL,
