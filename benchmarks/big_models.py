@@ -63,9 +63,9 @@ def pinocchio_model(model):
     for i in model.outward():
         joint, X, I = model.joints[i], model.X_T[i], model.I[i]
         if joint.nv == 1 and tuple(joint.axis) != (0.0, 0.0, 1.0):
-            raise ValueError(f"joint {model.joint_names[i]!r} is not along z")
+            raise ValueError(f"joint {model.joint_name(i)!r} is not along z")
         placement = pin.SE3(np.array(X.E.matrix.rows, dtype=float).T, np.array(list(X.r), dtype=float))
-        number[i] = made.addJoint(number[model.parent[i]], kinds[joint.kind](), placement, model.joint_names[i])
+        number[i] = made.addJoint(number[model.parent[i]], kinds[joint.kind](), placement, model.joint_name(i))
         c = np.array(list(I.com), dtype=float)
         about_com = np.array(I.I.matrix.rows, dtype=float) - I.m * (c @ c * np.eye(3) - np.outer(c, c))
         made.appendBodyToJoint(number[i], pin.Inertia(float(I.m), c, about_com), pin.SE3.Identity())

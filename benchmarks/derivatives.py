@@ -92,7 +92,7 @@ class DerivativesTask(Task):
         """Pinocchio's, in our order: it has the ten parameters of a body in the order of `Model.numbers`."""
         p, d, bridge, model = self.pin_model, self.bridge.data, self.bridge, self.model
         joints = {p.names[j]: j for j in range(1, p.njoints)}
-        places = [joints.get(model.joint_names[i], 1) - 1 for i in model.outward()]
+        places = [joints.get(model.joint_name(i), 1) - 1 for i in model.outward()]
         rows = zip(*(self.pin_states[name] for name in ("q", "v", "a")), strict=True)
         found = [bridge.v_from_pin(pin.computeJointTorqueRegressor(p, d, *row).T).T for row in rows]
         return np.reshape(found, (len(found), model.nv, -1, 10))[:, :, places].reshape(len(found), model.nv, -1)

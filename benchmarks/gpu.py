@@ -52,7 +52,7 @@ def model_of(robot: str, folder: pathlib.Path | None):
     else:
         path = folder / f"{robot}.urdf"
     model = kt.load(str(path), floating_base=ROBOTS[robot].floating_base, inertia="accept", name=robot)
-    fingers = {name: 0.0 for name in model.joint_names if name and "finger" in name}
+    fingers = {name: 0.0 for name in model.joint_names if "finger" in name}
     return kt.surgery.lock(model, fingers) if fingers else model
 
 

@@ -49,7 +49,7 @@ def inputs_of(spec, model) -> dict[str, np.ndarray]:
 
 def static_of(spec, model) -> dict[str, object]:
     """Choices that are not arrays: the last frame, in world coordinates; every second joint has a known force."""
-    joints = [name for name in model.joint_names if name is not None]
+    joints = model.joint_names
     choices = {
         "frame": model.frames[-1].name,
         "reference": "local" if spec.name == "joint_wrenches" else "world",

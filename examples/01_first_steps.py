@@ -5,7 +5,7 @@ to hold the function itself. Each algorithm is compiled for this robot when it i
 
 Output::
 
-    <Model 'arm7': 9 bodies, nq=9, nv=9>
+    <Model 'arm7': 9 moving bodies, nq=9, nv=9>
     tool at [...] m
     inverse dynamics (rnea)   tau = [...] N m
     forward dynamics (aba)    recovers a within ...

@@ -9,7 +9,7 @@ their feet so.
 
 Output::
 
-    <Model 'quadruped': 13 bodies, nq=19, nv=18>
+    <Model 'quadruped': 13 moving bodies, nq=19, nv=18>
     fell ... m in 1 s
     angular momentum stayed below ... kg m^2/s
     the legs are back, but the trunk has turned by ... degrees

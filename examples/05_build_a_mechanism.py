@@ -8,7 +8,7 @@ weight and springs agree.
 
 Output::
 
-    <Model 'governor': 3 bodies, nq=3, nv=3>
+    <Model 'governor': 3 moving bodies, nq=3, nv=3>
     the arms settle at ... degrees, the shaft at ... rad/s
     the balance of forces requires ... degrees
 """

@@ -29,7 +29,7 @@ def standing() -> np.ndarray:
     q = ROBOT.neutral()
     for side in ("left", "right"):
         for joint, angle in (("hip_pitch", -0.4), ("knee", 0.8), ("ankle_pitch", -0.4)):
-            q[ROBOT.q_slice[ROBOT.joint_names.index(f"{side}_{joint}")]] = angle
+            q[ROBOT.q_index(f"{side}_{joint}")] = angle
     return q
 
 

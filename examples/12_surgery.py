@@ -5,7 +5,7 @@ frozen models and returns a new one; names of frames stay, so results can be com
 
 Output::
 
-    <Model 'quadruped': 22 bodies, nq=28, nv=27>
+    <Model 'quadruped': 22 moving bodies, nq=28, nv=27>
     locked: arm_left_finger_slide, and with it arm_right_finger_slide
     2.5 kg at the tool move the center of mass by ... mm
     rooted at arm_flange_link: root_joint, arm_wrist_roll, arm_wrist_pitch, ...
@@ -47,7 +47,7 @@ def tools(robot, regrown):
 def main() -> None:
     both, locked = walking_arm()
     print(both)
-    print(f"locked: {', and with it '.join(name for name in both.joint_names[1:] if name not in locked.joint_names)}")
+    print(f"locked: {', and with it '.join(name for name in both.joint_names if name not in locked.joint_names)}")
 
     loaded = surgery.add_payload(locked, "arm_tool", 2.5)  # same structure: the compiled code is shared
     q = locked.neutral()
@@ -55,7 +55,7 @@ def main() -> None:
     print(f"2.5 kg at the tool move the center of mass by {1e3 * np.linalg.norm(moved):.0f} mm")
 
     robot, regrown = two_roots()
-    print(f"rooted at {regrown.body_names[1]}: {', '.join(regrown.joint_names[1:4])}, ...")
+    print(f"rooted at {regrown.body_names[1]}: {', '.join(regrown.joint_names[:3])}, ...")
     here, there = tools(robot, regrown)
     print(f"the same fall, seen from two roots: tools agree within {np.abs(here - there).max():.0e} m")
 

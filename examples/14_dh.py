@@ -5,7 +5,7 @@ joints limits, to read the parameters of any arm off its joint axes, and to chan
 
 Output::
 
-    <Model 'panda': 7 bodies, nq=7, nv=7>
+    <Model 'panda': 7 moving bodies, nq=7, nv=7>
     stretched upwards, the flange is at (0.088, 0, 0.926) m
     modified Denavit-Hartenberg parameters of arm7
     joint                 a [m]      alpha [rad]      d [m]      theta [rad]

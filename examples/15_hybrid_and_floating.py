@@ -50,7 +50,7 @@ def fall():
 
     def follow(t, q, v):
         a = np.r_[np.zeros(6), legs(t)[1]]
-        return kt.hybrid_dynamics(ROBOT, q, v, np.zeros(18), a, forward=ROBOT.joint_names[1:2]).tau_all
+        return kt.hybrid_dynamics(ROBOT, q, v, np.zeros(18), a, forward=ROBOT.joint_names[:1]).tau_all
 
     return kt.simulate(ROBOT, np.r_[ROBOT.neutral()[:7], HOME], duration=1.0, controller=follow, **EXACT)
 

@@ -35,7 +35,7 @@ def examine(kt, file: File, compiled: bool = False) -> dict[str, object]:
     from tests.engines.pinocchio_bridge import Bridge
 
     try:
-        rival = Bridge(model, pinocchio_of(file.path, [model.joint_names[i] for i in model.outward()]))
+        rival = Bridge(model, pinocchio_of(file.path, [model.joint_name(i) for i in model.outward()]))
     except NotRead as error:
         return {**row, "verdict": "loads, no rival", "reason": str(error)}
     except (KeyError, ValueError) as error:

@@ -106,7 +106,7 @@ def _pinocchio(path, loaded: Loaded, floating: bool):
 
     theirs = pinocchio_model(path, floating)
     if loaded.options.get("massless") == "lock":
-        moving = {loaded.model.joint_names[i] for i in loaded.model.outward()}
+        moving = {loaded.model.joint_name(i) for i in loaded.model.outward()}
         locked = [theirs.getJointId(name) for name in list(theirs.names)[1:] if name not in moving]
         if floating:
             locked = [j for j in locked if j != 1]

@@ -59,7 +59,7 @@ class Coordinates(Engine):
                 self.free = model.q_slice[i], model.v_slice[i]
                 found.append((i, free(), base_q.start, base_v.start))
             else:
-                found.append((i, same(1), *joints[model.joint_names[i]]))
+                found.append((i, same(1), *joints[model.joint_name(i)]))
         super().__init__(model, self._slots(model, found), range(model.nb))
 
     def rotation(self, q: np.ndarray) -> np.ndarray:

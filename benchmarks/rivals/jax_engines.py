@@ -149,7 +149,7 @@ def adam_states(robot: Robot, names: list[str], count: int):
 def adam_joints(robot: Robot) -> list[str]:
     """The joints that move, by name."""
     model = robot.model
-    return [model.joint_names[i] for i in model.outward() if model.joints[i].nv == 1]
+    return [model.joint_name(i) for i in model.outward() if model.joints[i].nv == 1]
 
 
 def adam(robot: Robot, batch: int) -> Iterator[Offer]:

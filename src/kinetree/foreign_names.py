@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kinetree.errors import closest
+
 _OURS = {
     "kt.forward_kinematics(model, q), or kt.pose(model, q, frame=...) of one frame": (
         "fk FK forwardKinematics framesForwardKinematics updateFramePlacements updateFramePlacement mj_kinematics "
@@ -77,7 +79,48 @@ _NOT_HERE = {
     ),
     "Collisions and contact are not there yet": "mj_collision mj_contactForce computeCollisions computeDistances",
 }
-FOREIGN = {name: f"kinetree has {ours} for it." for ours, names in _OURS.items() for name in names.split()} | {
-    name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()
+_OF_MODELS = {
+    "model.nb counts the bodies, the world among them; model.joint_names has a name for each joint": (
+        "njoints nbodies nbody njnt num_bodies num_joints NB num_moving_bodies n_bodies n_joints"
+    ),
+    "model.nf": "nframes num_frames nsite",
+    "model.nq": "nqpos num_positions q_size dim_q",
+    "model.nv": "nqvel num_velocities dof_count qdot_size ndof n_dof dof dim_v",
+    "model.actuators": "nu actuator_names num_actuators",
+    "model.body_names, model.joint_names": "names link_names links bodies",
+    "model.neutral()": "qpos0 home zero_configuration GetDefaultPositions q0 key_qpos",
+    "model.random_q(rng)": "random_configuration randomConfiguration random",
+    "model.joint(name)": "getJointId GetJointByName joint_id",
+    "model.body(name)": "getBodyId GetBodyByName body_id",
+    "model.frame(name)": "getFrameId existFrame GetFrameByName frame_id",
+    "model.q_index(joint)": "idx_qs jnt_qposadr",
+    "model.v_index(joint)": "idx_vs jnt_dofadr",
+    "model.I": "inertias inertia body_inertia body_mass masses mass",
+    "model.X_T": "jointPlacements placements body_pos Xtree",
+    "model.parent": "parents body_parentid",
+    "model.lower": "lowerPositionLimit jnt_range lower_limits GetPositionLowerLimits q_min qlim",
+    "model.upper": "upperPositionLimit upper_limits GetPositionUpperLimits q_max",
+    "model.velocity_limit": "velocityLimit velocity_limits",
+    "model.effort_limit": "effortLimit effort_limits",
+    "model.armature": "rotorInertia dof_armature",
+    "model.constraints": "equality eq_type",
+    "states are arrays, kt.aba(model, q, v, tau); a model holds none": (
+        "createData data qpos qvel qacc ctrl CreateDefaultContext q v"
+    ),
 }
+FOREIGN = {
+    name: f"In kinetree: {ours}." for ours, names in _OURS.items() for name in names.split()
+} | {name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()}
 """A name of another library -> the sentence that names ours."""
+
+OF_MODELS = {name: f"In kinetree: {ours}." for ours, names in _OF_MODELS.items() for name in names.split()}
+"""An attribute of a model in another library -> the sentence that names ours."""
+
+
+def no_attribute(owner: str, name: str, ours: str | None, known: list[str], prefix: str) -> str:
+    """The message about an attribute that is not there, with ours for the same or the most alike."""
+    message = f"{owner} has no attribute {name!r}"
+    if name.startswith("_"):
+        return message
+    close = [] if ours else closest(name, known)
+    return f"{message}. {ours or f'Did you mean {prefix}{close[0]}?'}" if ours or close else message

@@ -153,21 +153,14 @@ def namespace(module: str) -> tuple[Callable, Callable, list[str]]:
 
 def missing(module: str, name: str) -> str:
     """The message about a name that a namespace does not have: ours for the same, where it is, or the most alike."""
-    message = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("_"):
-        return message
-    from kinetree.errors import closest
-    from kinetree.foreign_names import FOREIGN
+    from kinetree.foreign_names import FOREIGN, OF_MODELS, no_attribute
 
-    if module == "kinetree" and name in FOREIGN:
-        return f"{message}. {FOREIGN[name]}"
+    ours = (OF_MODELS | FOREIGN).get(name) if module == "kinetree" else None
     for space in (*PLACES, *CALLS):
-        if name in names(space) and space != module:
-            return f"{message}. It is {_shown(space)}.{name}."
-        if name in CALLS.get(space, {}).values():
-            return f"{message}. It is {_shown(space)}.{shortened(name, space)}."
-    close = closest(name, names(module))
-    return f"{message}. Did you mean {_shown(module)}.{close[0]}?" if close else message
+        short = shortened(name, space)
+        if not ours and space != module and (name in names(space) or CALLS.get(space, {}).get(short) == name):
+            ours = f"It is {_shown(space)}.{name if name in names(space) else short}."
+    return no_attribute(f"module {module!r}", name, ours, names(module), f"{_shown(module)}.")
 
 
 def _shown(module: str) -> str:

@@ -125,8 +125,8 @@ def test_a_train_that_runs_evenly_changes_nothing():
     moving = b.build(merge_fixed=False)
     rng = np.random.default_rng(5)
     q, v, a = arm.random_q(rng), *rng.normal(size=(2, arm.nv))
-    order = np.concatenate([np.arange(arm.nv)[arm.v_slice[arm.joint(moving.joint_names[i])]] for i in moving.outward()
-                            if moving.joint_names[i] != "track"])  # fmt: skip
+    order = np.concatenate([np.arange(arm.nv)[arm.v_slice[arm.joint(moving.joint_name(i))]] for i in moving.outward()
+                            if moving.joint_name(i) != "track"])  # fmt: skip
     assert np.array_equal(order, np.arange(arm.nv))
     with kt.interpreted():
         close(kt.rnea(moving, q, v, a, 2.0), kt.rnea(arm, q, v, a), ulps=1e6)

@@ -256,6 +256,7 @@ def table(folder: pathlib.Path) -> dict:
         "Model.frame": (m.frame, dict(name="lower")),
         "Model.body": (m.body, dict(name="lower")),
         "Model.joint": (m.joint, dict(name="elbow")),
+        "Model.joint_name": (m.joint_name, dict(i=1)),
         "Model.random_q": (m.random_q, dict(rng=np.random.default_rng(0))),
         "Simulation.advance": (kt.Simulation(m, q, v).advance, dict(duration=0.002)),
     }
@@ -280,7 +281,7 @@ def table(folder: pathlib.Path) -> dict:
         found[f"models.{name}"] = (
             call,
             {
-                p.name: (3 if p.name in ("n", "depth", "nb", "links") else p.default)
+                p.name: (3 if p.name in ("n", "depth", "links") else p.default)
                 for p in inspect.signature(call).parameters.values()
                 if p.kind is not p.VAR_KEYWORD
             },
@@ -308,7 +309,7 @@ def algorithm_call(name) -> dict:
         "frame": m.body_names[2],
         "reference": "local",
         "kind": "spatial",
-        "forward": [m.joint_names[2]],
+        "forward": [m.joint_names[1]],
         "bodies": None,
     }
     given |= {x: choices[x] for x in spec.static if x in choices}

@@ -51,7 +51,7 @@ def test_every_algorithm(model, name):
     if model in ("pendulum", "flywheel") and name in NO_RODS:
         pytest.skip("a rod or a point moves")
     model, spec = MODELS[model](), ALGORITHMS[name]
-    choices = {"frame": model.frames[-1].name, "forward": model.joint_names[1:], **CHOICES}
+    choices = {"frame": model.frames[-1].name, "forward": model.joint_names, **CHOICES}
     static = {x: choices[x] for x in spec.static}
     f = kt.compile(model, name, **static)
     rng = np.random.default_rng(3)

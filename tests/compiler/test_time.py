@@ -82,7 +82,7 @@ def test_missing_time_is_explained():
     """The error names the joints that need it; so does a joint that is asked without one."""
     model = model_on(MovingFrame((Sinusoid(0.1, 1.0), 0, 0)), Revolute(), n=2)
     q = model.neutral()
-    moving = next(model.joint_names[i] for i in model.outward() if model.joints[i].time_dependent)
+    moving = next(model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent)
     for call in (lambda: kt.crba(model, q), lambda: kt.compile(model, "crba")(q)):
         with pytest.raises(TypeError, match=rf"crba: missing t. In model .* joint '{moving}' depends on time"):
             call()

@@ -67,7 +67,7 @@ def pinocchio_tree(model) -> Robot:
     other.gravity = pin.Motion(np.array(list(model.gravity), dtype=float), np.zeros(3))
     for i in children_last_first(model):
         R, p = placement(model, i)
-        j = other.addJoint(number[model.parent[i]], joint_model(model.joints[i]), pin.SE3(R, p), model.joint_names[i])
+        j = other.addJoint(number[model.parent[i]], joint_model(model.joints[i]), pin.SE3(R, p), model.joint_name(i))
         m, c, I = inertia(model, i)
         other.appendBodyToJoint(j, pin.Inertia(m, c, I), pin.SE3.Identity())
         number[i] = j
@@ -119,7 +119,7 @@ def mujoco_tree(model) -> Robot:
         inner = "".join(body(k) for k in reversed(model.children(i)))
         return (
             f'<body name="{model.body_names[i]}" pos="{row(p)}" quat="{row(mat_to_quat(R))}">'
-            f'<joint name="{model.joint_names[i]}" type="{kind}"{axis}/>'
+            f'<joint name="{model.joint_name(i)}" type="{kind}"{axis}/>'
             f'<inertial pos="{row(c)}" mass="{m!r}" fullinertia="{row(full)}"/>{inner}</body>'
         )
 
@@ -200,7 +200,7 @@ def drake_tree(model) -> Robot:
         links[i] = plant.AddRigidBody(model.body_names[i], M)
     for i in children_last_first(model):
         R, p = placement(model, i)
-        joint, name = model.joints[i], model.joint_names[i]
+        joint, name = model.joints[i], model.joint_name(i)
         parent, child = links[model.parent[i]], links[i]
         F = plant.AddFrame(
             tree.FixedOffsetFrame(f"{name}_at", parent.body_frame(), RigidTransform(RotationMatrix(R), p))
@@ -268,7 +268,7 @@ def exudyn_body(model):
     m, c, I = inertia(model, 1)
     about_origin = I + m * (c @ c * np.eye(3) - np.outer(c, c))
     reference = np.array([0.1, -0.2, 0.3, 1.0, 0.0, 0.0, 0.0])
-    there = kt.conventions.Exudyn(model, {model.joint_names[1]: 0}, {model.joint_names[1]: reference})
+    there = kt.conventions.Exudyn(model, {model.joint_names[0]: 0}, {model.joint_names[0]: reference})
 
     class System:
         """The body and its converter."""

@@ -179,7 +179,7 @@ def test_exudyn_free_body_falls_alike():
 def test_exudyn_velocities_are_rates_of_positions():
     """The seven velocities are the derivatives of the seven coordinates, the seven accelerations theirs."""
     model = kt.models.random_tree(1, seed=5, floating=True, armature=False)
-    there = kt.conventions.Exudyn(model, {model.joint_names[1]: 0}, {model.joint_names[1]: np.full(7, 0.25)})
+    there = kt.conventions.Exudyn(model, {model.joint_names[0]: 0}, {model.joint_names[0]: np.full(7, 0.25)})
     q, v, a, tau = states(model, 10)
     h = 1e-5
     steps = [(kt.integrate(model, q, v * t + a * (t * t / 2)), v + a * t) for t in (h, -h)]

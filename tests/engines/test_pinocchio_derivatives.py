@@ -128,7 +128,7 @@ def test_regressor(name):
     f = kt.differentiate(model, "rnea", wrt="numbers", numbers=("*.mass", "*.h.?", "*.I.??"))
     joint = {p.names[j]: j for j in range(1, p.njoints)}
     # Bodies in the order of the model; ours stand at their joints, in the joint's axes, as Pinocchio's do.
-    places = [joint.get(model.joint_names[i], 1) - 1 for i in model.outward()]
+    places = [joint.get(model.joint_name(i), 1) - 1 for i in model.outward()]
     for x, y, z in zip(q[:3], v[:3], a[:3], strict=True):
         Y = pin.computeJointTorqueRegressor(p, d, bridge.q_to_pin(x), bridge.v_to_pin(y), bridge.a_to_pin(z))
         theirs = bridge.v_from_pin(Y.copy().T).T.reshape(model.nv, -1, 10)[:, places]

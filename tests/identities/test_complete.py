@@ -131,7 +131,7 @@ def test_coupled_forward_dynamics_solve_the_projected_equations():
     model = coupled()
     q, v, _, tau = state(model, 5)
     q, v = kt.kinematics.apply_couplings(model, q, v)
-    k = {name: model.v_slice[model.joint_names.index(name)].start for name in ("shoulder", "elbow", "left", "right")}
+    k = {name: model.v_index(name).start for name in ("shoulder", "elbow", "left", "right")}
     G = np.zeros((4, 2))
     G[k["shoulder"], 0], G[k["elbow"], 0] = 1.0, -2.0
     G[k["left"], 1] = G[k["right"], 1] = 1.0
@@ -149,7 +149,7 @@ def test_coupled_inverse_dynamics_puts_the_force_at_the_masters():
     _, a = kt.kinematics.apply_couplings(model, q, a)
     tau = kt.inverse_dynamics(model, q, v, a)
     for name in ("elbow", "right"):
-        assert tau[model.v_slice[model.joint_names.index(name)].start] == 0.0
+        assert tau[model.v_index(name).start] == 0.0
     close(kt.forward_dynamics(model, q, v, tau), a, scale=1e3)
 
 
@@ -157,6 +157,6 @@ def test_a_state_that_breaks_a_coupling_is_an_error():
     """The message names both joints, the law and the residual."""
     model = coupled()
     q, v = kt.kinematics.apply_couplings(model, model.neutral(), np.zeros(4))
-    q[model.q_slice[model.joint_names.index("elbow")].start] += 0.1
+    q[model.q_index("elbow").start] += 0.1
     with pytest.raises(kt.errors.CouplingError, match=r"elbow = -2 shoulder \+ 0.3 by 0.1"):
         kt.forward_dynamics(model, q, v, np.zeros(4))

@@ -23,7 +23,7 @@ def stiff_pendulum(stiffness=1e6, damping=0.0):
 @pytest.mark.parametrize("name", IMPLICIT)
 def test_a_stiff_spring_does_not_explode(name):
     """h = 2 ms, a vibration of less than 1 ms: implicit methods move as the rigid body does, to 1e-2 rad after 1 s."""
-    rigid = kt.surgery.lock(kt.models.double_pendulum(), {kt.models.double_pendulum().joint_names[2]: 0.0})
+    rigid = kt.surgery.lock(kt.models.double_pendulum(), {kt.models.double_pendulum().joint_names[1]: 0.0})
     exact = kt.simulate(rigid, [1.0], duration=1.0, dt=1.0, integrator="adaptive").q[-1]
     found = kt.simulate(stiff_pendulum(), [1.0, 0.0], duration=1.0, dt=2e-3, integrator=name)
     assert found.q[-1][0] == pytest.approx(exact[0], abs=1e-2)
@@ -140,7 +140,7 @@ def test_unknown_choices_are_refused():
 def test_a_step_without_an_end_names_the_joint_and_the_time(name):
     """Steps of 1 s at 100 rad/s: sooner or later Newton's iteration fails, and says which joint and when."""
     model = kt.models.double_pendulum()
-    joints = "|".join(model.joint_names[1:])
+    joints = "|".join(model.joint_names)
     with pytest.raises(kt.errors.SimulationError, match=f"(?s)Newton.*joint '({joints})'.*residual") as caught:
         for seed in range(20):
             rng = np.random.default_rng(seed)

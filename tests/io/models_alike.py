@@ -21,7 +21,7 @@ def assert_alike(
     assert found.body_names == expected.body_names
     assert found.joint_names == expected.joint_names
     assert found.parent == expected.parent
-    for name, a, b in zip(found.joint_names[1:], found.joints[1:], expected.joints[1:], strict=True):
+    for name, a, b in zip(found.joint_names, found.joints[1:], expected.joints[1:], strict=True):
         assert_joints_alike(name, a, b)
     assert_numbers_alike(found, expected, tolerance)
     for X, Y in zip(found.X_T, expected.X_T, strict=True):

@@ -17,7 +17,7 @@ def test_there_and_back(tmp_path):
     """URDF to MJCF to URDF: the same robot, with a free base."""
     result = run("convert", "quadruped", tmp_path / "a.xml", "--floating-base")
     assert result.exit_code == 0
-    assert "quadruped: 13 bodies, nq=19, nv=18" in result.stdout
+    assert "quadruped: 13 moving bodies, nq=19, nv=18" in result.stdout
     assert "velocity limits" in result.stdout and str(tmp_path / "a.xml") in result.stdout.replace("\n", "")
     assert run("convert", tmp_path / "a.xml", tmp_path / "b.urdf").exit_code == 0
     assert kt.load(tmp_path / "b.urdf").joint_names == kt.load("quadruped", floating_base=True).joint_names

@@ -63,7 +63,7 @@ def test_the_humanoid_of_mjx_is_whole():
     path = installed("mujoco-mjx", "test_data/humanoid/humanoid.xml")
     model, mj = load_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
     assert (model.nq, model.nv) == (mj.nq, mj.nv) == (28, 27)
-    assert model.joint_names[1] == "root" and model.body_names[1] == "torso"
+    assert model.joint_names[0] == "root" and model.body_names[1] == "torso"
     assert model.total_mass == pytest.approx(float(mj.body_mass.sum()), rel=1e-14)
     assert len(model.actuators) == mj.nu == 21
     assert model.keyframes[:3] == ("squat", "stand_on_left_leg", "no_efc")

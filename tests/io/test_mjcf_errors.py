@@ -25,8 +25,8 @@ def test_load_tells_mjcf_by_its_root_whatever_the_file_is_called(tmp_path):
     text = '\ufeff<?xml version="1.0"?>\n<!-- <robot/> -->\n' + world()
     for name in ("a.xml", "a.mjcf", "a.urdf", "a"):
         (tmp_path / name).write_text(text)
-        assert load(tmp_path / name).joint_names[1:] == ("j",)
-    assert load(text).joint_names[1:] == load(world()).joint_names[1:] == ("j",)
+        assert load(tmp_path / name).joint_names == ("j",)
+    assert load(text).joint_names == load(world()).joint_names == ("j",)
 
 
 def test_options_are_those_of_the_format():

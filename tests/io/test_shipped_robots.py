@@ -98,7 +98,7 @@ def test_arm7_stands_upright():
 def test_quadruped_stands_on_its_feet():
     """With hips at 0.8 and knees at -1.6 rad all feet are below their hips at 2 * 0.22 cos 0.8."""
     dog = kt.load("quadruped")
-    q = np.array([{"roll": 0.0, "itch": 0.8, "knee": -1.6}[name[-4:]] for name in dog.joint_names[1:]])
+    q = np.array([{"roll": 0.0, "itch": 0.8, "knee": -1.6}[name[-4:]] for name in dog.joint_names])
     for leg, x, y in (("FL", 1, 1), ("FR", 1, -1), ("RL", -1, 1), ("RR", -1, -1)):
         expected = [0.19 * x, 0.145 * y, -0.44 * math.cos(0.8)]
         assert np.allclose(place(dog, q, f"{leg}_foot"), expected, atol=1e-14)

@@ -189,7 +189,7 @@ def test_what_a_model_holds_rebuilds_it():
         com = np.array(list(I.h)) / I.m
         central = np.array(I.I.matrix.rows) - I.m * (com @ com * np.eye(3) - np.outer(com, com))
         b.add_body(
-            model.body_names[i], model.body_names[model.parent[i]], model.joints[i], model.joint_names[i], model.X_T[i],
+            model.body_names[i], model.body_names[model.parent[i]], model.joints[i], model.joint_name(i), model.X_T[i],
             mass=I.m, com=com, inertia=central, armature=model.armature[k],
         )  # fmt: skip
     again = b.build(merge_fixed=False)

@@ -62,7 +62,7 @@ def test_every_complete_algorithm_refuses_what_it_does_not_compute(parts, name, 
     model, x = equipped(**parts), np.array([0.3, -0.2])
     spec = ALGORITHMS[algorithm]
     given = [0.01 if shape == () else x for shape in spec.inputs.values()]
-    static = {"forward": model.joint_names[1:]} if spec.static else {}
+    static = {"forward": model.joint_names} if spec.static else {}
     refused = ConstraintError if algorithm == "forward_dynamics" and "loops" in parts else UnsupportedError
     with kt.interpreted(), pytest.raises(refused, match=name):
         public_call(algorithm)(model, *given, **static)

@@ -152,7 +152,7 @@ def test_random_positions_are_valid(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(150, seed=seed)  # more bodies than examples of joints
     i = next(i for i in model.outward() if isinstance(model.joints[i], Revolute))
-    model = model.replace(lower={model.joint_names[i]: 0.1}, upper={model.joint_names[i]: 0.2})
+    model = model.replace(lower={model.joint_name(i): 0.1}, upper={model.joint_name(i): 0.2})
     q = model.random_q(rng)
     defects = [float(x) for j in model.outward() for x in model.joints[j].defect(model.q_of(j, q.tolist()))]
     assert np.abs(defects).max() < 1e-14

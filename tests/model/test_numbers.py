@@ -38,7 +38,7 @@ def test_each_number_goes_to_its_own_place():
     count = {name: float(k) for k, name in enumerate(model.numbers().names, start=1)}
     scalar = model.with_numbers(list(count.values()))
     i = 3
-    body, joint = model.body_names[i], model.joint_names[i]
+    body, joint = model.body_names[i], model.joint_name(i)
     assert list(scalar.X_T[i].r) == [count[f"{joint}.r.{axis}"] for axis in "xyz"]
     assert scalar.I[i].m == count[f"{body}.mass"]
     assert scalar.I[i].I.xz == count[f"{body}.I.xz"] and scalar.I[i].h.y == count[f"{body}.h.y"]

@@ -347,7 +347,7 @@ def _results():
         inputs=kt.Inputs(f_ext={ARM.body_names[-1]: [0, 0, 0, 1, 0, 0]}, disturbance=lambda t: np.zeros(2)),
         events=kt.Event(lambda t, q, v: t - 0.01),
         controller=spin,
-        motors=kt.simulation.Motor(ARM.joint_names[1]),
+        motors=kt.simulation.Motor(ARM.joint_names[0]),
         elements=Heat(),
     )
     _ = run.energy_balance

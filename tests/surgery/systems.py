@@ -25,7 +25,7 @@ def dressed(seed: int, **options) -> kt.Model:
     b.add_frame("socket", "world", placement(rng))
     b.add_geometry("world", Geometry("sphere", 0.2, p_BG=(0.3, 0.0, 0.1), name="stone"))
     q, v = plain.random_state(rng)
-    joints = plain.joint_names[1:]
+    joints = plain.joint_names
     b.equipment += Equipment(keyframes=(Keyframe("home", {j: tuple(q[plain.q_index(j)]) for j in joints},
                                                  {j: tuple(v[plain.v_index(j)]) for j in joints}),))  # fmt: skip
     single = [j for j in joints if plain.joints[plain.joint(j)].nq == 1]

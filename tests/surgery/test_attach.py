@@ -18,8 +18,8 @@ SEEDS = range(1, 11, 3)
 
 def carried(model, other, both, at: str, X, q, v, base: str):
     """States of the carrier alone and of the guest floating with the frame, from a state of both."""
-    mine = np.concatenate([q[both.q_index(name)] for name in model.joint_names[1:]])
-    mine_v = np.concatenate([v[both.v_index(name)] for name in model.joint_names[1:]])
+    mine = np.concatenate([q[both.q_index(name)] for name in model.joint_names])
+    mine_v = np.concatenate([v[both.v_index(name)] for name in model.joint_names])
     guest = with_base(rename(other, prefix="g_"), "floating", base=base)
     states = StateMap(both, guest)
     return mine, mine_v, guest, states.q(q), states.v(q, v)
@@ -61,7 +61,7 @@ def test_a_joint_between_the_two_locked_is_a_weld(on):
     X = placement(np.random.default_rng(0))
     moving = attach(model, other, at="body3_mark", placement=X, prefix="g_", joint=Revolute((1, 0, 0)), on=on)
     welded = attach(model, other, at="body3_mark", placement=X, prefix="g_", on=on)
-    assert moving.joint_names[model.nb] == "g_world" and moving.nv == welded.nv + 1
+    assert moving.joint_name(model.nb) == "g_world" and moving.nv == welded.nv + 1
     again = lock(moving, "g_world")
     q, v, *_ = state(welded, 1)
     close(kt.crba(again, q), kt.crba(welded, q))

@@ -20,7 +20,7 @@ def case(seed: int):
     """A tree, one of its bodies, and the names of the joints that this body's subtree holds."""
     model = dressed(seed)
     i = 1 + seed % (model.nb - 1)
-    inside = [model.joint_names[k] for k in model.subtree(i)]
+    inside = [model.joint_name(k) for k in model.subtree(i)]
     return model, model.body_names[i], inside
 
 
@@ -29,7 +29,7 @@ def held_outside(model, q, inside):
     b = ModelBuilder.of(model)
     b._constraints = [c for c in b._constraints if set(c.joints) <= set(inside)]
     free = b.build(merge_fixed=False)
-    return lock(free, {name: q[free.q_index(name)] for name in free.joint_names[1:] if name not in inside})
+    return lock(free, {name: q[free.q_index(name)] for name in free.joint_names if name not in inside})
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -40,7 +40,7 @@ def test_a_subtree_moves_as_on_the_whole_with_the_rest_locked(seed):
     part = submodel(model, root, q=q)
     whole = held_outside(model, q, inside)
     q_part = StateMap(model, part).q(q) if not isinstance(part.joints[1], Free) else _copied(model, part, q)
-    assert list(part.joint_names[1:]) == inside
+    assert list(part.joint_names) == inside
     same_dynamics(part, q_part, whole, q_part)
     same_places(part, q_part, whole, q_part, only_common=True)
     assert {f"{name}_mark" for name in part.body_names[1:]} <= {frame.name for frame in part.frames}
@@ -49,7 +49,7 @@ def test_a_subtree_moves_as_on_the_whole_with_the_rest_locked(seed):
 
 
 def _copied(model, part, q):
-    return np.concatenate([[], *(q[model.q_index(name)] for name in part.joint_names[1:])])
+    return np.concatenate([[], *(q[model.q_index(name)] for name in part.joint_names)])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -85,7 +85,7 @@ def test_a_part_and_the_rest_are_the_whole(seed):
     """No frame, shape, joint or mass is lost or doubled when a model is cut in two."""
     model, root, _ = case(seed)
     part, rest = submodel(model, root), prune(model, root)
-    assert sorted(part.joint_names[1:] + rest.joint_names[1:]) == sorted(model.joint_names[1:])
+    assert sorted(part.joint_names + rest.joint_names) == sorted(model.joint_names)
     names = [{frame.name for frame in m.frames} - {"world"} for m in (model, part, rest)]
     assert names[1] | names[2] == names[0] and not names[1] & names[2]
     close(all_mass(part) + all_mass(rest), all_mass(model))
@@ -119,7 +119,7 @@ def test_a_chain_ends_at_its_tips():
     robot = kt.load("humanoid", floating_base=True)
     arms = submodel(robot, "chest", joint=Fixed(), tips=["left_hand", "right_hand"])
     assert "head" not in [frame.name for frame in arms.frames]
-    assert {name.split("_")[0] for name in arms.joint_names[1:]} == {"left", "right"}
+    assert {name.split("_")[0] for name in arms.joint_names} == {"left", "right"}
     sole = submodel(robot, "left_thigh", tips="left_sole")
     assert sole.frame("left_sole").body == sole.nb - 1
     with pytest.raises(TopologyError, match="tip 'right_hand' is on body 'right_hand', which 'left_thigh' does not"):

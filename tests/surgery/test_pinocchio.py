@@ -44,7 +44,7 @@ def test_locked_models_are_reduced_models(robot):
     follow = {model.joint(name) for c in model.couplings for name in c.joints}
     single = [i for i in model.outward() if model.joints[i].nq == 1 and i not in follow]
     locked = sorted(rng.choice(single, len(single) // 2, replace=False).tolist())
-    names = [model.joint_names[i] for i in locked]
+    names = [model.joint_name(i) for i in locked]
     reduced = lock(model, {name: q[model.q_index(name)] for name in names})
     reference = bridge.Bridge(model, pin_model).q_to_pin(q)
     pin_reduced = pin.buildReducedModel(pin_model, [pin_model.getJointId(name) for name in names], reference)

@@ -24,7 +24,7 @@ def geared_tree(n: int, seed: int, *, floating: bool = False, near: bool = True,
         J = rng.uniform(0.01, 0.1)
         b.add_rotor(
             f"rotor{i}",
-            tree.joint_names[i],
+            tree.joint_name(i),
             ratio=rng.uniform(-10.0, 10.0),
             axial_inertia=J,
             body=tree.body_names[places[rng.integers(len(places))]],

@@ -92,7 +92,7 @@ def test_joint_forces_of_pinocchio(floating):
     F = kt.dynamics.joint_wrenches(model, q, v, a, reference="local")
     bridge.rnea(q, v, a)
     for i in model.outward():
-        name = model.joint_names[i]
+        name = model.joint_name(i)
         j = bridge.pin_model.getJointId(name) if bridge.pin_model.existJointName(name) else 1
         close(F[i], bridge.data.f[j].vector[_SWAP], scale=np.abs(F).max())
 

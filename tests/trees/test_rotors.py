@@ -225,7 +225,7 @@ def test_hybrid_dynamics(seed, near):
     """Accelerations wanted and forces found satisfy the equation of motion, by all methods that cover rotors."""
     model = tree(seed, near)
     q, v, a, tau = state(model, seed)
-    forward = [model.joint_names[i] for i in model.outward() if i % 2]
+    forward = [model.joint_name(i) for i in model.outward() if i % 2]
     for method in (kt.dynamics.hybrid_aba, kt.dynamics.hybrid_crba, kt.hybrid_dynamics):
         a_all, tau_all = method(model, q, v, tau, a, forward=forward)
         for i in model.outward():
@@ -251,7 +251,7 @@ def test_energy_and_momentum_of_a_floating_mechanism_are_conserved():
     chain = kt.models.random_tree(4, 8, joints=[Revolute()], floating=True, branching=0.0, armature=False)
     b = kt.ModelBuilder.of(chain.replace(gravity=(0.0, 0.0, 0.0)))
     for i in (2, 3, 4):
-        b.add_rotor(f"rotor{i}", chain.joint_names[i], 20.0 * i, 2e-3, axis=(1, i, 0), mass=0.2)
+        b.add_rotor(f"rotor{i}", chain.joint_name(i), 20.0 * i, 2e-3, axis=(1, i, 0), mass=0.2)
     model = b.build()
     q, v, *_ = state(model, 8)
     run = kt.simulate(model, q0=q, v0=0.3 * v, duration=1.0, dt=0.002, integrator="rk4")
@@ -273,7 +273,7 @@ def test_reflected_inertia_is_the_limit_of_light_fast_rotors():
     for ratio in (1e2, 1e3, 1e4):
         b = kt.ModelBuilder.of(plain)
         for i in plain.outward():
-            b.add_rotor(f"rotor{i}", plain.joint_names[i], ratio, 0.4 / ratio**2, axis=(1, 1, 0))
+            b.add_rotor(f"rotor{i}", plain.joint_name(i), ratio, 0.4 / ratio**2, axis=(1, 1, 0))
         off.append(np.max(np.abs(kt.rnea(b.build(), q, v, a) - expected)))
     assert off[0] > 1e-4
     np.testing.assert_allclose([off[0] / off[1], off[1] / off[2]], 10.0, rtol=0.05)

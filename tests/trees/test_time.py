@@ -264,7 +264,7 @@ def driven_and_hybrid(seed):
     wheel = Prescribed(RackAndPinion(0.4), Sinusoid(0.7, 3.0))
     driven = kt.models.random_tree(8, seed=seed, joints=[slide, wheel, Revolute(), Universal()], armature=False)
     whole, functions = whole_of(driven)
-    free = [driven.joint_names[i] for i in driven.outward() if driven.joints[i].nv]
+    free = [driven.joint_name(i) for i in driven.outward() if driven.joints[i].nv]
     return driven, whole, functions, tuple(free)
 
 
@@ -297,7 +297,7 @@ def test_all_methods_include_sigma(seed):
             close(public_call(method)(model, q, v, a, NOW), tau, ulps=1e6)
         for method in FORWARD:
             close(public_call(method)(model, q, v, tau, NOW), a, ulps=1e8)
-        forward = [model.joint_names[i] for i in model.outward() if model.joints[i].nv][::2]
+        forward = [model.joint_name(i) for i in model.outward() if model.joints[i].nv][::2]
         for method in ("hybrid_aba", "hybrid_crba", "hybrid_recursive", "hybrid_dynamics"):
             found = public_call(method)(model, q, v, tau, a, NOW, forward=forward)
             close(found.a_all, a, ulps=1e8)

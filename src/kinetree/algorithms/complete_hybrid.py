@@ -56,7 +56,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
     >>> import kinetree as kt, numpy as np
     >>> model = kt.load("cart_pole").without_limits()
     >>> zero = np.zeros(2)
-    >>> a, tau = kt.hybrid_dynamics(model, zero, zero, zero, [3.0, 0.0], forward=model.joint_names[2:])
+    >>> a, tau = kt.hybrid_dynamics(model, zero, zero, zero, [3.0, 0.0], forward=model.joint_names[1:])
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """

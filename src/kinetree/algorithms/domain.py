@@ -57,10 +57,10 @@ def unit_quaternions(name: str) -> Domain:
         values = [float(x) for x in model.q_of(i, inputs[name])]
         norm = (1.0 + float(defect)) ** 0.5
         return QuaternionError(
-            f"the quaternion of joint {model.joint_names[i]!r} in {name} has length {norm:.9g}, expected 1 within "
+            f"the quaternion of joint {model.joint_name(i)!r} in {name} has length {norm:.9g}, expected 1 within "
             f"{QUATERNION_TOLERANCE / 2:g} (this joint's {name}: {values}). Quaternions are (w, x, y, z); "
             "kt.normalize(model, q) gives them unit length, model.neutral() has valid ones.",
-            joint=model.joint_names[i],
+            joint=model.joint_name(i),
             norm=norm,
         )
 
@@ -80,10 +80,10 @@ def _direction_error(model, inputs, index):
     i, defect = _quaternion_defects(model, inputs["q"])[index]
     values = [float(x) for x in model.q_of(i, inputs["q"])]
     return QuaternionError(
-        f"the quaternion of joint {model.joint_names[i]!r} in q is {'zero' if defect < 0.0 else 'too long'} (this "
+        f"the quaternion of joint {model.joint_name(i)!r} in q is {'zero' if defect < 0.0 else 'too long'} (this "
         f"joint's q: {values}): it has no direction to keep. Quaternions are (w, x, y, z); model.neutral() has valid "
         "ones.",
-        joint=model.joint_names[i],
+        joint=model.joint_name(i),
     )
 
 
@@ -116,11 +116,11 @@ def _limit_error(model, inputs, index):
     i, k, below, above = _unforced_limits(model, inputs["q"])[index // 2]
     value = float(model.lower[k] - below) if index % 2 == 0 else float(model.upper[k] + above)
     return LimitError(
-        f"joint {model.joint_names[i]!r} is at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
+        f"joint {model.joint_name(i)!r} is at {value:.6g}, outside its limits [{float(model.lower[k]):.6g}, "
         f"{float(model.upper[k]):.6g}], and the model has no stop that determines the force there. "
         "kt.simulation.Rollout(model).model is the model with the soft stops that simulate and rollout add; or give "
         "limit_stiffness and limit_damping, or use model.without_limits().",
-        joint=model.joint_names[i],
+        joint=model.joint_name(i),
         value=value,
     )
 

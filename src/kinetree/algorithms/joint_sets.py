@@ -43,13 +43,13 @@ def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]
     (1, 2)
     """
     if isinstance(forward, str):
-        forward = [forward] if forward in model.joint_names[1:] else [name for name in forward.split("+") if name]
+        forward = [forward] if forward in model.joint_names else [name for name in forward.split("+") if name]
     else:
         a_sequence("forward", forward)
     numbers = [model.joint(name) for name in forward]
     twice = [i for k, i in enumerate(numbers) if i in numbers[:k]]
     if twice:
-        name = model.joint_names[twice[0]]
+        name = model.joint_name(twice[0])
         raise DuplicateNameError(f"joint {name!r} is twice among the forward joints", name=name)
     return tuple(sorted(i for i in numbers if model.v_slice[i].start < model.v_slice[i].stop))
 

@@ -387,7 +387,7 @@ def convert(
         report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
         if quiet:
             return
-        rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
+        rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
         rows += [("note", str(entry)) for entry in report]
         _print_rows([*rows, ("written", str(path))])
@@ -446,7 +446,7 @@ def codegen(
         model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
         model = model.without_unsupported() if tree_only else model
         given = {"frame": frame, "reference": reference, "kind": kind}
-        rows = [("robot", f"{model.name}: {model.nb - 1} bodies, nq={model.nq}, nv={model.nv}")]
+        rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
         rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
         _refuse_unused(model, function, given, optional or ())
         sources = []

@@ -59,6 +59,6 @@ def missing_inputs(name: str, model, missing: Sequence[str]) -> str:
     message = f"{name}: missing {', '.join(missing)}"
     if TIME not in missing or not model.time_dependent:
         return message
-    moving = [model.joint_names[i] for i in model.outward() if model.joints[i].time_dependent]
+    moving = [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
     joints = f"joint {moving[0]!r} depends" if len(moving) == 1 else f"joints {', '.join(map(repr, moving[:4]))} depend"
     return f"{message}. In model {model.name!r} {joints} on time: give the time t [s] as the last of the inputs"

@@ -145,7 +145,7 @@ class Constraint:
 
     def structure(self, model) -> tuple:
         """All but names and numbers, hashable: models of equal structure share compiled functions."""
-        number = {name: i for i, name in enumerate(model.joint_names)}
+        number = {name: i for i, name in enumerate(model.joint_names, start=1)}
         names = {what: _mapped(number.get, getattr(self, what)) for what in self.joint_fields}
         kept = [f.name for f in fields(self) if f.name not in ("name", *self.number_fields)]
         return self.kind, *((what, names.get(what, repr(getattr(self, what)))) for what in kept)

@@ -105,7 +105,7 @@ class Coupling(Constraint):
     @classmethod
     def examples(cls, model, rng):
         """One joint that follows another; a chain of two."""
-        single = [model.joint_names[i] for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
+        single = [model.joint_name(i) for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
         if len(single) > 1:
             yield (cls(single[-1], single[0], -1.5, 0.2),)
         if len(single) > 2:

@@ -80,7 +80,7 @@ class Engine:
             )
         unpaired = sorted({i for i in model.outward() if model.joints[i].nv} - {pair.joint for pair in self.pairs})
         if unpaired:
-            names = ", ".join(repr(model.joint_names[i]) for i in unpaired)
+            names = ", ".join(repr(model.joint_name(i)) for i in unpaired)
             raise ModelError(f"{self.name}: no joints there for {names} of model {model.name!r}", joints=unpaired)
 
     @staticmethod

@@ -46,7 +46,7 @@ class Exudyn(Engine):
             model.joint(name)
         pairs, bodies, count = [], [0] + [-1] * (model.nb - 1), 0
         for i, place in paired(self, model, places, ()):
-            joint, name = model.joints[i], model.joint_names[i]
+            joint, name = model.joints[i], model.joint_name(i)
             what = f"{self.name}: reference of joint {name!r}"
             whole(f"{self.name}: place of joint {name!r}", place, "a whole number that is not negative", least=0)
             if isinstance(joint, Free) and model.parent[i] == 0:

@@ -37,7 +37,7 @@ def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=
         joint = model.joints[i]
         if joint.nv == 0 and joint.nq == 0:
             continue
-        name = joints.get(model.joint_names[i], model.joint_names[i])
+        name = joints.get(model.joint_name(i), model.joint_name(i))
         if name in names:
             yield i, names[name]
         elif joint.nq == 7 and len(free) == 1 and name not in joints.values():
@@ -49,8 +49,8 @@ def paired(engine, model, names: Mapping[str, int], free: Sequence[int], joints=
 def refuse_kind(engine, model, i: int, name: str, kind: str):
     """Raise ModelError for joints of two kinds between which no conversion is known."""
     raise ModelError(
-        f"{engine.name}: joint {model.joint_names[i]!r} is of another kind there: {model.joints[i]!r} here, and "
+        f"{engine.name}: joint {model.joint_name(i)!r} is of another kind there: {model.joints[i]!r} here, and "
         f"{str(name)!r} is a joint with {kind}; no conversion between these is known. Joints that both engines have: "
         "docs/conventions.md.",
-        joint=model.joint_names[i],
+        joint=model.joint_name(i),
     )

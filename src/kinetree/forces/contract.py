@@ -132,7 +132,7 @@ class ForceElement:
     @classmethod
     def example(cls, model, rng) -> ForceElement:
         """An instance on a model for the tests: random names and numbers, named as its kind."""
-        single = [model.joint_names[i] for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
+        single = [model.joint_name(i) for i in model.outward() if model.joints[i].nq == model.joints[i].nv == 1]
         frames = [str(name) for name in rng.permutation([frame.name for frame in model.frames])]
         values: dict[str, object] = {what: float(rng.uniform(0.5, 2.0)) for what in _fields(cls)} | {"name": cls.kind}
         values |= {what: str(rng.choice(single)) for what in cls.joint_fields}

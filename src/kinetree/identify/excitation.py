@@ -172,9 +172,9 @@ def exciting_trajectory(
     for i in model.outward():
         if model.joints[i].nq != model.joints[i].nv:
             raise UnsupportedError(
-                f"exciting_trajectory: joint {model.joint_names[i]!r} ({model.joints[i]!r}) has nq="
+                f"exciting_trajectory: joint {model.joint_name(i)!r} ({model.joints[i]!r}) has nq="
                 f"{model.joints[i].nq} and nv={model.joints[i].nv}; a Fourier series needs one position per velocity",
-                joint=model.joint_names[i],
+                joint=model.joint_name(i),
             )
     base = base or base_parameters(model)
     regressor = compiled(model, "joint_torque_regressor", checks=False)

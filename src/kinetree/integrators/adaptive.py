@@ -224,7 +224,7 @@ def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, 
     """The same by SUNDIALS, in one piece: it cannot begin anew where a joint changes its chart."""
     nq, model = system.model.nq, system.model
     if charts:
-        names = [model.joint_names[i] for i in model.outward() if may_change_chart(model, i)]
+        names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
         raise UnsupportedError(
             f"simulate: joint {names[0]!r} changes its chart of coordinates, which {solver[0]} cannot follow; take "
             "kt.integrators.Adaptive('Radau') or 'BDF'.",

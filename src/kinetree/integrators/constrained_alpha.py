@@ -206,7 +206,7 @@ def _refuse(model) -> None:
     """Say what is not a matter of loop joints."""
     others = [str(x) for x in model.unsupported if x not in {str(c) for c in model.constraints}]
     others += [str(c) for c in model.constraints if not c.frames]
-    others += [f"joint {model.joint_names[i]!r}, which depends on time" for i in model.outward()
+    others += [f"joint {model.joint_name(i)!r}, which depends on time" for i in model.outward()
                if model.joints[i].time_dependent]  # fmt: skip
     if not any(loop.active for loop in model.loops):
         raise UnsupportedError(

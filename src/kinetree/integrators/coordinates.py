@@ -33,7 +33,7 @@ class Coordinates:
     @classmethod
     def of(cls, model) -> Coordinates:
         """The coordinates of a model."""
-        joints = [(model.joints[i], model.joint_names[i]) for i in model.outward()]
+        joints = [(model.joints[i], model.joint_name(i)) for i in model.outward()]
         return cls(
             position_labels=tuple(model.position_labels),
             position_units=tuple(model.position_units),

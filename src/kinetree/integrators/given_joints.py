@@ -49,11 +49,11 @@ def reduced_model(model, laws, q):
         entries = range(model.v_slice[i].start, model.v_slice[i].stop)
         if not any(k in given for k in entries):
             continue
-        if any(model.joint_names[i] in c.joints for c in model.couplings) or model.geared:
+        if any(model.joint_name(i) in c.joints for c in model.couplings) or model.geared:
             raise SimulationError(
-                f"simulate: joint {model.joint_names[i]!r} is locked or prescribed in a model with couplings to it, "
+                f"simulate: joint {model.joint_name(i)!r} is locked or prescribed in a model with couplings to it, "
                 "or with gears: use integrator='semi_implicit' there.",
-                joint=model.joint_names[i],
+                joint=model.joint_name(i),
             )
         first = model.q_slice[i].start
         if all(k in given and laws.locked[given[k]] for k in entries):

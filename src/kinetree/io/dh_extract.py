@@ -102,7 +102,7 @@ def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: 
         i = line.body
         rows.append(
             DHRow(*map(float, (x[0], x[1], z[1], z[0])), line.kind, line.pitch, model.body_names[i],
-                  model.joint_names[i], **inertia, data=_data(model, i))
+                  model.joint_name(i), **inertia, data=_data(model, i))
         )  # fmt: skip
     table = DHTable(tuple(rows), convention, base, X_end @ at[-1].inverse(), model.name, tuple(model.gravity))
     _check(model, table, frame, bodies, lines)
@@ -149,9 +149,9 @@ def _lines(model: Model, bodies: list[int]) -> tuple[list[_Line], dict[int, Tran
             joint = reversed_joint(joint.joint)
         if joint.nv and type(joint) not in KINDS:
             raise UnsupportedError(
-                f"joint {model.joint_names[i]!r} of model {model.name!r} is {joint!r}; Denavit-Hartenberg rows are "
+                f"joint {model.joint_name(i)!r} of model {model.name!r} is {joint!r}; Denavit-Hartenberg rows are "
                 "revolute, prismatic, cylindrical or screw joints. kt.surgery.lock and with_base take joints out.",
-                joint=model.joint_names[i],
+                joint=model.joint_name(i),
             )
         X_0[i] = joint.transform([0.0] * joint.nq) @ model.X_T[i] @ X_0[model.parent[i]]
         if joint.nv:
@@ -310,7 +310,7 @@ def _check(model: Model, table: DHTable, frame, bodies: list[int], lines: list[_
         for one, two in zip(lines, lines[1:], strict=False):
             sine = float(np.linalg.norm(np.cross(one.direction, two.direction)))
             if sine:
-                angles[sine] = (model.joint_names[one.body], model.joint_names[two.body])
+                angles[sine] = (model.joint_name(one.body), model.joint_name(two.body))
         near = f": axes {angles[min(angles)]} are parallel but for {min(angles):.3g} rad" if angles else ""
         raise ModelError(
             f"model {model.name!r} has no good Denavit-Hartenberg table (the best is off by {worst:.3g}){near}, and "

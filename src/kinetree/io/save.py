@@ -66,7 +66,7 @@ def save(
     >>> print(kt.save(kt.models.pendulum(), path))
     nothing to report
     >>> kt.load(path)
-    <Model 'pendulum': 1 bodies, nq=1, nv=1>
+    <Model 'pendulum': 1 moving bodies, nq=1, nv=1>
     """
     path = Path(path)
     format = _format(path, format)

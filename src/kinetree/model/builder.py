@@ -135,7 +135,7 @@ class ModelBuilder:
     >>> b.add_body("rod", joint=Revolute((0, 1, 0)), joint_name="pivot", mass=1.0, com=(0, 0, -0.5))
     >>> model = b.build()
     >>> model
-    <Model 'pendulum': 1 bodies, nq=1, nv=1>
+    <Model 'pendulum': 1 moving bodies, nq=1, nv=1>
     """
 
     def __init__(self, name: str = "model", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
@@ -186,7 +186,7 @@ class ModelBuilder:
         builder._world_geometry, builder._world_inertia = list(model.geometry[0]), model.I[0]
         builder._welded = dict(model.welded)
         for i in model.outward():
-            name, joint_name = model.body_names[i], model.joint_names[i]
+            name, joint_name = model.body_names[i], model.joint_name(i)
             data = {
                 what: np.array(getattr(model, what)[slot])
                 for what in JOINT_DATA
@@ -574,11 +574,10 @@ class _Assembly:
             host, X = self.host[on]
             frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
         hosts = [self.host[body.parent] for body in kept]
-        joint_names = [None, *(body.joint_name for body in kept)]
         return Model(
             name=builder.name,
             body_names=self.kept,
-            joint_names=joint_names,
+            joint_names=[body.joint_name for body in kept],
             parent=[-1, *(self.number[host] for host, _ in hosts)],
             joints=[None, *(body.joint for body in kept)],
             X_T=[Transform.identity(), *(body.X @ X for body, (_, X) in zip(kept, hosts, strict=True))],

@@ -370,10 +370,10 @@ def check_equipment(model, equipment: Equipment) -> None:
     UnknownNameError, DuplicateNameError, ShapeError
     """
     frames = [frame.name for frame in model.frames]
-    lacking = equipment.missing(frames, model.joint_names[1:])
+    lacking = equipment.missing(frames, model.joint_names)
     for piece, lacks in lacking.items():
         where = f"model {model.name!r} ({piece})"
-        raise unknown_name("element", lacks[0], [*model.joint_names[1:], *frames], where)
+        raise unknown_name("element", lacks[0], [*model.joint_names, *frames], where)
     for f in fields(equipment):
         seen: set[str] = set()
         for piece in getattr(equipment, f.name):

@@ -117,7 +117,7 @@ class MechanismGraph:
         for i in model.outward():
             ends = (model.body_names[model.parent[i]], model.body_names[i])
             turned = isinstance(model.joints[i], Reversed)
-            arcs.append(Arc(model.joint_names[i], *(reversed(ends) if turned else ends)))
+            arcs.append(Arc(model.joint_name(i), *(reversed(ends) if turned else ends)))
         for name, loop in named_loops(model).items():
             ends = (model.body_names[model.frame(frame).body] for frame in (loop.predecessor, loop.successor))
             arcs.append(Arc(name, *ends))
@@ -439,7 +439,7 @@ def named_loops(model) -> dict[str, object]:
     names: dict[str, object] = {}
     for k, loop in enumerate(model.loops):
         if loop.active:
-            clash = not loop.name or loop.name in model.joint_names[1:]
+            clash = not loop.name or loop.name in model.joint_names
             names[f"loop {k}" if clash else loop.name] = loop
     return names
 

@@ -27,7 +27,7 @@ def joint_forces(tree, structure=None) -> tuple[tuple[JointForce, ...], ...]:
             if cls in known or any(present(x) for x in _scalars(first)):
                 slots = ((tree.q_slice if p.position else tree.v_slice)[i] for p in cls.parameters)
                 values = (getattr(tree, p.name)[slot] for p, slot in zip(cls.parameters, slots, strict=True))
-                at_joint.append(cls(tree.joint_names[i], *(tuple(_scalars(x)) for x in values)))
+                at_joint.append(cls(tree.joint_name(i), *(tuple(_scalars(x)) for x in values)))
         found.append(tuple(at_joint))
     return tuple(found)
 

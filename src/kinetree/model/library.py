@@ -169,14 +169,14 @@ def _revolute_family(name: str, parents: Sequence[int], seed: int) -> Model:
     return b.build()
 
 
-@checked(nb=a_size, bf=a_positive_number, skew=a_number, taper=a_number_up_to(100.0))
-def auto_tree(nb: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> Model:
+@checked(n=a_size, bf=a_positive_number, skew=a_number, taper=a_number_up_to(100.0))
+def auto_tree(n: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> Model:
     """A tree of tapering cylinders along x with joints about z.
 
     Parameters
     ----------
-    nb : int
-        Number of bodies without the world.
+    n : int
+        Number of moving bodies.
     bf : float
         Branching factor: 1 is a chain, 2 a binary tree, 1.5 alternates.
     skew : float
@@ -189,8 +189,8 @@ def auto_tree(nb: int, bf: float = 1.0, skew: float = 0.0, taper: float = 1.0) -
     Source: the family that Featherstone's package spatial_v2 calls autoTree. Link i has length l = taper^(i-1), mass
     l^3, center of mass l/2 and central inertia m l^2 diag(0.0025, 1.015/12, 1.015/12).
     """
-    b = ModelBuilder(f"auto_tree({nb}, {bf:g}, {skew:g}, {taper:g})")
-    for i in range(1, nb + 1):
+    b = ModelBuilder(f"auto_tree({n}, {bf:g}, {skew:g}, {taper:g})")
+    for i in range(1, n + 1):
         parent = math.floor((i - 2 + math.ceil(bf)) / bf)
         length, mass = taper ** (i - 1), taper ** (3 * (i - 1))
         placement = ((taper ** (parent - 1), 0.0, 0.0), (skew, 0.0, 0.0)) if parent else None

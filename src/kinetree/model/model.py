@@ -15,6 +15,7 @@ from kinetree.constraints.registry import checked_constraints
 from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_PARAMETERS
+from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
@@ -59,8 +60,8 @@ class Model(JointArrays):
     name : str
     body_names : sequence of str
         ``body_names[0]`` is the world.
-    joint_names : sequence of str or None
-        ``joint_names[i]`` is the joint that connects body i to its parent; ``joint_names[0]`` is None.
+    joint_names : sequence of str
+        The joints that connect bodies 1, 2, ... to their parents; ``model.joint_name(i)`` is that of body i.
     parent : sequence of int
         ``parent[i] < i`` is the parent of body i; ``parent[0]`` is -1.
     joints : sequence of Joint
@@ -164,7 +165,7 @@ class Model(JointArrays):
         *,
         name: str,
         body_names: Sequence[str],
-        joint_names: Sequence[str | None],
+        joint_names: Sequence[str],
         parent: Sequence[int],
         joints: Sequence,
         X_T: Sequence[Transform],
@@ -195,21 +196,21 @@ class Model(JointArrays):
         parent = tuple(int(p) for p in parent)
         check_regular(parent)
         nb = len(parent)
-        given = {"body_names": body_names, "joint_names": joint_names, "joints": joints, "X_T": X_T, "I": I}
+        given = {"body_names": body_names, "joint_names": (None, *joint_names), "joints": joints, "X_T": X_T, "I": I}
         for what, values in given.items():
             if len(values) != nb:
                 raise ShapeError(f"model {name!r}: {what} has {len(values)} entries, expected {nb}, as many as parent")
         check.check_names("body", body_names, name)
-        check.check_names("joint", joint_names[1:], name)
+        check.check_names("joint", joint_names, name)
         for i in range(1, nb):
-            check.check_joint(f"joint {joint_names[i]!r}", joints[i])
-            check.check_placement(f"placement of joint {joint_names[i]!r}", X_T[i])
+            check.check_joint(f"joint {joint_names[i - 1]!r}", joints[i])
+            check.check_placement(f"placement of joint {joint_names[i - 1]!r}", X_T[i])
             if not accept_impossible_inertia:
                 check.check_spatial_inertia(f"body {body_names[i]!r}", I[i])
         self._set_structure(
             name=str(name),
             body_names=tuple(body_names),
-            joint_names=(None, *joint_names[1:]),
+            joint_names=tuple(joint_names),
             parent=parent,
             joints=(None, *joints[1:]),
             frames=_all_frames(tuple(body_names), frames),
@@ -286,9 +287,9 @@ class Model(JointArrays):
             joint, k = self.joints[i], self.v_slice[i]
             if joint.nq != joint.nv and (np.any(np.isfinite(lower[k])) or np.any(np.isfinite(upper[k]))):
                 raise ModelError(
-                    f"joint {self.joint_names[i]!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not "
+                    f"joint {self.joint_name(i)!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not "
                     f"one per velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
-                    joint=self.joint_names[i],
+                    joint=self.joint_name(i),
                 )
 
     # Equipment -------------------------------------------------------------------------------------------------------
@@ -530,8 +531,16 @@ class Model(JointArrays):
     def __deepcopy__(self, memo) -> Model:
         return self
 
+    if not TYPE_CHECKING:  # it would hide misspelled names from checkers
+
+        def __getattr__(self, name: str):
+            owner = f"model {self.name!r}" if name != "name" else "an unfinished model"
+            known = [x for x in dir(type(self)) if not x.startswith("_")]
+            message = no_attribute(owner, name, OF_MODELS.get(name), known, "model.")
+            raise AttributeError(message, name=name, obj=self)
+
     def __repr__(self) -> str:
-        return f"<Model {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
+        return f"<Model {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
 
     def _twin(self) -> ScalarModel:
         return ScalarModel.view(self)  # code compiled for a model is not for one at a time

@@ -50,7 +50,7 @@ def entries(model) -> Iterator[tuple[str, object]]:
     axes, inertial = _axes_and_inertial(model.algebra)
     for i in model.outward():
         for axis, x in zip(axes, model.X_T[i].r, strict=True):
-            yield f"{model.joint_names[i]}.r.{axis}", x
+            yield f"{model.joint_name(i)}.r.{axis}", x
         I = model.I[i]
         for name, x in zip(inertial, (I.m, *I.h, *(I.I if model.algebra is SPATIAL else (I.I,))), strict=True):
             yield f"{model.body_names[i]}.{name}", x

@@ -161,7 +161,7 @@ class PlanarModel(Model):
         return PlanarModel, (self.spatial,)
 
     def __repr__(self) -> str:
-        return f"<PlanarModel {self.name!r}: {self.nb - 1} bodies, nq={self.nq}, nv={self.nv}>"
+        return f"<PlanarModel {self.name!r}: {self.nb - 1} moving bodies, nq={self.nq}, nv={self.nv}>"
 
 
 PlanarTree = PlanarModel  # its name when it was interpreted only

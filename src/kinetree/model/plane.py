@@ -122,19 +122,19 @@ def _normal(model, state):
     turning = [(i, angular) for i, angular, _ in state[1] if np.linalg.norm(angular) > _SAME]
     if turning:
         i, normal = turning[0]
-        return _oriented(normal), f"joint {model.joint_names[i]!r} turns about"
+        return _oriented(normal), f"joint {model.joint_name(i)!r} turns about"
     lines = [(i, linear) for i, _, linear in state[1] if np.linalg.norm(linear) > _SAME]
     for j, line in lines[1:]:
         across = np.cross(lines[0][1], line)
         if np.linalg.norm(across) > _SAME:
-            names = " and ".join(repr(model.joint_names[k]) for k in sorted({lines[0][0], j}))
+            names = " and ".join(repr(model.joint_name(k)) for k in sorted({lines[0][0], j}))
             return _oriented(across), f"joints {names} slide across"
     if not lines:
         return np.array([0.0, 0.0, 1.0]), "no joint moves across"
     across = np.cross(lines[0][1], np.array(list(model.gravity), dtype=float))
     if np.linalg.norm(across) < _SAME:  # along the line of gravity, or there is none: any plane that contains the line
         across = axes_across(lines[0][1] / np.linalg.norm(lines[0][1]))[1]
-    return _oriented(across), f"joint {model.joint_names[lines[0][0]]!r} slides across"
+    return _oriented(across), f"joint {model.joint_name(lines[0][0])!r} slides across"
 
 
 def _oriented(normal: np.ndarray) -> np.ndarray:
@@ -144,7 +144,7 @@ def _oriented(normal: np.ndarray) -> np.ndarray:
 
 
 def _refuse(model, i, turns, normal, by):
-    name = model.joint_names[i]
+    name = model.joint_name(i)
     shown = "({:.4g}, {:.4g}, {:.4g})".format(*(normal + 0.0))
     raise ModelError(
         f"model {model.name!r} is not planar: joint {name!r} ({model.joints[i]!r}) "

@@ -128,16 +128,16 @@ def _check_place(model, rotor: GearedRotor, what: str) -> None:
         raise ModelError(f"{what}: joint {joint} or body {body} does not exist; they are numbered up to {model.nb - 1}")
     if model.joints[joint].nv != 1:
         raise ModelError(
-            f"{what} is geared to joint {model.joint_names[joint]!r} ({model.joints[joint]!r}) with "
+            f"{what} is geared to joint {model.joint_name(joint)!r} ({model.joints[joint]!r}) with "
             f"{model.joints[joint].nv} freedoms; a gear ratio needs one",
-            joint=model.joint_names[joint],
+            joint=model.joint_name(joint),
         )
     if body and body not in model.support(joint) and joint not in model.support(body):
         raise TopologyError(
-            f"{what}: its stator {model.body_names[body]!r} and joint {model.joint_names[joint]!r} are on different "
+            f"{what}: its stator {model.body_names[body]!r} and joint {model.joint_name(joint)!r} are on different "
             "branches. It would couple the branches, and the mass matrix would lose the zeros that all algorithms rely "
             "on; make the rotor a body on a revolute joint and couple that joint to it (add_coupling)",
-            joint=model.joint_names[joint],
+            joint=model.joint_name(joint),
             body=model.body_names[body],
         )
 

@@ -31,7 +31,7 @@ class Tree:
     __slots__ = STRUCTURE
     name: str
     body_names: tuple[str, ...]
-    joint_names: tuple[str | None, ...]
+    joint_names: tuple[str, ...]
     parent: tuple[int, ...]
     joints: tuple
     frames: tuple[Frame, ...]
@@ -91,7 +91,7 @@ class Tree:
             depth=depths_of(parent),
             _children=children_of(parent),
             _body_numbers=MappingProxyType({n: i for i, n in enumerate(body_names)}),
-            _joint_numbers=MappingProxyType({n: i for i, n in enumerate(joint_names) if i > 0}),
+            _joint_numbers=MappingProxyType({n: i for i, n in enumerate(joint_names, start=1)}),
             _frame_numbers=MappingProxyType({frame.name: k for k, frame in enumerate(frames)}),
             _welded=MappingProxyType(dict(welded)),
             # From the coordinates in which body i is computed to its own: other than identity in re-framed models only.
@@ -328,7 +328,7 @@ class Tree:
     def _labels(self, member: str) -> tuple[str, ...]:
         labels = []
         for i in self.outward():
-            parts, name = getattr(self.joints[i], member), self.joint_names[i]
+            parts, name = getattr(self.joints[i], member), self.joint_name(i)
             labels += [name] if len(parts) == 1 else [f"{name}.{part}" for part in parts]
         return tuple(labels)
 
@@ -389,10 +389,31 @@ class Tree:
                     "joints.",
                     kind="joint",
                     name=name,
-                    valid=list(self.joint_names[1:]),
+                    valid=list(self.joint_names),
                 )
-            raise unknown_name("joint", name, self.joint_names[1:], f"model {self.name!r}")
+            raise unknown_name("joint", name, self.joint_names, f"model {self.name!r}")
         return self._number(name, 1, "joint")
+
+    def joint_name(self, i: int) -> str:
+        """Name of the joint that connects body i to its parent: ``joint_names[i - 1]``.
+
+        Parameters
+        ----------
+        i : int
+            Number of a body that moves.
+
+        Raises
+        ------
+        UnknownNameError
+
+        Examples
+        --------
+        >>> import kinetree as kt
+        >>> model = kt.models.double_pendulum()
+        >>> model.joint_names, model.joint_name(1)
+        (('shoulder', 'elbow'), 'shoulder')
+        """
+        return self.joint_names[self.joint(i) - 1]
 
     def frame(self, name: str | int | Frame) -> Frame:
         """The frame with this name: every body is one, and any number of further frames may be fixed to a body.
@@ -447,9 +468,9 @@ class Tree:
         i = self.joint(joint)
         if self.joints[i].nv != 1:
             raise ShapeError(
-                f"joint {self.joint_names[i]!r} has {self.joints[i].nv} velocity coordinates, expected 1; "
+                f"joint {self.joint_name(i)!r} has {self.joints[i].nv} velocity coordinates, expected 1; "
                 "model.v_index(name) gives them all",
-                joint=self.joint_names[i],
+                joint=self.joint_name(i),
             )
         return self.v_slice[i].start
 

@@ -232,7 +232,7 @@ def check_moving_inertia(model) -> None:
             f"massless moving leaf: joint {label!r} ({model.joints[i]!r}) moves {moved} with mass "
             f"{composite[i].m:g} kg, which has no inertia about it, so its acceleration is undefined; give the body "
             "mass and inertia, give the joint an armature, or make the joint fixed",
-            joint=model.joint_names[i],
+            joint=model.joint_name(i),
             bodies=bodies,
         )
 
@@ -274,7 +274,7 @@ def with_entries(what: str, array: np.ndarray, by_joint: Mapping, model, slices:
     """The array with the entries of some joints changed, in place; ``slices`` are the model's q_slice or v_slice."""
     for joint, value in by_joint.items():
         i = model.joint(joint)
-        array[slices[i]] = of_joint(model.joint_names[i], what, value, slices[i].stop - slices[i].start)
+        array[slices[i]] = of_joint(model.joint_name(i), what, value, slices[i].stop - slices[i].start)
     return array
 
 

@@ -117,7 +117,7 @@ def _shape_message(spec, model, name, found, expected) -> str:
 def _joint_sizes(model, size) -> str:
     slices = model.q_slice if size == "nq" else model.v_slice
     parts = [
-        f"{model.joints[i].kind} {model.joint_names[i]!r} {slices[i].stop - slices[i].start}" for i in model.outward()
+        f"{model.joints[i].kind} {model.joint_name(i)!r} {slices[i].stop - slices[i].start}" for i in model.outward()
     ]
     shown = ", ".join(parts[:6]) + (f", ... {len(parts) - 6} more joints" if len(parts) > 6 else "")
     return f"{size}={getattr(model, size)}: {shown}"
@@ -212,7 +212,7 @@ def _non_finite(spec, model, name, x) -> NonFiniteError:
     if declared in (("nq",), ("nv",)):
         slices = model.q_slice if declared == ("nq",) else model.v_slice
         i = next(i for i in model.outward() if slices[i].start <= entry[0] < slices[i].stop)
-        label = f" (joint {model.joint_names[i]!r})"
+        label = f" (joint {model.joint_name(i)!r})"
     elif declared[:1] == ("nb",):
         label = f" (body {model.body_names[entry[0]]!r})"
     index = f"[{', '.join(map(str, entry))}]" if entry else ""

@@ -74,5 +74,5 @@ def _motion_without_inertia(model, M: np.ndarray) -> tuple[tuple[int, ...], list
     state = np.unravel_index(np.argmin(values[..., 0]), values.shape[:-1])
     motion = np.abs(vectors[(*state, slice(None), 0)])
     moving = motion > PART * motion.max()
-    joints = [model.joint_names[i] for i in model.outward() if moving[model.v_slice[i]].any()]
+    joints = [model.joint_name(i) for i in model.outward() if moving[model.v_slice[i]].any()]
     return tuple(int(k) for k in state), joints

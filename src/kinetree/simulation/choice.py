@@ -50,7 +50,7 @@ class Stiffness:
     @classmethod
     def of(cls, model, stops: bool = True) -> Stiffness:
         """Of a model with the stops that its run has, in contact or not."""
-        names = [model.joint_names[i] for i in model.outward() for _ in range(model.joints[i].nv)]
+        names = [model.joint_name(i) for i in model.outward() for _ in range(model.joints[i].nv)]
         friction = next((force.joint for force in model.forces if force.stiff_at_rest), None)
         springs = any(force.is_spring for force in model.forces)
         damping = any(not (force.is_spring or force.kinked) for force in model.forces)

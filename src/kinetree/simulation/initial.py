@@ -94,7 +94,7 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
     n = getattr(model, size)
     if x.shape != (n,):
         slices = model.q_slice if size == "nq" else model.v_slice
-        joints = ", ".join(f"{model.joint_names[i]!r} {slices[i].stop - slices[i].start}" for i in model.outward())
+        joints = ", ".join(f"{model.joint_name(i)!r} {slices[i].stop - slices[i].start}" for i in model.outward())
         other = model.nv if size == "nq" else model.nq
         swapped = "velocities for positions" if size == "nq" else "positions for velocities"
         hint = f" Did you pass {swapped}?" if x.shape == (other,) else ""
@@ -108,7 +108,7 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
     if not np.isfinite(x).all():
         k = int(np.flatnonzero(~np.isfinite(x))[0])
         slices = model.q_slice if size == "nq" else model.v_slice
-        joint = next(model.joint_names[i] for i in model.outward() if slices[i].start <= k < slices[i].stop)
+        joint = next(model.joint_name(i) for i in model.outward() if slices[i].start <= k < slices[i].stop)
         raise NonFiniteError(
             f"simulate: {name}[{k}] is {x[k]} (joint {joint!r}); the initial state must be finite.", name=name, index=k
         )
@@ -132,7 +132,7 @@ def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[
             lower, upper = (float(bound[k]) for bound in ranges)
             if lower <= q[j] <= upper:
                 continue
-            name = model.joint_names[i]
+            name = model.joint_name(i)
             coupled = [c.joint for c in model.couplings if c.master == name]
             if lower > upper:
                 raise LimitError(

@@ -325,7 +325,7 @@ class Drive:
         if not all(map(math.isfinite, tau.tolist())):  # faster than NumPy's for as few entries as these
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
             joint = next(
-                self._model.joint_names[i]
+                self._model.joint_name(i)
                 for i in self._model.outward()
                 if self._model.v_slice[i].start <= k < self._model.v_slice[i].stop
             )

@@ -72,7 +72,7 @@ class JointConstraints(Element):
     def prepare(self, model):
         """The model without the friction that is solved for here."""
         self.laws = joint_laws(model, self)
-        names = {k: model.joint_names[i] for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
+        names = {k: model.joint_name(i) for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
         self._joints = [names[k] for k in self.laws.master]
         slices = (model.q_slice[model.joint(name)] for name in self.locked)
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
@@ -280,7 +280,7 @@ def _own(model, name: str, follower, what: str) -> int:
 
 def _motion(model, i: int, f) -> tuple:
     """Functions of time for the coordinates of a joint, None where it is free."""
-    joint, name = model.joints[i], model.joint_names[i]
+    joint, name = model.joints[i], model.joint_name(i)
     try:
         whole = Prescribed(joint, f)
     except KinetreeError as error:

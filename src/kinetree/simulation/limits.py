@@ -75,12 +75,12 @@ def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
             deepest = float(np.clip(upper - lower, *DEEPEST))  # at 0.2 it came at 27 rad/s or m/s
             if not (excess <= deepest or model.has_stop(k)):
                 raise _limit_error(model, i, k, float(q[j]), what, None)
-            beyond.append(f"{model.joint_names[i]!r} by {excess:.3g}")
+            beyond.append(f"{model.joint_name(i)!r} by {excess:.3g}")
     return [f"{what} is beyond the limits of {', '.join(beyond)}: soft stops push back"] if beyond else []
 
 
 def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None) -> LimitError:
-    name, lower, upper = model.joint_names[i], float(model.lower[k]), float(model.upper[k])
+    name, lower, upper = model.joint_name(i), float(model.lower[k]), float(model.upper[k])
     at = "" if time is None else f" at t = {time:.6g} s"
     fix = (
         "Start inside the limits, or use limits='ignore'."
@@ -132,7 +132,7 @@ def with_soft_stops(model, q0: np.ndarray):
     damping = np.array(model.limit_damping, dtype=float)
     for _, k in bare:
         stiffness[k], damping[k] = inertia[k] * w**2, 2.0 * inertia[k] * w
-    names = list(dict.fromkeys(model.joint_names[i] for i, _ in bare))
+    names = list(dict.fromkeys(model.joint_name(i) for i, _ in bare))
     joints = f"{len(names)} joints" if len(names) > 3 else "joint" + "s" * (len(names) > 1) + " " + ", ".join(names)
     note = (
         f"soft stops added at the limits of {joints}: critically damped, time constant {STOP_TIME_CONSTANT:g} s, "

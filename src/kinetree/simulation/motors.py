@@ -205,7 +205,7 @@ def checked_motors(model, motors) -> tuple[Drivetrain, ...]:
             )
         limits = np.asarray(model.effort_limit, dtype=float)
         motors = [
-            Motor(model.joint_names[i], torque_limit=float(limits[model.v_slice[i].start]))
+            Motor(model.joint_name(i), torque_limit=float(limits[model.v_slice[i].start]))
             for i in model.outward()
             if model.joints[i].nv == 1 and 0.0 < limits[model.v_slice[i].start] < math.inf
         ]

@@ -144,7 +144,7 @@ def reroot(
     >>> standing = kt.surgery.reroot(robot, "left_foot")
     >>> standing.body_names[:4]
     ('world', 'left_foot', 'left_ankle', 'left_shank')
-    >>> [name for name in standing.joint_names[1:4]]
+    >>> [name for name in standing.joint_names[:3]]
     ['root_joint', 'left_ankle_roll', 'left_ankle_pitch']
     """
     top = checked_body(model, body, "reroot")

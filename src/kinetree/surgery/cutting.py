@@ -53,7 +53,7 @@ def submodel(model: Model, root: str, *, joint: Joint | None = None, q=None, tip
     >>> import kinetree as kt
     >>> robot = kt.load("humanoid", floating_base=True)
     >>> leg = kt.surgery.submodel(robot, "left_thigh", tips="left_sole")
-    >>> leg.joint_names[1:]
+    >>> leg.joint_names
     ('left_hip_pitch', 'left_knee', 'left_ankle_pitch', 'left_ankle_roll')
     """
     top = checked_body(model, root, "submodel")

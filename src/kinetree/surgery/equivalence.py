@@ -149,7 +149,7 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
             changed.add(p)
         own[i] = rest
         changed.add(i)
-        moved[model.joint_names[i]] = parts
+        moved[model.joint_name(i)] = parts
     if not moved:
         return model, Simplification(model, model, {}, zeros_before, zeros_before)
     message = f"inertias of {len(moved)} bodies are simplified: they move the same, and are not those of the bodies"
@@ -325,7 +325,7 @@ def _check_point(model: Model, i: int, rng: np.random.Generator) -> None:
     points = [*joint.transform(q).r, *(x for S in joint.motion_subspace(q) for x in S.linear)]
     if max(map(abs, points)) > 1e-12:
         raise ModelError(
-            f"augmented_bodies: joint {model.joint_names[i]!r} ({joint!r}) moves the point at which it connects its "
+            f"augmented_bodies: joint {model.joint_name(i)!r} ({joint!r}) moves the point at which it connects its "
             "bodies, so a particle there belongs to neither",
-            joint=model.joint_names[i],
+            joint=model.joint_name(i),
         )

@@ -97,13 +97,13 @@ def merge_fixed(model: Model) -> Model:
     fixed = [i for i in model.outward() if model.joints[i].rigid]
     for i in fixed:
         editor.absorb(model.body_names[i])
-    editor.equipment = locked_equipment(editor.equipment, {model.joint_names[i]: () for i in fixed}, editor.note)
+    editor.equipment = locked_equipment(editor.equipment, {model.joint_name(i): () for i in fixed}, editor.note)
     return editor.result()
 
 
 def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, list[float]]:
     """The positions of all that stands still, in the order of the joints."""
-    given = {model.joint_names[model.joint(joint)]: value for joint, value in joints.items()}
+    given = {model.joint_name(model.joint(joint)): value for joint, value in joints.items()}
     positions = {joint: joint_position(model, joint, value) for joint, value in given.items()}
     for c in model.couplings:
         joint, master = c.joint, c.master
@@ -129,7 +129,7 @@ def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, lis
                 master=master,
             )
         positions[joint] = [there]
-    return {joint: positions[joint] for joint in model.joint_names[1:] if joint in positions}
+    return {joint: positions[joint] for joint in model.joint_names if joint in positions}
 
 
 def _report(editor: ModelEditor, model: Model, joint: str, q: list[float]) -> None:

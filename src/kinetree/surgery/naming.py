@@ -86,7 +86,7 @@ def rename(
     body = new_names("body", model.body_names[1:], bodies)
     frame = new_names("frame", others, frames)
     _refuse_doubles(model, "frame", {**body, **frame, WORLD: WORLD})
-    joint = new_names("joint", [*model.joint_names[1:], *model.welded], joints)
+    joint = new_names("joint", [*model.joint_names, *model.welded], joints)
     own = new_names("piece of equipment", owned, equipment, unique=False)  # its kinds have names of their own
     frame = {WORLD: WORLD, **body, **frame}
 

@@ -22,7 +22,7 @@ def joint_position(model: Model, joint: str | int, value) -> list[float]:
     ShapeError, NonFiniteError, QuaternionError
     """
     i = model.joint(joint)
-    name, kind = model.joint_names[i], model.joints[i]
+    name, kind = model.joint_name(i), model.joints[i]
     if value is None:
         return [float(x) for x in kind.neutral()]
     q = numeric(f"joint {name!r}: position", value)

@@ -68,7 +68,7 @@ class StateMap:
         for name in rest:
             target.joint(name)
         for i in target.outward():
-            name, joint = target.joint_names[i], target.joints[i]
+            name, joint = target.joint_name(i), target.joints[i]
             partner = source._joint_numbers.get(name)
             if joint.nq == joint.nv == 0:
                 continue
@@ -88,7 +88,7 @@ class StateMap:
                 raise ModelError(f"model {source.name!r} has no joint {name!r}, so its position in {target.name!r} is "
                                  f"not known; give rest={{{name!r}: ...}}", joint=name)  # fmt: skip
         # The joints that both have: forces have their power in the motions of these.
-        both = [(i, source._joint_numbers.get(target.joint_names[i])) for i, *_ in (*self._copies, *self._floats)]
+        both = [(i, source._joint_numbers.get(target.joint_name(i))) for i, *_ in (*self._copies, *self._floats)]
         both = [(i, j) for i, j in both if j is not None and source.joints[j].nv == target.joints[i].nv]
         self._identical = tuple(
             np.array([k for i in pair for k in range(model.v_slice[i].start, model.v_slice[i].stop)], dtype=int)
@@ -220,7 +220,7 @@ class StateMap:
         except UnknownNameError:
             raise ModelError(
                 f"body {name!r} floats in {self.target.name!r}, and {self.source.name!r} has no frame of that name; "
-                f"give rest={{{self.target.joint_names[i]!r}: ...}}",
+                f"give rest={{{self.target.joint_name(i)!r}: ...}}",
                 body=name,
             ) from None
 

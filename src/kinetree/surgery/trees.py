@@ -84,7 +84,7 @@ def retree(
     ...             at_successor=((1, 0, 0), (0, 0, 0)))
     >>> chain = b.build(chords=["right"])
     >>> other = kt.surgery.retree(chain, chords=["left"])
-    >>> other.body_names, other.joint_names[1:], [loop.name for loop in other.loops]
+    >>> other.body_names, other.joint_names, [loop.name for loop in other.loops]
     (('world', 'b', 'a'), ('right', 'top'), ['left'])
     """
     if unsupported not in ("raise", "drop"):
@@ -148,13 +148,12 @@ def _says_something(body, what: str, values: np.ndarray) -> bool:
 
 def _users(model: Model, joint: str) -> list[str]:
     """What refers to a joint of the tree, keyframes left out."""
-    names = model.joint_names
     users = [
         f"the {c}" for c in model.constraints if joint in c.joints
     ]  # fmt: skip
     equipment = dataclasses.replace(model.equipment, keyframes=())
     frames = [frame.name for frame in model.frames]
-    users += equipment.missing(frames, [name for name in names[1:] if name != joint])
+    users += equipment.missing(frames, [name for name in model.joint_names if name != joint])
     i = model.joint(joint)
     users += [str(rotor) for rotor in getattr(model, "rotors", ()) if rotor.joint == i]
     return users
@@ -203,7 +202,7 @@ def _with_keyframes(model: Model, new: Model, keyframes: tuple[Keyframe, ...]) -
         except ModelError as problem:
             new = new.replace(report=new.report.with_entry("info", f"keyframe {key.name!r}", f"left out: {problem}"))
             continue
-        parts = ({new.joint_names[i]: tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
+        parts = ({new.joint_name(i): tuple(x[s[i]].tolist()) for i in new.outward() if x[s[i]].size}
                  for x, s in ((q, new.q_slice), (v, new.v_slice)))  # fmt: skip
         mapped.append(Keyframe(key.name, *parts))
     return new.replace(equipment=dataclasses.replace(new.equipment, keyframes=tuple(mapped)))

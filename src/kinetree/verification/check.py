@@ -122,9 +122,9 @@ def place(model, axes, index) -> str:
         if axis in ("v", "q"):
             k = k % (model.nv if axis == "v" else model.nq)  # accelerations, then forces, side by side
             slices = model.v_slice if axis == "v" else model.q_slice
-            joints.append(model.joint_names[next(i for i in model.outward() if slices[i].start <= k < slices[i].stop)])
+            joints.append(model.joint_name(next(i for i in model.outward() if slices[i].start <= k < slices[i].stop)))
         elif axis == "joint":
-            joints.append(model.joint_names[k] or "")
+            joints.append(model.joint_name(k) if k else "")
         elif axis == "body":
             others.append(f"body {model.body_names[k]!r}")
         elif axis == "number":

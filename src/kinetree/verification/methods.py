@@ -59,10 +59,10 @@ def _both(first, second):
 
 def _half(s) -> list[str]:
     """The joints of known force of a hybrid problem: every second one; coupled joints as their masters."""
-    model, chosen = s.model, set(s.model.joint_names[1::2])
+    model, chosen = s.model, set(s.model.joint_names[::2])
     for c in model.couplings:
         (chosen.add if c.master in chosen else chosen.discard)(c.joint)
-    return [model.joint_names[i] for i in model.outward() if model.joint_names[i] in chosen and model.joints[i].nv]
+    return [model.joint_name(i) for i in model.outward() if model.joint_name(i) in chosen and model.joints[i].nv]
 
 
 def _free(s, names) -> np.ndarray:
@@ -204,7 +204,7 @@ def _factorized(s):
 
 def _joints(s, names=None):
     """The argument ``forward`` of hybrid dynamics."""
-    names = s.model.joint_names[1:] if names is None else names
+    names = s.model.joint_names if names is None else names
     return {"forward": tuple(s.model.joint(name) for name in names)}
 
 

@@ -69,7 +69,7 @@ def differences(model, other) -> Iterator[str]:
     if (model.body_names, model.joint_names) != (other.body_names, other.joint_names):
         return  # everything else is numbered by them
     for i in model.outward():
-        name = model.joint_names[i]
+        name = model.joint_name(i)
         if model.parent[i] != other.parent[i]:
             parents = model.body_names[model.parent[i]], other.body_names[other.parent[i]]
             yield f"joint {name!r} is on body {parents[0]!r}, not {parents[1]!r}"

@@ -47,7 +47,7 @@ def as_data(model) -> dict:
         "rotors": [
             {
                 "name": rotor.name,
-                "joint": model.joint_names[rotor.joint],
+                "joint": model.joint_name(rotor.joint),
                 "body": model.body_names[rotor.body],
                 "ratio": float(rotor.ratio),
                 "axial_inertia": float(rotor.axial_inertia),
@@ -92,7 +92,7 @@ def as_tree(model):
 
     heading = Text.assemble(
         (model.name, "bold"),
-        f"   {model.nb - 1} bodies, nq = {model.nq}, nv = {model.nv}, moving mass {_total_mass(model):.6g} kg",
+        f"   {model.nb - 1} moving bodies, nq = {model.nq}, nv = {model.nv}, moving mass {_total_mass(model):.6g} kg",
         ", gravity (",
         ", ".join(f"{float(x):g}" for x in model.gravity),
         ") m/s^2",
@@ -223,7 +223,7 @@ def _body(model, i: int) -> dict:
         "mass": m,
         "center_of_mass": [float(x) / m for x in I.h] if m > 0.0 else None,
         "joint": {
-            "name": model.joint_names[i],
+            "name": model.joint_name(i),
             "kind": joint.kind,
             "nq": joint.nq,
             "axis": None if axis is None else [float(x) for x in axis],

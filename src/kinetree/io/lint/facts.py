@@ -105,17 +105,17 @@ def facts_of_model(model: Model, file: str, place: Callable[[str, str], Place], 
         com = np.array(list(I.h), dtype=float) / mass if mass > 0.0 else np.zeros(3)
         shapes, known = tuple(model.geometry[i]), None if name in unjudged else mass
         bodies[name] = BodyFacts(name, known, com, central_inertia(I), mass > 0.0, shapes, place("body", name))
-        joints[model.joint_names[i]] = _joint(model, i, place)
+        joints[model.joint_name(i)] = _joint(model, i, place)
     names = tuple(
         (kind, name, place(kind, name))
-        for kind, all_names in (("body", model.body_names[1:]), ("joint", model.joint_names[1:]))
+        for kind, all_names in (("body", model.body_names[1:]), ("joint", model.joint_names))
         for name in all_names
     )
     return Facts(file, bodies, joints, names)
 
 
 def _joint(model: Model, i: int, place: Callable[[str, str], Place]) -> JointFacts:
-    joint, name = model.joints[i], model.joint_names[i]
+    joint, name = model.joints[i], model.joint_name(i)
     one = joint.nq == joint.nv == 1
     k = model.v_slice[i].start
 

@@ -103,7 +103,7 @@ def load_mjcf(
     >>> model = load_mjcf('''<mujoco model="pendulum"><worldbody><body name="rod">
     ...     <joint name="pivot" axis="0 1 0" damping="0.1"/><geom type="capsule" fromto="0 0 0 0 0 -1" size="0.02"/>
     ...     </body></worldbody></mujoco>''')
-    >>> model.name, model.joint_names[1:], model.damping.tolist()
+    >>> model.name, model.joint_names, model.damping.tolist()
     ('pendulum', ('pivot',), [0.1])
     """
     check_options("load_mjcf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)

@@ -103,7 +103,7 @@ class MjcfFile:
         self.places = places(model, features, _referred(model), shown_positions(model))
         self.place_of = {i: place for place in self.places.values() for i in place.bodies}
         self.parts: list[Part] = []
-        self.parts_of: dict[str, list[Part]] = {name: [] for name in model.joint_names[1:]}
+        self.parts_of: dict[str, list[Part]] = {name: [] for name in model.joint_names}
         self.states = States(model, [part for place in self.places.values() for part in place.parts], features)
         self.elements: dict[int, object] = {}
         self.own_bodies = {model.body_names[0]}  # frames that are the frame of a body of the file
@@ -158,13 +158,13 @@ class MjcfFile:
         element = self.elements[i] = add(self.elements[parent], "body", **attributes)
         for part in place.parts:
             self.parts.append(part)
-            self.parts_of[model.joint_names[part.body]].append(part)
+            self.parts_of[model.joint_name(part.body)].append(part)
             self._joint(element, part)
         write_inertia(element, name, model.I[i], place.shift, bool(place.parts), self.features)
         for shape in model.geometry[i]:
             self._geom(element, shape, i, place.shift, moving)
-        if not place.parts and model.joint_names[i] != name:
-            self.features.omit("names of fixed joints", repr(model.joint_names[i]))
+        if not place.parts and model.joint_name(i) != name:
+            self.features.omit("names of fixed joints", repr(model.joint_name(i)))
         if not place.spare:
             self.own_bodies.add(name)
             return

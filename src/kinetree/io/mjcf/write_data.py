@@ -23,7 +23,7 @@ def settle_physics(model, features: UnsupportedFeatures) -> None:
             features.add(kind, repr(part.name))
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
-        where = f"joint {model.joint_names[i]!r}"
+        where = f"joint {model.joint_name(i)!r}"
         for what in ("limit_stiffness", "limit_damping"):
             if np.any(getattr(model, what)[v]):
                 features.add(f"{what.replace('limit_', 'stop ')} of a constant value", where)
@@ -72,7 +72,7 @@ def joint_attributes(model, part: Part, features: UnsupportedFeatures) -> dict[s
         if math.isfinite(effort) and effort > 0.0 and model.joints[part.body].nv == 1:
             found |= {"actuatorfrclimited": "true", "actuatorfrcrange": numbers_text((-effort, effort))}
     if part.kind == "ball":
-        name = model.joint_names[part.body]
+        name = model.joint_name(part.body)
         limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]
         if limits:
             found |= {"limited": "true", "range": numbers_text((0.0, min(c.angle for c in limits)))}

@@ -139,9 +139,9 @@ def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
     if type(model.joints[i]) not in (Revolute, Prismatic, Spherical):
         return False
     last = i + 1
-    while len(model.children(last)) == 1 and model.body_names[last].endswith(f"/{model.joint_names[last]}"):
+    while len(model.children(last)) == 1 and model.body_names[last].endswith(f"/{model.joint_name(last)}"):
         last = model.children(last)[0]
-    if name != f"{model.body_names[last]}/{model.joint_names[i]}" or name in referred or model.geometry[i]:
+    if name != f"{model.body_names[last]}/{model.joint_name(i)}" or name in referred or model.geometry[i]:
         return False
     if not model.frames[i].is_identity or any(f.body == i for f in model.frames[model.nb :]):
         return False
@@ -200,7 +200,7 @@ def _reference(model, i: int) -> float | None:
 
 
 def _parts(model, i: int, anchor: np.ndarray, ref: float, features: UnsupportedFeatures) -> list[Part]:
-    joint, name, q, v = model.joints[i], model.joint_names[i], model.q_slice[i], model.v_slice[i]
+    joint, name, q, v = model.joints[i], model.joint_name(i), model.q_slice[i], model.v_slice[i]
     if type(joint) is Fixed:
         return []
     if type(joint) is Free:

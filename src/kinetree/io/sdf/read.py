@@ -100,7 +100,7 @@ def load_sdf(
     ...     <axis><xyz>0 1 0</xyz></axis></joint>
     ... </model></sdf>'''
     >>> load_sdf(pendulum)
-    <Model 'pendulum': 1 bodies, nq=1, nv=1>
+    <Model 'pendulum': 1 moving bodies, nq=1, nv=1>
     """
     check_options("load_sdf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)
     check_base_joint("load_sdf", base_joint, floating_base, floating_base is not False)

@@ -83,9 +83,9 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
         joint = model.joints[i]
         if _plain(joint)[0] is None:
             raise features.refuse(
-                f"joint {model.joint_names[i]!r} is {joint!r}; the format has revolute, continuous, prismatic, fixed, "
+                f"joint {model.joint_name(i)!r} is {joint!r}; the format has revolute, continuous, prismatic, fixed, "
                 "floating and planar joints",
-                joint=model.joint_names[i],
+                joint=model.joint_name(i),
             )
     if tuple(model.gravity) != GRAVITY:
         features.add(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
@@ -99,12 +99,12 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
     ):  # fmt: skip
         for i in model.outward():
             if model.joints[i].nv != 1 and np.any(getattr(model, what)[model.v_slice[i]] != none):
-                features.add(f"{what.replace('_', ' ')} of {TYPES[type(model.joints[i])]} joints", model.joint_names[i])
+                features.add(f"{what.replace('_', ' ')} of {TYPES[type(model.joints[i])]} joints", model.joint_name(i))
     for i in model.outward():
         q, v = model.q_slice[i], model.v_slice[i]
         reference, neutral = model.spring_reference[q], model.joints[i].neutral()
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
-            features.note(f"joint {model.joint_names[i]!r}", "reference of a spring without stiffness left out")
+            features.note(f"joint {model.joint_name(i)!r}", "reference of a spring without stiffness left out")
     for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
         for part in parts:
             features.add(kind, repr(part.name))
@@ -128,7 +128,7 @@ class _Robot:
         self.model, self.robot, self.features, self.mesh_names = model, robot, features, mesh_names
         self.root = next((frame for frame in model.frames[1:] if _is_root(model, frame)), None)
         self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
-        self.joint_names = {*model.joint_names[1:], *model.welded}
+        self.joint_names = {*model.joint_names, *model.welded}
         self.link_names = {frame.name for frame in model.frames}
         self.masters = {model.joint(c.joint): c for c in model.couplings}
 
@@ -171,7 +171,7 @@ class _Robot:
 
     def _body(self, i: int) -> None:
         model, features = self.model, self.features
-        joint, name = model.joints[i], model.joint_names[i]
+        joint, name = model.joints[i], model.joint_name(i)
         kind, axis = _plain(joint)
         if type(joint) is Reversed:
             features.note(f"joint {name!r}", f"reversed: written as {kind} about the opposite axis")
