@@ -1,6 +1,7 @@
 """Force elements: laws of force on a model, as data that algorithms loop over."""
 
 from kinetree.forces.contract import ForceElement, JointForce, Parameter, norm
+from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
 from kinetree.forces.dry_friction import DryFriction
 from kinetree.forces.point_spring import PointSpring
@@ -9,6 +10,6 @@ from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
 
 __all__ = [
-    "FORCES", "Damping", "DryFriction", "ForceElement", "JointForce", "Parameter", "PointSpring", "SoftStop", "Spring",
-    "norm", "register",
+    "FORCES", "CubicTorsionBar", "Damping", "DryFriction", "ForceElement", "JointForce", "Parameter", "PointSpring",
+    "SoftStop", "Spring", "norm", "register",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ import dataclasses
 
 from kinetree.errors import DuplicateNameError, ModelError
 from kinetree.forces.contract import ForceElement, JointForce
+from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
 from kinetree.forces.dry_friction import DryFriction
 from kinetree.forces.point_spring import PointSpring
@@ -65,7 +66,7 @@ def check_force(what: str, force: object) -> None:
         )
 
 
-for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring):
+for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar):
     register(_cls)
 
 # Kinds whose parameters are arrays of every model and arguments of ``ModelBuilder.add_body``, in the order in which
