@@ -72,8 +72,7 @@ def ltl(model, q):
     outputs="L D",
     symbols={
         "L": "Unit lower triangular [1, or m and 1/m between sliding and turning joints].",
-        "D": "The diagonal of D [kg m^2 or kg], positive: the articulated inertia of the subtree about "
-        "its joint.",
+        "D": "The diagonal of D [kg m^2 or kg], positive: the articulated inertia of the subtree about its joint.",
     },
     raises="SingularityError",
 )

@@ -298,9 +298,7 @@ def lint(
 @app.command()
 def accuracy(
     robot: Robot,
-    states: Annotated[
-        int | None, _option("Number of random states.", default="20", min=1, max=MOST_STATES)
-    ] = None,
+    states: Annotated[int | None, _option("Number of random states.", default="20", min=1, max=MOST_STATES)] = None,
     q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
     seed: Annotated[int | None, _option("Of the random states.", default="0")] = None,
     floating_base: FloatingBase = False,

@@ -116,4 +116,3 @@ class Kinematics:
             columns |= {k: X_of @ S_k for k, S_k in zip(range(*model.v_slice[i].indices(model.nv)), S, strict=True)}
             X_of = X_of @ links[i]
         return X_of, columns, X @ V, X @ A
-

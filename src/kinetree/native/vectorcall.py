@@ -54,9 +54,7 @@ def make_direct(function) -> None:
     values["vectorcall"] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     code_address, code = drivers.front()
     owners = (entry, fallback, out_name, code)
-    call = builtin.make_method(
-        code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True
-    )
+    call = builtin.make_method(code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True)
     body = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__, "__qualname__": kind.__qualname__}
     body |= {"__call__": call, "__signature__": _signature(function)}
     function.__class__ = type(kind.__name__, (kind,), body)

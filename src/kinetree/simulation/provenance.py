@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 import numpy as np
 
 from kinetree.once import once
-from kinetree.simulation.snapshot import fingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +69,9 @@ def this_session() -> Session:
     )
 
 
-def provenance(given, simulated, seed: int | None, session: Session) -> Provenance:
-    """Where a run comes from.
-
-    Parameters
-    ----------
-    given, simulated : Model
-        As the user gave it, and with what the run added.
-    seed : int or None
-    session : Session
-    """
-    seed = None if seed is None else int(seed)
-    return Provenance(_version(), fingerprint(given), fingerprint(simulated), seed, session)
+def provenance(digest: str, simulated_digest: str, seed: int | None, session: Session) -> Provenance:
+    """Where a run comes from."""
+    return Provenance(_version(), digest, simulated_digest, None if seed is None else int(seed), session)
 
 
 @once

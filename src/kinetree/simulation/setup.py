@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 
-import numpy as np
-
-from kinetree.errors import NonFiniteError, SimulationError
+from kinetree.errors import SimulationError
 from kinetree.forces.dry_friction import FRICTION_VELOCITY
 from kinetree.integrators.methods import Adaptive, is_built_in
 from kinetree.integrators.trials import STIFF
@@ -16,13 +13,6 @@ from kinetree.simulation.choice import Stiffness
 EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on a note says so: about a second
 MOST_STEPS = 1e8  # of an adaptive run: an hour
 REACH = 6.0  # of an explicit method of order 8: the longest stable step times the rate
-
-
-def positive_time(name: str, value) -> float:
-    """A time that is a positive number [s]."""
-    if not (isinstance(value, (int, float, np.integer, np.floating)) and 0 < value <= sys.float_info.max):
-        raise NonFiniteError(f"simulate: {name} is {value!r}, expected a positive time in seconds.", name=name)
-    return float(value)
 
 
 def contact_notes(model) -> list[str]:

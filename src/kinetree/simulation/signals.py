@@ -10,10 +10,10 @@ import math
 
 import numpy as np
 
-from kinetree.arguments import a_callable, a_model, a_name, a_number, an_array, checked, whole
+from kinetree.arguments import a_callable, a_model, a_name, a_number, an_array, checked, number, whole
 from kinetree.integrators.user_code import copied
 from kinetree.native.arrays import wrenches_by_name
-from kinetree.simulation.setup import positive_time
+from kinetree.simulation.options import A_TIME
 
 
 def _a_key(what: str, value: object) -> None:
@@ -63,7 +63,7 @@ class Pulse:
     @checked(value=an_array, start=a_number)
     def __init__(self, value, start: float, duration: float) -> None:
         self._value = copied(value)
-        self._start, self._end = float(start), float(start) + positive_time("duration", duration)
+        self._start, self._end = float(start), float(start) + number("duration", duration, A_TIME, above=0.0)
 
     def __call__(self, t: float) -> np.ndarray:
         """The value at t."""
@@ -101,7 +101,7 @@ class Noise:
     @checked(deviation=an_array, seed=_a_key)
     def __init__(self, deviation, sample_time: float, seed: int) -> None:
         self._deviation = copied(deviation)
-        self.sample_time, self._seed = positive_time("sample_time", sample_time), int(seed)
+        self.sample_time, self._seed = number("sample_time", sample_time, A_TIME, above=0.0), int(seed)
         self._kept = (-1, None)
 
     def __call__(self, t: float) -> np.ndarray:

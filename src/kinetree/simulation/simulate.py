@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kinetree.arguments import checked, progress_bar
-from kinetree.simulation.options import MOVED, Checkpoint, Inputs, Record
-from kinetree.simulation.setup import positive_time
+from kinetree.arguments import checked, number, progress_bar
+from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record
 from kinetree.simulation.simulation import Simulation
 from kinetree.simulation.trajectory import Trajectory
 
@@ -145,7 +144,7 @@ def simulate(
     >>> len(run), bool(abs(run.energy[-1] - run.energy[0]) < 1e-9)
     (501, True)
     """
-    duration = positive_time("duration", duration)
+    duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
         checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits, friction=friction,

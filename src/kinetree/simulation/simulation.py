@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import numpy as np
 
-from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.arguments import (
     a_mapping,
     a_method,
@@ -19,35 +18,42 @@ from kinetree.arguments import (
     a_truth_value,
     a_word,
     checked,
+    number,
     some_names,
 )
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
-from kinetree.integrators.methods import Adaptive, described, integrator_of, is_built_in, one_of
+from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System
 from kinetree.integrators.system import clock as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveMarch
 from kinetree.simulation.book import Book
-from kinetree.simulation.choice import chosen_method
-from kinetree.simulation.components import Elements, Step
+from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
-from kinetree.simulation.events import Events, checked_events, interpolated
-from kinetree.simulation.initial import initial_state
+from kinetree.simulation.events import Events, interpolated
 from kinetree.simulation.inputs import Drive
 from kinetree.simulation.interrupted import keep_run
-from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
-from kinetree.simulation.limits import Guard, with_soft_stops
+from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
-from kinetree.simulation.motors import checked_motors
-from kinetree.simulation.options import MOVED, Checkpoint, Inputs, Record, an_option
+from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
+from kinetree.simulation.plan import plan
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.provenance import provenance, this_session
-from kinetree.simulation.recorder import Recorder
-from kinetree.simulation.setup import contact_notes, friction_notes, positive_time, refuse_endless, slow_steps
+from kinetree.simulation.setup import refuse_endless
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
-from kinetree.simulation.step_loop import SLIVER, Cursor, NotFiniteState, Watch, march, march_watched, no_tick, tidier
+from kinetree.simulation.step_loop import (
+    SLIVER,
+    Cursor,
+    NotFiniteState,
+    Recorder,
+    Watch,
+    march,
+    march_watched,
+    no_tick,
+    tidier,
+)
 from kinetree.simulation.trajectory import Trajectory
 
 GROWN = 1e3  # a state that is so many times larger than at the start runs away
@@ -123,48 +129,28 @@ class Simulation:
         prescribed=None,
         motors=(),
     ) -> None:
-        self._origin = model, seed, this_session()
-        dt = positive_time("dt", dt)
+        dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        one_of("simulate: limits", limits, ("soft", "ignore", "raise", "hard"))
-        integrator = integrator_of("simulate: integrator", integrator)
-        constraints = requested(model, friction, limits, restitution, locked, prescribed)
-        own = () if constraints is None else (constraints,)
-        own += (*checked_motors(model, motors), *checked_events(events))
-        self._constraints, self._elements = constraints, Elements((*Elements(elements).all, *own))
-        model = self._elements.prepare(model)
-        q, v, notes = initial_state(model, q0, v0, seed, limits)
-        if constraints is not None:
-            q, v, changed = constraints.start(model, q, v)
-            notes += changed
-        self.model, stops = with_soft_stops(model, q) if limits == "soft" else (model.without_limits(), [])
-        self._method, chosen = chosen_method(self.model, integrator, dt, constraints is not None)
-        if constraints is not None:
-            refuse_methods(constraints, self._method.name)
-        refuse_unsupported(self.model, "aba")
-        self._is_adaptive = isinstance(self._method, Adaptive)
-        self._steps_per_second, slow = slow_steps(self.model, self._method) if self._is_adaptive else (0.0, [])
-        friction_note = friction_notes(self.model, self._method, dt)
-        self.notes = (*notes, *stops, *chosen, *friction_note, *slow, *contact_notes(model))
-        self._drive = Drive(self.model, composed(controller), inputs or Inputs(), self._elements)
+        physics = {"friction": friction, "restitution": restitution, "locked": locked, "prescribed": prescribed}
+        physics |= {"motors": motors, "events": events, "elements": elements}
+        self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, physics)
+        self._origin = *made.digests, seed, this_session()
+        self.model, self.notes, self._elements, self._method = made.model, made.notes, made.elements, made.method
+        self._is_adaptive = isinstance(made.method, Adaptive)
+        self._drive = Drive(made.model, composed(controller), inputs or Inputs(), made.elements)
         self._drive.check_delays(None if self._is_adaptive else dt)
-        self.system = System(self.model, self._drive.has_wrenches)
+        self.system = System(made.model, True) if self._drive.has_wrenches else made.system
         self._stepper = self._step_function()
-        self.integrator = described(self._method)
-        self._guard = Guard(model) if limits == "raise" else None
-        self._watch = Watch(self._elements, self._guard, self._stepper, self._energy)
+        self.integrator = described(made.method)
+        self._watch = Watch(made.elements, made.guard, self._stepper, self._energy)
         unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._tidy = tidier(self.system)
-        self._at = Cursor(q, v, dt)
-        self._record = Recorder(self.model.nq, self.model.nv, self.model.nb if self._drive.wrench_of_state else 0)
+        self._at = Cursor(made.q.copy(), made.v.copy(), dt)
+        self._record = Recorder(made.model.nq, made.model.nv, made.model.nb if self._drive.wrench_of_state else 0)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
-        self._adaptive = AdaptiveMarch(
-            self.system, self._at, self._drive, self._elements, self._watch, self._guard, self._record, self._every,
-            self._method, self.counts,
-        )  # fmt: skip
         self._compile_ahead()
         self._drive.reset()
         if hasattr(self._stepper, "reset"):
@@ -180,7 +166,7 @@ class Simulation:
                 raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
             return None
         stepper = self._elements.wrap(self._method(self.system), self.system)
-        is_foreign = not is_built_in(self._method) or any(element is not self._constraints for element in wrapping)
+        is_foreign = not is_built_in(self._method) or any(element is not self._plan.constraints for element in wrapping)
         return UserStep(stepper) if is_foreign else stepper
 
     def __repr__(self) -> str:
@@ -256,8 +242,8 @@ class Simulation:
         KeyboardInterrupt, Exception
             Ctrl-C, and what the user's own code raises, come through with ``error.trajectory``, too.
         """
-        end = self.time + positive_time("duration", duration)
-        refuse_endless(self._steps_per_second, duration, self._method, self.notes)
+        end = self.time + number("simulate: duration", duration, A_TIME, above=0.0)
+        refuse_endless(self._plan.steps_per_second, duration, self._method, self.notes)
         self._check_room(end)
         bar = Progress(end, progress)
         self._since = clock.perf_counter()
@@ -336,7 +322,11 @@ class Simulation:
 
     def _solve(self, end: float, bar) -> None:
         try:
-            self.is_over = self._adaptive.advance(end, bar.tick)
+            march = AdaptiveMarch(
+                self.system, self._at, self._drive, self._elements, self._watch, self._plan.guard, self._record,
+                self._every, self._method, self.counts,
+            )  # fmt: skip
+            self.is_over = march.advance(end, bar.tick)
         except KinetreeError as error:
             diverged = isinstance(error, SimulationError)
             raise self._with_trajectory(error, diverged) from error.__cause__
@@ -456,7 +446,7 @@ class Simulation:
             "integrator": self.integrator,
             "dt": self._at.dt,
             "steps between samples": self._every,
-        } | ({} if self._constraints is None else {"joint laws": self._constraints.settings})
+        } | ({} if self._plan.constraints is None else {"joint laws": self._plan.constraints.settings})
 
     # Reading -------------------------------------------------------------------------------------------------------
 
@@ -493,8 +483,8 @@ class Simulation:
             wrenches = np.concatenate((wrenches, drive.pushed[None]))
         forces = () if wrenches is None else (wrenches,)
         acting = TAU
-        if self._constraints is not None:
-            acting = TAU + self._constraints.reactions(self.model, T, Q, V, TAU, wrenches)
+        if self._plan.constraints is not None:
+            acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
         dynamics = system.function("forward_dynamics", checks=checks)
         return Trajectory(
             time=T,
@@ -515,7 +505,7 @@ class Simulation:
             events=self.events,
             model=self.model,
             book=self._book(T, wrenches, ended),
-            provenance=provenance(self._origin[0], self.model, *self._origin[1:]),
+            provenance=provenance(*self._origin),
         )
 
     def _book(self, times, wrenches, ended: dict[str, str]) -> Book:

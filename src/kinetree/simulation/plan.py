@@ -1,0 +1,124 @@
+"""What a model and the settings of a run make, before anything acts on it: the start, the method, stops, notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinetree.integrators.methods import Adaptive, integrator_of, one_of
+from kinetree.integrators.system import System
+from kinetree.simulation.choice import chosen_method
+from kinetree.simulation.components import Elements
+from kinetree.simulation.events import checked_events
+from kinetree.simulation.initial import initial_state
+from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
+from kinetree.simulation.limits import Guard, with_soft_stops
+from kinetree.simulation.motors import checked_motors
+from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
+from kinetree.simulation.snapshot import fingerprint
+
+LIMITS = ("soft", "ignore", "raise", "hard")
+PLAIN = {
+    "friction": "smooth",
+    "restitution": 0.0,
+    "locked": (),
+    "prescribed": None,
+    "motors": (),
+    "events": (),
+    "elements": (),
+}
+_KEPT = "plan of a simulation"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """A run before it begins.
+
+    Attributes
+    ----------
+    model : Model
+        As simulated, with the stops that were added.
+    system : System
+        Its functions, without external wrenches.
+    q, v : numpy.ndarray
+        The start.
+    method : object
+        A fixed-step method, or `Adaptive`.
+    notes : tuple of str
+    steps_per_second : float
+        What an explicit adaptive method needs at least; 0 if few.
+    elements : Elements
+    constraints : JointConstraints or None
+    guard : Guard or None
+    digests : tuple of str
+        Of the model as given, and as simulated.
+    """
+
+    model: object
+    system: System
+    q: np.ndarray
+    v: np.ndarray
+    method: object
+    notes: tuple[str, ...]
+    steps_per_second: float
+    elements: Elements
+    constraints: JointConstraints | None
+    guard: Guard | None
+    digests: tuple[str, str]
+
+
+def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict) -> Plan:
+    """The plan of a run; the last one of a model is kept where nothing but the model takes part.
+
+    Parameters
+    ----------
+    model, q0, v0, seed, dt, integrator, limits
+        As for `simulate`.
+    physics : dict
+        The options of `PLAIN`.
+    """
+    key = None
+    if all(type(x) is type(PLAIN[name]) and x == PLAIN[name] for name, x in physics.items()):
+        key = (_bytes(q0), _bytes(v0), seed, dt, integrator, limits)
+        kept = model.functions.get(_KEPT)
+        if kept is not None and kept[0] == key:
+            return kept[1]
+    found = _plan(model, q0, v0, seed, dt, integrator, limits, **physics)
+    if key is not None:
+        model.functions[_KEPT] = key, found
+    return found
+
+
+def _plan(
+    given, q0, v0, seed, dt, integrator, limits, friction, restitution, locked, prescribed, motors, events, elements
+) -> Plan:
+    one_of("simulate: limits", limits, LIMITS)
+    integrator = integrator_of("simulate: integrator", integrator)
+    constraints = requested(given, friction, limits, restitution, locked, prescribed)
+    own = () if constraints is None else (constraints,)
+    own += (*checked_motors(given, motors), *checked_events(events))
+    elements = Elements((*Elements(elements).all, *own))
+    model = elements.prepare(given)
+    q, v, notes = initial_state(model, q0, v0, seed, limits)
+    if constraints is not None:
+        q, v, changed = constraints.start(model, q, v)
+        notes += changed
+    active, stops = with_soft_stops(model, q) if limits == "soft" else (model.without_limits(), [])
+    method, chosen = chosen_method(active, integrator, dt, constraints is not None)
+    if constraints is not None:
+        refuse_methods(constraints, method.name)
+    steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
+    notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
+    guard = Guard(model) if limits == "raise" else None
+    digests = fingerprint(given), fingerprint(active)
+    return Plan(active, System(active), q, v, method, notes, steps, elements, constraints, guard, digests)
+
+
+def _bytes(x):
+    """A start as what can be compared; itself where it is no array."""
+    try:
+        array = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        return x
+    return x if x is None else (array.shape, array.tobytes())
