@@ -72,7 +72,7 @@ def test_a_stiff_spring_under_an_explicit_method_is_said():
     (note,) = (n for n in run.notes if "is stiff" in n)
     assert "joint 'rail' is stiff (1e+06 1/s" in note and "Adaptive('Radau')" in note
     told = float(note.split("at least ")[1].split()[0])
-    assert told < run.book.counts["steps"] / 1e-4 < 20.0 * told
+    assert told < run.metadata.counts["steps"] / 1e-4 < 20.0 * told
     with pytest.raises(
         SimulationError,
         match=r"'rail' is stiff.*1.7e\+08 steps in 1000 s. Take integrator=kt.integrators.Adaptive\('Radau'\)",

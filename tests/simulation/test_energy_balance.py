@@ -189,11 +189,11 @@ def test_trajectories_are_pickled_with_what_the_energy_balance_needs(integrator)
     )
     again = pickle.loads(pickle.dumps(run))
     assert np.array_equal(again.energy_balance.works["disturbance"], run.energy_balance.works["disturbance"])
-    assert again.book.method is run.book.method and str(again.report()) == str(run.report())
+    assert again.metadata.method is run.metadata.method and str(again.report()) == str(run.report())
 
 
 def test_a_trajectory_without_its_model_has_no_energy_balance():
     """The message says how to get it."""
     run = kt.simulate(pendulum(), [1.0], duration=0.01)
     with pytest.raises(KinetreeError, match="model=model"):
-        _ = dataclasses.replace(run, model=None, book=dataclasses.replace(run.book, kept={})).energy_balance
+        _ = dataclasses.replace(run, model=None, metadata=dataclasses.replace(run.metadata, kept={})).energy_balance

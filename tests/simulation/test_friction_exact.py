@@ -203,10 +203,10 @@ def test_the_energy_balance_has_the_force_and_the_work():
     held = kt.simulate(model, duration=0.1, inputs=kt.Inputs(tau=[2.0]), friction="exact").energy_balance
     assert held.others["force.dry friction"] == pytest.approx(-2.0, rel=1e-14) and held.work("dry friction") == 0.0
     run = kt.simulate(model, v0=[1.0], duration=0.5, friction="exact", record=kt.Record(every=7))
-    book = run.energy_balance
-    assert (book.others["force.dry friction"] == -3.0).all()
-    assert book.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
-    assert np.abs(book.remainder).max() < 3.0 * 1.0 * 1e-3  # tau_c v h
+    balance = run.energy_balance
+    assert (balance.others["force.dry friction"] == -3.0).all()
+    assert balance.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
+    assert np.abs(balance.remainder).max() < 3.0 * 1.0 * 1e-3  # tau_c v h
 
 
 def test_restored_runs_have_the_same_bits():

@@ -100,10 +100,10 @@ def test_the_drive_of_a_prescribed_joint_overcomes_friction():
     b = kt.ModelBuilder("mass")
     b.add_body("mass", joint=Prismatic((1, 0, 0)), joint_name="rail", mass=2.0, inertia=np.eye(3), dry_friction=3.0)
     run = kt.simulate(b.build(), duration=0.5, prescribed={"rail": Polynomial((0.0, 0.5))}, friction="exact")
-    book = run.energy_balance
-    assert book.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
-    assert book.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
-    assert book.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
+    balance = run.energy_balance
+    assert balance.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
+    assert balance.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
+    assert balance.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dp54", "implicit_midpoint", "bdf2"])

@@ -97,7 +97,7 @@ def test_a_broken_manifold_is_named():
     run = kt.simulate(kt.load("quadruped", floating_base=True), duration=0.02)
     q = run.q.copy()
     q[10:, 3:7] *= 1.0 + 1e-8
-    off = dataclasses.replace(run, q=q, book=dataclasses.replace(run.book, kept={}))
+    off = dataclasses.replace(run, q=q, metadata=dataclasses.replace(run.metadata, kept={}))
     assert only(off, "quaternion").time == run.time[10]
 
 

@@ -316,7 +316,7 @@ def test_errors_of_all_kinds_keep_the_trajectory():
         with pytest.raises(kt.errors.LimitError) as caught:
             kt.simulate(slider(upper=0.5), v0=[1.0], duration=1.0, dt=0.01, integrator=integrator, limits="raise")
         run = caught.value.trajectory
-        assert 0.4 < run.time[-1] <= 0.51 and run.book.failed
+        assert 0.4 < run.time[-1] <= 0.51 and run.metadata.failed
 
 
 def test_wrenches_with_a_memory_are_asked_once():
@@ -337,4 +337,4 @@ def test_wrenches_with_a_memory_are_asked_once():
     for _ in range(3):
         trajectory = run.trajectory()
     assert force.calls == 6 and trajectory.a[:, 0].tolist() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
-    assert trajectory.book.wrenches[:, 1, 3].tolist() == [1, 2, 3, 4, 5, 6]
+    assert trajectory.metadata.wrenches[:, 1, 3].tolist() == [1, 2, 3, 4, 5, 6]

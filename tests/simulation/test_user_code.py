@@ -65,7 +65,7 @@ class Element:
         return Wrapped()
 
     def _channels(self, run):
-        spoil((run.time, run.q, run.v, run.a, run.tau, run.kinetic_energy, run.book.wrenches)[self.which])
+        spoil((run.time, run.q, run.v, run.a, run.tau, run.kinetic_energy, run.metadata.wrenches)[self.which])
         return {}
 
 

@@ -196,7 +196,7 @@ class Channels(Mapping):
             if name in parts:
                 return parts[name]
             raise unknown_name("part", part, [key.rpartition(".")[2] for key in parts], f"frame {frame!r}")
-        known = run.model is not None or "energy_balance" in run.book.kept
+        known = run.model is not None or "energy_balance" in run.metadata.kept
         more = "" if known else " (loaded without its model: no energy balance)"
         raise unknown_name("channel", name, list(self), f"the run of {run.model_name!r}{more}")
 
@@ -222,7 +222,7 @@ class Channels(Mapping):
 
     def _balance(self) -> Mapping[str, np.ndarray]:
         run = self._run
-        return run.energy_balance.channels if run.model is not None or "energy_balance" in run.book.kept else {}
+        return run.energy_balance.channels if run.model is not None or "energy_balance" in run.metadata.kept else {}
 
 
 def with_channel(run, name: str, values, unit: str, description: str = "", labels=None):
@@ -259,7 +259,7 @@ def _is_taken(run, name: str) -> bool:
     known = (*BASE, *AXES, *BALANCE, *(x.name for x in run.extra))
     if name in known or name.partition(".")[0] in (BALANCE_KINDS if dot else ()) or (dot and head in frames):
         return True
-    return bool(Elements(run.book.elements).having("channels")) and name in run.energy_balance.others
+    return bool(Elements(run.metadata.elements).having("channels")) and name in run.energy_balance.others
 
 
 def frozen(values) -> np.ndarray:

@@ -39,7 +39,7 @@ def divergence(run) -> list[dict]:
         if not rate > 1.0:
             return []
         joint, t = labels[k], float(run.time[n])
-        per = "step" if run.steps is not None and run.book.every == 1 else "sample"
+        per = "step" if run.steps is not None and run.metadata.every == 1 else "sample"
         growth = f" {rate:.3g}-fold per {per}" if np.isfinite(rate) else " at once"
         text = (
             f"The motion diverges from t = {t:.6g} s on: the velocity of joint {joint!r} grows{growth}"
@@ -84,7 +84,7 @@ def _cause(run, k: int, fed: str, flips: float) -> str:
         )
     if fed:
         return f"; the controller feeds it ({fed}): has one of its gains the wrong sign, or is it too late?"
-    if run.book.wrenches is not None:
+    if run.metadata.wrenches is not None:
         return "; external wrenches act: do they grow with the motion?"
     if not fixed:
         return "."
@@ -94,7 +94,7 @@ def _cause(run, k: int, fed: str, flips: float) -> str:
 
 def _fed(run, n: int) -> tuple[int, str] | None:
     """Where a controller fed the motion while it could still be resolved, if that is most of its energy."""
-    if not run.book.controlled:
+    if not run.metadata.controlled:
         return None
     size = np.abs(run.v).max(axis=1)
     resolved = np.flatnonzero(size[n:] < RESOLVED / run.dt)  # beyond that a step is wider than the motion

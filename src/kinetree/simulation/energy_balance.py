@@ -191,7 +191,7 @@ def make_energy_balance(run) -> EnergyBalance:
     work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler; all
     other powers are integrated by cubics through four samples.
     """
-    model, book, time, v = run.model, run.book, run.time, run.v
+    model, metadata, time, v = run.model, run.metadata, run.time, run.v
     if model is None:
         raise KinetreeError(
             "Trajectory.energy_balance needs the model: load it with Trajectory.load(path, model=model)."
@@ -199,26 +199,26 @@ def make_energy_balance(run) -> EnergyBalance:
     system, now = System(model), clock(model, time)
     energies = _energies(run)
     channels = _passive_channels(run) | _element_channels(run)
-    asked, name = run.tau, "controller" if book.controlled else "joint forces"
-    if book.disturbance is not None:
-        asked = asked - book.disturbance
-        channels["disturbance"] = Channel("power", book.disturbance * v)
-    if np.any(asked) or book.controlled:
-        work = _held_work(system, run, asked) if book.held else None
+    asked, name = run.tau, "controller" if metadata.controlled else "joint forces"
+    if metadata.disturbance is not None:
+        asked = asked - metadata.disturbance
+        channels["disturbance"] = Channel("power", metadata.disturbance * v)
+    if np.any(asked) or metadata.controlled:
+        work = _held_work(system, run, asked) if metadata.held else None
         channels = {name: Channel("power", asked * v, work=work)} | channels
-    if book.wrenches is not None:
-        power = _wrench_power(model, run, now, book.wrenches, v)
+    if metadata.wrenches is not None:
+        power = _wrench_power(model, run, now, metadata.wrenches, v)
         work = None
-        if book.pushed:  # constant from one sample to the next: by the mean of the velocities at both
-            later = _wrench_power(model, run, now, np.roll(book.wrenches, 1, axis=0), arriving_velocities(run))
+        if metadata.pushed:  # constant from one sample to the next: by the mean of the velocities at both
+            later = _wrench_power(model, run, now, np.roll(metadata.wrenches, 1, axis=0), arriving_velocities(run))
             work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
         channels["external wrenches"] = Channel("power", power, work=work)
     if model.time_dependent:
-        forces = () if book.wrenches is None else (book.wrenches,)
+        forces = () if metadata.wrenches is None else (metadata.wrenches,)
         power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
         channels["prescribed motions"] = Channel("power", power)
     others, units = {}, {}
-    for element in Elements(book.elements).having("channels"):
+    for element in Elements(metadata.elements).having("channels"):
         for label, channel in element.channels(run).items():
             work = None if channel.work is None else copied(channel.work)
             channel = Channel(channel.kind, copied(channel.values), channel.unit, work)
@@ -235,7 +235,7 @@ def make_energy_balance(run) -> EnergyBalance:
         for key, channel in channels.items()
     }
     jumps = np.zeros(len(time))
-    for jump in book.jumps:
+    for jump in metadata.jumps:
         jumps[time >= jump.time] += jump.energy
     energy = sum(energies.values())
     remainder = energy - energy[0] - jumps - sum((_total(work) for work in works.values()), np.zeros(len(time)))
@@ -252,8 +252,8 @@ def make_energy_balance(run) -> EnergyBalance:
         quaternion_error=_quaternion_error(model, run.q),
         coupling_error=_coupling_error(model, run.q),
         others=others,
-        counts=dict(book.counts),
-        events=book.jumps,
+        counts=dict(metadata.counts),
+        events=metadata.jumps,
         labels=run.coordinates.velocity_labels,
         units=units,
         rounding=rounding(run, energies.values()).energy,
@@ -285,8 +285,8 @@ def _passive_channels(run) -> dict[str, Channel]:
                 parts[force.power_channel][:, k] += d
                 beyond[force.power_channel][:, k] += np.abs(depth)
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
-    euler = getattr(run.book.method, "name", None) == "semi_implicit" and run.book.every == 1
-    if euler and not any(getattr(element, "stops", False) for element in run.book.elements):
+    euler = getattr(run.metadata.method, "name", None) == "semi_implicit" and run.metadata.every == 1
+    if euler and not any(getattr(element, "stops", False) for element in run.metadata.elements):
         way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
         return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
     for name in channels:
@@ -355,8 +355,8 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
     if np.any(gravity):
         weight[:, 3:] = float(model.total_mass) * gravity
         weight[:, :3] = np.cross(System(model).function("center_of_mass")(run.q), weight[:, 3:])
-    if run.book.wrenches is not None:
-        weight = weight + run.book.wrenches[:, 1:].sum(axis=1)
+    if run.metadata.wrenches is not None:
+        weight = weight + run.metadata.wrenches[:, 1:].sum(axis=1)
     return momentum - momentum[0] - accumulated(run.time, weight)
 
 

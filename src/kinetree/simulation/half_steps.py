@@ -65,14 +65,14 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     what the motion amplifies is seen; what a controller would correct is not told apart from the recorded forces, so
     controlled runs are cut into stretches.
     """
-    book = run.book
-    if book.method is None or book.every != 1 or len(run) < 4 or Elements(book.elements).having("wrap"):
+    metadata = run.metadata
+    if metadata.method is None or metadata.every != 1 or len(run) < 4 or Elements(metadata.elements).having("wrap"):
         return None
-    system = System(run.model, book.wrenches is not None)
-    if hasattr(book.method(system), "get_state"):  # a method with a memory makes other steps from here
+    system = System(run.model, metadata.wrenches is not None)
+    if hasattr(metadata.method(system), "get_state"):  # a method with a memory makes other steps from here
         return None
-    steps, budget = len(run) - 1, BUDGET if getattr(book.method, "algorithm", None) else ITERATED
-    whole = not book.controlled and not book.jumps and steps <= budget
+    steps, budget = len(run) - 1, BUDGET if getattr(metadata.method, "algorithm", None) else ITERATED
+    whole = not metadata.controlled and not metadata.jumps and steps <= budget
     length = steps if whole else int(np.clip(steps // STRETCHES, 10, budget // STRETCHES))
     starts = np.arange(0, steps, length)
     starts = starts[np.unique(np.linspace(0, len(starts) - 1, min(STRETCHES, len(starts))).astype(int))]
@@ -93,15 +93,15 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     entry = int(np.argmax(changes[worst]))
     stretch = float(run.time[min(length, steps)] - run.time[0])
     return Comparison(
-        float(size[worst]), entry, float(run.time[first]), stretch, int(getattr(book.method, "order", 1)),
+        float(size[worst]), entry, float(run.time[first]), stretch, int(getattr(metadata.method, "order", 1)),
         float(np.linalg.norm(weight * rounding)) / total,
     )  # fmt: skip
 
 
 def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
     """Write the differences of velocity along one stretch into ``changes``."""
-    wrenches, model = run.book.wrenches, run.model
-    one, two = run.book.method(system), run.book.method(system)
+    wrenches, model = run.metadata.wrenches, run.model
+    one, two = run.metadata.method(system), run.metadata.method(system)
     q, v = np.ascontiguousarray(run.q[start]), np.ascontiguousarray(run.v[start])
     p, w = q, v
     for n in range(start, end):

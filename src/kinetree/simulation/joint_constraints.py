@@ -142,7 +142,7 @@ class JointConstraints(Element):
 
     def channels(self, run) -> dict[str, Channel]:
         """Power and work by kind, and the forces of each kind."""
-        forces = self._forces(run.model, run.time, run.q, run.v, run.tau, run.book.wrenches)
+        forces = self._forces(run.model, run.time, run.q, run.v, run.tau, run.metadata.wrenches)
         works, found = self._works(run.time, run.v.shape), {}
         for kind, row in ROWS.items():
             if kind not in works and not np.any(forces[kind]):

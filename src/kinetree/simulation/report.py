@@ -100,12 +100,12 @@ def make_report(run) -> Report:
         "; it ended early" if run.ended_early else ""
     )
     with np.errstate(all="ignore"):
-        found = divergence(run) if run.book.failed else []
+        found = divergence(run) if run.metadata.failed else []
         found = [Finding(**one) for one in found]
-        if run.book.failed and not found:
-            found = [Finding("failure", f"The run ended early: {run.book.failed}", None, float(run.time[-1]))]
-        if run.book.interrupted:
-            text = f"The run is partial: {run.book.interrupted}."
+        if run.metadata.failed and not found:
+            found = [Finding("failure", f"The run ended early: {run.metadata.failed}", None, float(run.time[-1]))]
+        if run.metadata.interrupted:
+            text = f"The run is partial: {run.metadata.interrupted}."
             found.append(Finding("interrupted", text, None, float(run.time[-1])))
         balance = run.energy_balance
         noise = rounding(run, balance.energies.values())
@@ -144,7 +144,8 @@ def _energy(run, balance, noise):
     worst = int(np.argmax(off))
     gained = "gained" if remainder[worst] > 0.0 else "lost"
     joint = run.coordinates.velocity_labels[k]
-    sparse = f" The samples are {run.book.every} steps apart, so the sums are coarse." if run.book.every > 1 else ""
+    every = run.metadata.every
+    sparse = f" The samples are {every} steps apart, so the sums are coarse." if every > 1 else ""
     fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
     return [
         Finding(
@@ -185,7 +186,7 @@ def _doubt(run, balance) -> tuple[np.ndarray, str]:
         return np.zeros(len(time)), ""
     source = max(found, key=lambda name: np.abs(_total(balance.powers[name])).max())
     doubt = DOUBTED * sum(found.values())
-    if run.steps is None or run.book.every > 1:
+    if run.steps is None or run.metadata.every > 1:
         speed, defect, inertia = _unexplained_velocities(run, slice(None))
         doubt[1:] += np.cumsum((inertia * defect * speed).sum(axis=1))
     return doubt, source
@@ -292,7 +293,7 @@ def _saturation(run, balance, noise):
             )
             continue
         at_top = (size >= top * (1.0 - 1e-12)) & moves
-        if run.book.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
+        if run.metadata.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
             n = int(np.argmax(at_top))
             found.append(
                 Finding(

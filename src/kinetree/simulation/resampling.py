@@ -9,8 +9,8 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 from kinetree.integrators.system import System, clock
-from kinetree.simulation.book import Book
 from kinetree.simulation.channels import frozen
+from kinetree.simulation.run_metadata import RunMetadata
 
 ROWS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
@@ -36,32 +36,32 @@ def take(run, rows: slice):
     if step < 0 or first >= last:
         raise ShapeError(f"run[{rows.start}:{rows.stop}:{rows.step}]: no samples in rising order among {len(run)}.")
     arrays = {name: getattr(run, name)[rows] for name in ROWS}
-    time, book = arrays["time"], run.book
+    time, metadata = arrays["time"], run.metadata
     end = (last - 1 - first) // step * step + first
     whole = first == 0 and end == len(run) - 1
-    new = Book(
-        method=book.method if step == 1 else None,
-        every=book.every * step,
-        controlled=book.controlled,
-        held=book.held and step == 1,
-        pushed=book.pushed and step == 1,
-        wrenches=None if book.wrenches is None else book.wrenches[rows],
-        disturbance=None if book.disturbance is None else book.disturbance[rows],
-        jumps=tuple(jump for jump in book.jumps if time[0] < jump.time <= time[-1]),
-        counts=dict(book.counts) if whole else {},
-        elements=book.elements,
-        failed=book.failed if end == len(run) - 1 else "",
-        interrupted=book.interrupted if end == len(run) - 1 else "",
+    new = RunMetadata(
+        method=metadata.method if step == 1 else None,
+        every=metadata.every * step,
+        controlled=metadata.controlled,
+        held=metadata.held and step == 1,
+        pushed=metadata.pushed and step == 1,
+        wrenches=None if metadata.wrenches is None else metadata.wrenches[rows],
+        disturbance=None if metadata.disturbance is None else metadata.disturbance[rows],
+        jumps=tuple(jump for jump in metadata.jumps if time[0] < jump.time <= time[-1]),
+        counts=dict(metadata.counts) if whole else {},
+        elements=metadata.elements,
+        failed=metadata.failed if end == len(run) - 1 else "",
+        interrupted=metadata.interrupted if end == len(run) - 1 else "",
     )
     part = (time[-1] - time[0]) / run.duration if run.duration > 0.0 else 1.0
     return replace(
         run,
         **arrays,
         dt=run.dt if run.steps is not None else run.dt * step,
-        steps=run.steps if whole or run.steps is None else book.every * (end - first),
+        steps=run.steps if whole or run.steps is None else metadata.every * (end - first),
         wall_time=run.wall_time * part,
         events=tuple(event for event in run.events if time[0] <= event.time <= time[-1]),
-        book=new,
+        metadata=new,
         extra=tuple(replace(x, time=time, values=x.values[rows]) for x in run.extra),
     )
 
@@ -101,19 +101,19 @@ def resample(run, dt: float | None = None, times=None):
     if run.model is None:
         raise KinetreeError("Trajectory.resample needs the model: load it with Trajectory.load(path, model=model).")
     q, v = run.state(times)
-    model, book = run.model, run.book
+    model, metadata = run.model, run.metadata
     before = np.clip(_rows_before(run, times), 0, len(run) - 1)
-    tau = run.tau[before] if book.held else _linear(run.time, run.tau, times)
-    wrenches = None if book.wrenches is None else _linear(run.time, book.wrenches, times)
-    disturbance = book.disturbance
+    tau = run.tau[before] if metadata.held else _linear(run.time, run.tau, times)
+    wrenches = None if metadata.wrenches is None else _linear(run.time, metadata.wrenches, times)
+    disturbance = metadata.disturbance
     if disturbance is not None:
-        disturbance = disturbance[before] if book.held else _linear(run.time, disturbance, times)
+        disturbance = disturbance[before] if metadata.held else _linear(run.time, disturbance, times)
     now, forces = clock(model, times), () if wrenches is None else (wrenches,)
     function = System(model, bool(forces)).function
-    new = Book(
-        controlled=book.controlled, wrenches=wrenches, disturbance=disturbance, elements=book.elements,
-        jumps=tuple(jump for jump in book.jumps if times[0] < jump.time <= times[-1]), failed=book.failed,
-        interrupted=book.interrupted,
+    new = RunMetadata(
+        controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, elements=metadata.elements,
+        jumps=tuple(jump for jump in metadata.jumps if times[0] < jump.time <= times[-1]), failed=metadata.failed,
+        interrupted=metadata.interrupted,
     )  # fmt: skip
     return replace(
         run,
@@ -129,7 +129,7 @@ def resample(run, dt: float | None = None, times=None):
         steps=None,
         wall_time=run.wall_time * ((times[-1] - times[0]) / run.duration if run.duration > 0.0 else 1.0),
         events=tuple(event for event in run.events if times[0] <= event.time <= times[-1]),
-        book=new,
+        metadata=new,
         extra=tuple(
             replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra
         ),
@@ -200,13 +200,13 @@ def _joined(one, two, tolerance: float, which: str):
         notes=tuple(dict.fromkeys((*one.notes, *two.notes))),
         events=(*one.events, *(replace(event, time=event.time + shift) for event in two.events)),
         model=model,
-        book=_joined_book(one, two, shift),
+        metadata=_joined_metadata(one, two, shift),
         extra=tuple(extra),
     )
 
 
-def _joined_book(one, two, shift: float) -> Book:
-    a, b = one.book, two.book
+def _joined_metadata(one, two, shift: float) -> RunMetadata:
+    a, b = one.metadata, two.metadata
     rows = {}
     for name in ("wrenches", "disturbance"):
         first, second = getattr(a, name), getattr(b, name)
@@ -216,7 +216,7 @@ def _joined_book(one, two, shift: float) -> Book:
             second = np.zeros((len(two), *shape)) if second is None else second
             rows[name] = np.concatenate((first[:-1], second))
     same = a.method == b.method and a.every == b.every and one.dt == two.dt
-    return Book(
+    return RunMetadata(
         method=a.method if same else None,
         every=a.every if same else max(a.every, b.every, 2),
         controlled=a.controlled or b.controlled,

@@ -60,13 +60,13 @@ def rounding(run, energies) -> Rounding:
     """
     model, v, span = run.model, run.v, max(run.duration, 1e-300)
     system, now = System(model), clock(model, run.time)
-    steps = max(int(run.steps or run.book.counts.get("steps") or 0), len(run), LEAST_STEPS)
+    steps = max(int(run.steps or run.metadata.counts.get("steps") or 0), len(run), LEAST_STEPS)
     unit = EPS * steps
     forces = [run.tau, system.function("gravity_forces")(run.q, *now)]
     elastic, _, _ = passive_terms(model, list(run.q.T), list(v.T))
     forces.append(np.array([np.broadcast_to(x, len(run)) for x in elastic]).T.reshape(v.shape))
-    if run.book.wrenches is not None:
-        forces.append(system.function("external_forces")(run.q, run.book.wrenches))
+    if run.metadata.wrenches is not None:
+        forces.append(system.function("external_forces")(run.q, run.metadata.wrenches))
     forces = sum(np.abs(x).max(axis=0, initial=0.0) for x in forces)
     weight = float(model.total_mass) * float(np.linalg.norm(np.array(list(model.gravity), dtype=float)))
     force = max(float(forces.max(initial=0.0)), weight)

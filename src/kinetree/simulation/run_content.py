@@ -17,7 +17,7 @@ EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
 BALANCE = (
     "energy.kinetic", "energy.armature", "work.jumps", "remainder", "quaternion_error", "coupling_error"
 )  # fmt: skip
-BOOK_ARRAYS = ("wrenches", "disturbance")
+METADATA_ARRAYS = ("wrenches", "disturbance")
 
 # A type; a tuple of alternatives; [of each entry]; {name: of its value}, "?" behind names that may be missing and the
 # type str for any name.
@@ -113,7 +113,7 @@ def check_settings(path: Path, meta: dict, session: dict) -> None:
     if any(len(x) != len(c["velocity_labels"]) for x in meta.get("stops", {}).values()):
         raise foreign(path, "its stops are not one for each velocity coordinate")
     if meta.get("book", {}).get("every", 1) < 1:
-        raise foreign(path, f"its samples are {meta['book']['every']} steps apart")
+        raise foreign(path, f"its samples are {meta['metadata']['every']} steps apart")
     for x in meta.get("extra", ()):
         if not isinstance(x["units"], str) and len(x["units"]) != len(x["labels"]):
             raise foreign(path, f"channel {x['name']!r} has not a unit for each label")

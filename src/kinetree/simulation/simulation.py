@@ -28,7 +28,6 @@ from kinetree.integrators.system import clock as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveMarch
-from kinetree.simulation.book import Book
 from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
@@ -41,6 +40,7 @@ from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Recor
 from kinetree.simulation.plan import plan
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.provenance import provenance, this_session
+from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.setup import refuse_endless
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.step_loop import (
@@ -504,14 +504,14 @@ class Simulation:
             notes=self.notes,
             events=self.events,
             model=self.model,
-            book=self._book(T, wrenches, ended),
+            metadata=self._metadata(T, wrenches, ended),
             provenance=provenance(*self._origin),
         )
 
-    def _book(self, times, wrenches, ended: dict[str, str]) -> Book:
+    def _metadata(self, times, wrenches, ended: dict[str, str]) -> RunMetadata:
         fixed, drive = self._stepper is not None, self._drive
         counts = self.counts | ({"steps": self._at.count} if fixed else {})
-        return Book(
+        return RunMetadata(
             method=None if self._is_adaptive else self._method,
             every=self._every,
             controlled=drive.controlled,

@@ -15,7 +15,6 @@ from kinetree.integrators import FIXED_STEP
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.events import Occurrence
 from kinetree.model import Model
-from kinetree.simulation.book import Book
 from kinetree.simulation.channels import Quantity, frozen
 from kinetree.simulation.components import Jump
 from kinetree.simulation.energy_balance import EnergyBalance
@@ -23,17 +22,18 @@ from kinetree.simulation.provenance import Provenance, Session
 from kinetree.simulation.run_archives import SUFFIXES, Hdf5, Npz, foreign, read_json, reading
 from kinetree.simulation.run_content import (
     ARRAYS,
-    BOOK_ARRAYS,
     EVENT_ARRAYS,
+    METADATA_ARRAYS,
     check_numbers,
     check_settings,
     expected_arrays,
 )
+from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.snapshot import fingerprint
 from kinetree.simulation.tables import load_csv, save_csv
 
 SETTINGS = ("model_name", "integrator", "dt", "steps", "notes")
-BOOK_VALUES = ("every", "controlled", "held", "pushed", "counts", "failed", "interrupted")
+METADATA_VALUES = ("every", "controlled", "held", "pushed", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
 BALANCE_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
 VERSION = 3  # of what is in the files; 1 had no events, energy balance, wrenches and added channels, 2 no provenance
@@ -142,8 +142,9 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
     """
     arrays = {name: getattr(run, name) for name in ARRAYS}
     arrays |= {x.name: x.values for x in run.extra}
-    book = run.book
-    arrays |= {f"book.{name}": getattr(book, name) for name in BOOK_ARRAYS if getattr(book, name) is not None}
+    metadata = run.metadata
+    noted = {name: getattr(metadata, name) for name in METADATA_ARRAYS}
+    arrays |= {f"book.{name}": values for name, values in noted.items() if values is not None}
     if run.events:
         arrays |= {f"events.{name}": np.array([getattr(e, name) for e in run.events]) for name in EVENT_ARRAYS}
     origin = asdict(run.provenance)
@@ -160,20 +161,20 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
             for x in run.events
         ],
         "book": {
-            "method": getattr(book.method, "name", None),
-            "every": int(book.every),
-            "controlled": bool(book.controlled),
-            "held": bool(book.held),
-            "pushed": bool(book.pushed),
-            "counts": {name: int(count) for name, count in book.counts.items()},
-            "jumps": [asdict(jump) for jump in book.jumps],
-            "failed": book.failed,
-            "interrupted": book.interrupted,
+            "method": getattr(metadata.method, "name", None),
+            "every": int(metadata.every),
+            "controlled": bool(metadata.controlled),
+            "held": bool(metadata.held),
+            "pushed": bool(metadata.pushed),
+            "counts": {name: int(count) for name, count in metadata.counts.items()},
+            "jumps": [asdict(jump) for jump in metadata.jumps],
+            "failed": metadata.failed,
+            "interrupted": metadata.interrupted,
         },
     }
     if run.model is not None:
         meta["stops"] = {name: np.asarray(getattr(run.model, name), dtype=float).tolist() for name in STOPS}
-    if energy_balance and (run.model is not None or "energy_balance" in book.kept):
+    if energy_balance and (run.model is not None or "energy_balance" in metadata.kept):
         found = run.energy_balance
         arrays |= found.channels
         meta["ledger"] = {
@@ -199,14 +200,14 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
     origin = Provenance(**meta.get("provenance", {}), session=here)
     about = meta.get("book", {})
     jumps = tuple(Jump(**jump) for jump in about.get("jumps", ()))
-    book = Book(
+    metadata = RunMetadata(
         method=FIXED_STEP.get(about.get("method")),
         jumps=jumps,
-        **{name: about[name] for name in BOOK_VALUES if name in about},
-        **{name: frozen(arrays[f"book.{name}"]) for name in BOOK_ARRAYS if f"book.{name}" in arrays},
+        **{name: about[name] for name in METADATA_VALUES if name in about},
+        **{name: frozen(arrays[f"book.{name}"]) for name in METADATA_ARRAYS if f"book.{name}" in arrays},
     )
     if "ledger" in meta:
-        book.kept["energy_balance"] = _balance(meta["ledger"], arrays, jumps)
+        metadata.kept["energy_balance"] = _balance(meta["ledger"], arrays, jumps)
     events = tuple(
         Occurrence(
             event["name"],
@@ -232,7 +233,7 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
     )
     columns = {name: arrays[name] for name in ARRAYS}
     return Trajectory(
-        **columns, **settings, coordinates=coordinates, events=events, book=book, extra=extra, provenance=origin
+        **columns, **settings, coordinates=coordinates, events=events, metadata=metadata, extra=extra, provenance=origin
     )
 
 

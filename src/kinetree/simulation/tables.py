@@ -13,9 +13,9 @@ import numpy as np
 from kinetree.errors import FileFormatError
 from kinetree.files import replacing
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.simulation.book import Book
 from kinetree.simulation.channels import ENERGIES, STATES, Quantity, frozen
 from kinetree.simulation.run_archives import reading
+from kinetree.simulation.run_metadata import RunMetadata
 
 TIME = "time [s]"
 PARTIAL = "# partial: "
@@ -117,7 +117,7 @@ def _run_of(path: Path, header: list[str], rows: list[list[str]], partial: str):
         dt=float(np.median(np.diff(time))) if len(time) > 1 else 0.0,
         notes=(f"read from {path.name!r}: settings, events and the energy balance are not in tables",),
         extra=extra,
-        book=Book(interrupted=partial),
+        metadata=RunMetadata(interrupted=partial),
     )
 
 

@@ -23,9 +23,9 @@ from kinetree.arguments import (
 )
 from kinetree.errors import KinetreeError, NonFiniteError
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.simulation.book import Book
 from kinetree.simulation.interpolation import interpolate
 from kinetree.simulation.provenance import Provenance
+from kinetree.simulation.run_metadata import RunMetadata
 
 a_run = of_kind("Trajectory", "time", "resample")
 
@@ -61,7 +61,7 @@ class Trajectory:
         What happened, in the order of time.
     model : Model or None
         The model as simulated; it is not saved in files.
-    book : Book
+    metadata : RunMetadata
         What the energy balance is made of beside the samples.
     extra : tuple of Quantity
         Channels that the user added.
@@ -86,7 +86,7 @@ class Trajectory:
     notes: tuple[str, ...] = ()
     events: tuple = ()
     model: object = field(default=None)
-    book: Book = field(default_factory=Book)
+    metadata: RunMetadata = field(default_factory=RunMetadata)
     extra: tuple = ()
     provenance: Provenance = Provenance()
 
@@ -111,7 +111,7 @@ class Trajectory:
     @property
     def ended_early(self) -> str:
         """Why the run ended before its time, such as "interrupted by Ctrl-C at t = 0.12 s"; empty if it did not."""
-        return self.book.failed or self.book.interrupted
+        return self.metadata.failed or self.metadata.interrupted
 
     @property
     def real_time_factor(self) -> float:
@@ -143,11 +143,11 @@ class Trajectory:
         KinetreeError
             The trajectory was loaded without its model.
         """
-        if "energy_balance" not in self.book.kept:
+        if "energy_balance" not in self.metadata.kept:
             from kinetree.simulation.energy_balance import make_energy_balance
 
-            self.book.kept["energy_balance"] = make_energy_balance(self)
-        return self.book.kept["energy_balance"]
+            self.metadata.kept["energy_balance"] = make_energy_balance(self)
+        return self.metadata.kept["energy_balance"]
 
     def report(self):
         """Say in words what is off in this run, and where it began.
@@ -157,11 +157,11 @@ class Trajectory:
         Report
             It prints as text; ``report.findings`` has the parts, ``report.ok`` whether there are none that matter.
         """
-        if "report" not in self.book.kept:
+        if "report" not in self.metadata.kept:
             from kinetree.simulation.report import make_report
 
-            self.book.kept["report"] = make_report(self)
-        return self.book.kept["report"]
+            self.metadata.kept["report"] = make_report(self)
+        return self.metadata.kept["report"]
 
     @checked(t=an_array)
     def state(self, t) -> tuple[np.ndarray, np.ndarray]:

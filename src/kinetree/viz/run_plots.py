@@ -334,7 +334,7 @@ def _sum(x: np.ndarray) -> np.ndarray:
 
 
 def _has_balance(run) -> bool:
-    return run.model is not None or "energy_balance" in run.book.kept
+    return run.model is not None or "energy_balance" in run.metadata.kept
 
 
 def _is_plain(coordinates, k: int) -> bool:

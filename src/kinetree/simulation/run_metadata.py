@@ -1,4 +1,4 @@
-"""What a run notes beside its samples, from which the energy balance is made when someone asks for it."""
+"""The metadata of a run beside its samples, from which the energy balance is computed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kinetree.integrators.user_code import lock
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Book:
-    """The side data of a run.
+class RunMetadata:
+    """Settings and records of a run beside its samples.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Book:
     wrenches : (T, nb, 6) array or None
         External wrenches at the samples.
     disturbance : (T, nv) array or None
-        The part of tau that nobody asked for.
+        The part of tau that the disturbance added.
     jumps : tuple of Jump
         Changes of state in an instant.
     counts : dict
@@ -41,7 +41,7 @@ class Book:
     interrupted : str
         What ended the run before its time, if that was not the motion: Ctrl-C, an error in the user's code.
     kept : dict
-        What was computed from these data, once.
+        Results computed from these data, once.
     """
 
     method: object = None
@@ -69,6 +69,6 @@ class Book:
         return _again, (own | {"method": method, "kept": {}},)
 
 
-def _again(own: dict) -> Book:
+def _again(own: dict) -> RunMetadata:
     method = own["method"]
-    return Book(**(own | {"method": FIXED_STEP[method] if isinstance(method, str) else method}))
+    return RunMetadata(**(own | {"method": FIXED_STEP[method] if isinstance(method, str) else method}))
