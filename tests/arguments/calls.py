@@ -216,7 +216,7 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "surgery.augmented_bodies": (surgery.augmented_bodies, dict(model=m, floating=None)),
         "surgery.base_parameter_count": (surgery.base_parameter_count, dict(model=m)),
-        "surgery.expand_rotors": (surgery.expand_rotors, dict(model=m)),
+        "surgery.expand_gears": (surgery.expand_gears, dict(model=m)),
         "surgery.simplify_inertias": (surgery.simplify_inertias, dict(model=m, form="inertia")),
         "surgery.retree": (
             surgery.retree,

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.integrators.variational import legendre
 from kinetree.joints import Spherical, SphericalExponential
-from kinetree.model.rotors import GearedRotor
+from kinetree.model.gears import GearedRotor
 from kinetree.spatial import Vector3
 from tests.simulation.test_orders import start, tree
 

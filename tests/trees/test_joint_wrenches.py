@@ -101,7 +101,7 @@ def test_joint_forces_of_pinocchio(floating):
 def test_rotors_are_parts_of_their_stators(seed):
     """What the bodies' joints carry is the same when the rotors are bodies of their own."""
     model = geared_tree(6, seed)
-    explicit = kt.surgery.expand_rotors(model)
+    explicit = kt.surgery.expand_gears(model)
     q, v, a, _ = state(model, seed)
     more = explicit.nv - model.nv
     with kt.interpreted():

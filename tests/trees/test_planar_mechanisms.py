@@ -27,7 +27,7 @@ from kinetree.joints import (
     Revolute,
     Sinusoid,
 )
-from kinetree.model.rotors import GearedRotor
+from kinetree.model.gears import GearedRotor
 from kinetree.spatial import (
     ArticulatedInertia,
     AxialRotation,

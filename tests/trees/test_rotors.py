@@ -59,7 +59,7 @@ def with_rotors_following(explicit, model, q, v, a):
 def test_joint_forces_are_those_of_rotors_that_are_bodies(seed, near):
     """rnea with rotors = inverse dynamics of the tree in which they are bodies, coupled to their joints."""
     model = tree(seed, near)
-    explicit = kt.surgery.expand_rotors(model)
+    explicit = kt.surgery.expand_gears(model)
     q, v, a, _ = state(model, seed)
     expected = kt.inverse_dynamics(explicit, *with_rotors_following(explicit, model, q, v, a))
     found = kt.rnea(model, q, v, a)
@@ -71,7 +71,7 @@ def test_joint_forces_are_those_of_rotors_that_are_bodies(seed, near):
 def test_accelerations_are_those_of_rotors_that_are_bodies(seed, near):
     """aba with rotors = forward dynamics of the explicit mechanism, whose G^T M G is the mass matrix."""
     model = tree(seed, near)
-    explicit = kt.surgery.expand_rotors(model)
+    explicit = kt.surgery.expand_gears(model)
     q, v, _, tau = state(model, seed)
     state_there = with_rotors_following(explicit, model, q, v, tau)[:2]
     forces = np.concatenate([tau, np.zeros(explicit.nv - model.nv)])
@@ -84,7 +84,7 @@ def test_accelerations_are_those_of_rotors_that_are_bodies(seed, near):
 def test_mass_matrix_is_the_projected_one(seed):
     """crba = G^T M G of the explicit mechanism (book, eq. 9.27)."""
     model = tree(seed, False)
-    explicit = kt.surgery.expand_rotors(model)
+    explicit = kt.surgery.expand_gears(model)
     q = model.random_q(np.random.default_rng(seed))
     zero = np.zeros(model.nv)
     G = np.eye(explicit.nv, model.nv)
@@ -100,7 +100,7 @@ def test_momentum_is_that_of_rotors_that_are_bodies(seed):
     """Momentum of a floating mechanism, the spin of the rotors included; those on the world have no part in it."""
     model = tree(seed, False)
     model = model.replace(rotors=[rotor for rotor in model.rotors if rotor.body])
-    explicit = kt.surgery.expand_rotors(model)
+    explicit = kt.surgery.expand_gears(model)
     q, v, a, _ = state(model, seed)
     q_there, v_there, _ = with_rotors_following(explicit, model, q, v, a)
     close(kt.momentum(model, q, v), kt.momentum(explicit, q_there, v_there))
@@ -437,7 +437,7 @@ def test_attached_and_renamed_robots_keep_their_rotors():
         both = kt.surgery.attach(both, geared_arm(), at="torso", prefix=side)
     assert [rotor.name for rotor in both.rotors] == ["left_motor", "left_flywheel", "right_motor", "right_flywheel"]
     q, v = both.random_state(np.random.default_rng(1))
-    explicit = kt.surgery.expand_rotors(both)
+    explicit = kt.surgery.expand_gears(both)
     q_there, v_there, _ = with_rotors_following(explicit, both, q, v, v)
     close(kt.kinetic_energy(both, q, v), kt.kinetic_energy(explicit, q_there, v_there))
 
@@ -462,7 +462,7 @@ def test_algorithms_that_know_no_rotors_refuse_them():
 
     spec = ALGORITHMS.pop("knows_no_rotors")
     assert spec.function(kt.models.double_pendulum(), [1.0, 2.0]) == 0.0
-    with pytest.raises(UnsupportedError, match=r"knows_no_rotors .*'motor', 'flywheel'.*expand_rotors"):
+    with pytest.raises(UnsupportedError, match=r"knows_no_rotors .*'motor', 'flywheel'.*expand_gears"):
         spec.function(geared_arm(), [1.0, 2.0])
 
 

@@ -33,7 +33,7 @@ def refuse_gears(model, name: str) -> None:
     if model.rotors:
         names = ", ".join(repr(rotor.name) for rotor in model.rotors[:4]) + (", ..." if len(model.rotors) > 4 else "")
         raise UnsupportedError(
-            f"{name} does not compute geared rotors; model {model.name!r} has {names}. kt.surgery.expand_rotors(model) "
+            f"{name} does not compute geared rotors; model {model.name!r} has {names}. kt.surgery.expand_gears(model) "
             "makes bodies and couplings of them; model.replace(rotors=()) locks them in their stators",
             algorithm=name,
             model=model.name,

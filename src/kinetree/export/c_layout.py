@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
+from kinetree.model.gears import gear_unit
 from kinetree.native.c_names import comment, identifiers
 
 _FORCE = {"rad/s": "N m", "m/s": "N"}
@@ -132,10 +133,8 @@ def number_unit(model, name: str) -> str:
         return _BODY_UNITS[kind]
     if last == "mass":
         return "kg"
-    if last in ("ratio", "axial_inertia"):  # of a geared rotor
-        rotor = next((rotor for rotor in model.rotors if rotor.name == head), None)
-        per = rotor and model.joints[rotor.joint].velocity_units[0].removesuffix("/s")
-        return "kg m^2" if last == "axial_inertia" else "rad/m" if per == "m" else "1"
+    if last in ("ratio", "axial_inertia"):
+        return gear_unit(model, head, last)
     if last in POSITION_PARAMETERS:
         return dict(zip(model.position_labels, model.position_units, strict=True)).get(head, "1")
     rate = dict(zip(model.velocity_labels, model.velocity_units, strict=True)).get(head, "1/s")

@@ -37,6 +37,12 @@ class UnsupportedFeatures:
         if name:
             names.append(name)
 
+    def add_parts(self) -> None:
+        """The parts of the model that no format has."""
+        for kind, parts in (("geared rotors", self.model.rotors), ("force elements", self.model.elements)):
+            for part in parts:
+                self.add(kind, repr(part.name))
+
     def omit(self, what: str, name: str = "") -> None:
         """A kind of thing that the format does not support and that no dynamics depend on, and where: never refused."""
         names = self._omitted.setdefault(what, [])

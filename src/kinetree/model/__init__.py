@@ -15,11 +15,11 @@ from kinetree.model.equipment import (
     ViaPoint,
     WrapShape,
 )
+from kinetree.model.gears import GearedRotor
 from kinetree.model.graph import MechanismGraph
 from kinetree.model.model import Model
 from kinetree.model.numbers import Numbers
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
-from kinetree.model.rotors import GearedRotor
 from kinetree.model.scalar_model import ScalarModel
 
 __all__ = [

@@ -16,10 +16,10 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, check_forc
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
 from kinetree.model.equipment import Equipment
+from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
 from kinetree.model.parts import Frame, Geometry, Report, numeric, one_number, pose_of_transform, transform_of_pose
 from kinetree.model.plane import refuse_planar
-from kinetree.model.rotors import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.topology import regular_order
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler
@@ -151,7 +151,7 @@ class ModelBuilder:
         self._frames: dict[str, tuple[str, Transform]] = {}
         self._constraints: list[Constraint] = []
         self._forces: list[ForceElement] = []
-        self._rotors: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
+        self._gears: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
         self._world_geometry: list[Geometry] = []
         self._world_inertia = Inertia.zero()
         self._welded: dict[str, str] = {}  # fixed joints that an earlier build merged away
@@ -201,10 +201,11 @@ class ModelBuilder:
         for frame in model.frames:
             if frame.name != model.body_names[frame.body] or not frame.is_identity:
                 builder._frames[frame.name] = (model.body_names[frame.body], frame.X_FB)
-        names = model.joint_names
         builder._constraints = list(model.without_loops)
         builder._forces = list(model.elements)
-        builder._rotors = [(names[rotor.joint], model.body_names[rotor.body], rotor) for rotor in model.rotors]
+        builder._gears = [
+            (model.joint_name(rotor.joint), model.body_names[rotor.body], rotor) for rotor in model.rotors
+        ]
         return builder
 
     @checked(name=a_name, parent=a_name, joint_name=a_name, geometry=several(a_geometry))
@@ -450,7 +451,7 @@ class ModelBuilder:
         ('motor', 0.2)
         """
         what = f"model {self.name!r}: rotor {name!r}"
-        if any(rotor.name == name for _, _, rotor in self._rotors):
+        if any(rotor.name == name for _, _, rotor in self._gears):
             raise DuplicateNameError(f"model {self.name!r}: two rotors are named {name!r}", kind="rotor", name=name)
         if joint not in self._joint_names:
             raise unknown_name("joint", joint, self._joint_names, what)
@@ -468,7 +469,7 @@ class ModelBuilder:
             stator.inertia = stator.inertia + rotor.locked_inertia
         elif not included:
             self._world_inertia = self._world_inertia + rotor.locked_inertia
-        self._rotors.append((joint, body, rotor))
+        self._gears.append((joint, body, rotor))
 
     def note(self, level: str, where: str, message: str) -> None:
         """Add an entry to the report: level "info", "warning" or "dropped", the place, and the message."""
@@ -602,7 +603,7 @@ class _Assembly:
 
     def _rotors(self):
         number = {body.joint_name: i for i, body in enumerate(map(self.bodies.get, self.kept)) if i}
-        for joint, stator, rotor in self.builder._rotors:
+        for joint, stator, rotor in self.builder._gears:
             if joint in self.welded:
                 raise ModelError(f"rotor {rotor.name!r} is geared to joint {joint!r}, which is fixed", joint=joint)
             if joint not in number:

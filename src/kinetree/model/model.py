@@ -19,6 +19,7 @@ from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
+from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_forces import check_number_names, entered_forces, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
@@ -30,7 +31,6 @@ from kinetree.model.numbers import (
 )
 from kinetree.model.parts import Frame, Geometry, Report, numeric
 from kinetree.model.ranges import drawn, position_ranges
-from kinetree.model.rotors import GearedRotor, checked_rotors
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.topology import check_regular
 from kinetree.model.tree import Tree
@@ -602,7 +602,6 @@ class Model(JointArrays):
         pattern = tuple("x" if free else format(value, "g") for free, value in self.number_pattern())
         frames = tuple((f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in self.frames)
         forces = tuple(element.structure() for element in self.elements)
-        rotors = tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in self.rotors)
         own = tuple((*(x for row in X.E.matrix.rows for x in row), *X.r) for X in self.X_user)
         return (
             ("dimension", self.algebra.dimension),
@@ -610,8 +609,8 @@ class Model(JointArrays):
             ("joints", tuple(map(repr, self.joints))),
             ("rotations", rotations),
             ("numbers", pattern),
-            ("constraints", tuple(c.structure(self) for c in self.constraints), self.independent_rows()),
-            ("rotors", rotors),
+            ("constraints", (tuple(c.structure(self) for c in self.constraints), self.independent_rows())),
+            ("rotors", gear_structure(self)),
             ("forces", forces),
             ("frames", frames),
             ("own frames", own),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.forces.registry import POSITION_PARAMETERS, VELOCITY_PARAMETERS
+from kinetree.model.gears import gear_numbers, gears_with_numbers
 from kinetree.model.parts import INERTIA_NAMES
 from kinetree.spatial import Inertia, Symmetric3, Vector2, Vector3
 from kinetree.spatial.algebra import SPATIAL
@@ -25,7 +26,7 @@ class Numbers:
     ----------
     names : tuple of str
         "forearm.mass", "forearm.h.x" (first moment), "forearm.I.xx" (about the body's origin), "elbow.r.x" (offset
-        of the joint in the parent body), "gravity.z", "elbow.armature", "motor.ratio" (of a geared rotor),
+        of the joint in the parent body), "gravity.z", "elbow.armature", "motor.ratio" (of a gear),
         "cable.stiffness" (of a force element).
     values : (n,) array
         In the units of each [SI].
@@ -62,9 +63,7 @@ def entries(model) -> Iterator[tuple[str, object]]:
     for name in POSITION_PARAMETERS:
         for label, x in zip(model.position_labels, getattr(model, name), strict=True):
             yield f"{label}.{name}", x
-    for rotor in model.rotors:
-        yield f"{rotor.name}.ratio", rotor.ratio
-        yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
+    yield from gear_numbers(model)
     for element in model.elements:
         for name, x in element.numbers().items():
             yield f"{element.name}.{name}", x
@@ -118,9 +117,7 @@ def rebuilt(model, values) -> dict[str, object]:
         parts[name] = tuple(take(model.nv))
     for name in POSITION_PARAMETERS:
         parts[name] = tuple(take(model.nq))
-    parts["rotors"] = tuple(
-        replace(rotor, ratio=ratio, axial_inertia=J) for rotor in model.rotors for ratio, J in [take(2)]
-    )
+    parts |= gears_with_numbers(model, take)
     parts["elements"] = tuple(element.with_numbers(take(len(element.numbers()))) for element in model.elements)
     parts["constraints"] = tuple(c.with_numbers(take(len(c.numbers()))) for c in model.constraints)
     return parts

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.joints.contract import Joint
 from kinetree.joints.same_coordinates import SameCoordinates
+from kinetree.model.gears import gears_in_plane
 from kinetree.model.model import Model
 from kinetree.model.parts import read_only
 from kinetree.model.plane import axes_across, plane_of, refuse_planar
@@ -105,7 +105,7 @@ class PlanarModel(Model):
             gravity=_along(axes[0], model.gravity),
             frames=tuple(frames),
             constraints=tuple(c for c in model.constraints if not c.frames),
-            rotors=tuple(replace(r, axis=(axes[r.body] @ r.axis).z) for r in model.rotors),  # the rest is constrained
+            **gears_in_plane(model, axes),
             X_user=(PlanarTransform.identity(),) * model.nb,
             functions={},
             _axes=tuple(frame_axes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kinetree.model.gears import gears_seen_from
 from kinetree.model.link_frames import Links, cheapest_links
 from kinetree.model.parts import Frame, pose_of_transform
 from kinetree.spatial import IdentityRotation, Transform, Vector3
@@ -40,7 +41,7 @@ def reframed(model):
         "X_T": links.X_T,
         "I": tuple(turn[i] @ I for i, I in enumerate(model.I)),
         "frames": tuple(frames),
-        "rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors),
+        **gears_seen_from(model, turn),
         "geometry": tuple(
             tuple(shape.seen_from(turn[i].inverse()) for shape in shapes) for i, shapes in enumerate(model.geometry)
         ),

@@ -27,7 +27,7 @@ class ScalarModel(Tree):
     are not structural zeros.
     """
 
-    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, "rotors", "joint_forces", "elements")
+    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, *Tree.NUMBERED)
 
     def __init__(self, model: Tree, values: Sequence) -> None:
         values = list(values)

@@ -28,6 +28,7 @@ class Tree:
         "q_slice", "v_slice", "depth", "_children", "_body_numbers", "_joint_numbers", "_frame_numbers", "_welded",
         "_limited", "unsupported", "X_user", "time_dependent", "_clock", "algebra", "_independent_rows",
     )  # fmt: skip
+    NUMBERED = ("rotors", "joint_forces", "elements")  # parts with numbers of their own
     __slots__ = STRUCTURE
     name: str
     body_names: tuple[str, ...]

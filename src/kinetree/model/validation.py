@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError, ShapeError
 from kinetree.joints import Joint
+from kinetree.model.gears import reflected_inertia
 from kinetree.model.parts import check_position, check_rotation, numeric, one_number
 from kinetree.spatial import Inertia, Transform
 
@@ -127,7 +128,7 @@ def check_inertia(what: str, mass: float, I_com: np.ndarray, rounding: float = 0
         if largest > rounding:
             raise InertiaError(
                 f"{what}: mass is 0, but the rotational inertia is not (largest entry {largest:.6g} kg m^2). A body "
-                "without mass has none; the inertia of a rotor belongs into armature=.",
+                "without mass has none; the reflected inertia of a motor belongs into armature=.",
                 mass=mass,
                 inertia=I_com,
             )
@@ -254,10 +255,8 @@ def _inertia_about_joint(model, i: int, S: Sequence, I: Inertia) -> tuple[np.nda
         column in S
     ])  # fmt: skip
     armature = np.array(model.armature[k : k + len(S)], dtype=float)
-    for rotor in model.rotors:  # those in a body that the joint moves turn less or more than by the ratio
-        if rotor.joint == i:
-            spin = float(rotor.axis.dot(S[0].angular)) if rotor.body == i else 0.0
-            armature += rotor.axial_inertia * rotor.ratio * (rotor.ratio + 2.0 * spin)
+    if len(S) == 1:
+        armature += reflected_inertia(model, i, S[0].angular)
     return D + np.diag(armature), bound + armature
 
 

@@ -44,7 +44,7 @@ class Provenance:
     digest : str
         Of the model that was given, its shape and numbers: equal for the same model in any process.
     simulated_digest : str
-        Of the model as simulated, with the stops, rotors and other things that the run added.
+        Of the model as simulated, with the stops and other things that the run added.
     seed : int or None
         Of the random start.
     session : Session

@@ -7,14 +7,14 @@ Every function takes frozen models and returns a new one, on which the same call
 from kinetree.surgery.bases import reroot, with_base
 from kinetree.surgery.cutting import prune, submodel
 from kinetree.surgery.equivalence import Simplification, augmented_bodies, base_parameter_count, simplify_inertias
+from kinetree.surgery.expansion import expand_gears
 from kinetree.surgery.joining import add_payload, attach
 from kinetree.surgery.locking import lock, merge_fixed
 from kinetree.surgery.naming import rename
-from kinetree.surgery.rotors import expand_rotors
 from kinetree.surgery.states import StateMap
 from kinetree.surgery.trees import retree
 
 __all__ = [
-    "Simplification", "StateMap", "add_payload", "attach", "augmented_bodies", "base_parameter_count", "expand_rotors",
+    "Simplification", "StateMap", "add_payload", "attach", "augmented_bodies", "base_parameter_count", "expand_gears",
     "lock", "merge_fixed", "prune", "rename", "reroot", "retree", "simplify_inertias", "submodel", "with_base",
 ]  # fmt: skip

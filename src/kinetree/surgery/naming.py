@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
+from kinetree.surgery import gears
 from kinetree.surgery.model_editor import ModelEditor
 
 Names = Mapping[str, str] | Callable[[str], str] | None
@@ -66,7 +66,7 @@ def rename(
     editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
-    owned += [part.name for part in (*model.rotors, *model.elements)]
+    owned += [*gears.names(editor._gears), *(element.name for element in model.elements)]
     others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
@@ -100,7 +100,7 @@ def rename(
     editor._welded = {joint[name]: frame.get(carried, carried) for name, carried in editor._welded.items()}
     editor._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in editor._constraints]
     editor._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in editor._forces]
-    editor._rotors = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in editor._rotors]
+    editor._gears = gears.renamed(editor._gears, joint, frame, own)
     editor._world_geometry = [_labeled(shape, prefix, suffix) for shape in editor._world_geometry]
     editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
     return editor.result()

@@ -11,6 +11,7 @@ from kinetree.arguments import a_model, a_word, checked, of_kind, some_names
 from kinetree.errors import ModelError, UnsupportedError
 from kinetree.model import Keyframe, Model
 from kinetree.model.equipment import LoopJoint
+from kinetree.model.gears import gears_of_joint
 from kinetree.model.graph import MechanismGraph, named_loops
 from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, hang, is_identity
 from kinetree.model.spanning import SpanningTree
@@ -155,7 +156,7 @@ def _users(model: Model, joint: str) -> list[str]:
     frames = [frame.name for frame in model.frames]
     users += equipment.missing(frames, [name for name in model.joint_names if name != joint])
     i = model.joint(joint)
-    users += [str(rotor) for rotor in getattr(model, "rotors", ()) if rotor.joint == i]
+    users += gears_of_joint(model, i)
     return users
 
 
@@ -188,7 +189,7 @@ def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: s
     editor.equipment = dataclasses.replace(editor.equipment, keyframes=())
     editor._cut_references(frames=(), joints=closed)
     for name in closed:
-        editor._lock_rotors(name, "its joint closes a loop")
+        editor._lock_gears(name, "its joint closes a loop")
 
 
 def _with_keyframes(model: Model, new: Model, keyframes: tuple[Keyframe, ...]) -> Model:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.differences import along, by_position
-from kinetree.verification.plain import PRECISE, moved_back
+from kinetree.verification.plain import PRECISE, gear_sizes, moved_back
 from kinetree.verification.terms import EPS, PER_BODY
 
 WORLD_AXES = {"reference": "local_world_aligned"}
@@ -38,7 +38,7 @@ def _momentum_size(s):
         W[:, b] += np.linalg.norm(V[:, :3], axis=1)
         L[:, b] += np.linalg.norm(V[:, 3:], axis=1)
     P = near.mass * L + near.first * W
-    spin = sum(r.axial_inertia * abs(r.ratio) * v[:, s.model.v_slice[r.joint].start] for r in s.model.rotors)
+    spin = sum(J * v[:, k] for k, _, J, _ in gear_sizes(s.model))
     return ((near.second * W + near.first * L + P * (1.0 + away)).sum(axis=1) + spin)[:, None]
 
 
@@ -169,8 +169,8 @@ def regressors(s):
     """Energies and momentum as linear functions of the inertial parameters."""
     from kinetree.model.inertial_parameters import inertial_parameters
 
-    if s.model.rotors or np.any(s.model.armature):
-        raise LeftOut("regressors leave armatures and rotors out")
+    if s.model.geared or np.any(s.model.armature):
+        raise LeftOut("regressors leave armatures and gears out")
     pi = inertial_parameters(s.model)
     T = s.call("kinetic_energy_regressor", s.q, s.v) @ pi
     U = s.call("potential_energy_regressor", s.q) @ pi
@@ -187,8 +187,8 @@ def regressor(s):
     """Joint forces as a linear function of the inertial parameters."""
     from kinetree.model.inertial_parameters import inertial_parameters
 
-    if s.model.rotors:
-        raise LeftOut("regressors leave rotors out")
+    if s.model.geared:
+        raise LeftOut("regressors leave gears out")
     found = s.call("joint_torque_regressor", s.q, s.v, s.a) @ inertial_parameters(s.model)
     expected = s.plain.joint_forces(s.a) - np.asarray(s.model.armature) * s.a
     return Compared(found, expected, s.tolerances.forces(s.a), ("v",))

@@ -194,7 +194,7 @@ def _solution(s):
 
 
 def _factorized(s):
-    if s.model.time_dependent or s.model.rotors:
+    if s.model.time_dependent or s.model.geared:
         return s.call("articulated_solve", *s.call("articulated_factorization", s.q), s.tau)
     if s.compiled:
         return factorize(s.model, s.q).solve(s.tau)

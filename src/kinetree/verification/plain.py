@@ -244,3 +244,11 @@ def solve_symmetric(M, b) -> np.ndarray:
         for k in reversed(range(m)):
             b[:, k] = (b[:, k] - (M[:, None, k, k + 1 :] @ b[:, k + 1 :])[:, 0]) / M[:, k, k, None]
     return b
+
+
+def gear_sizes(model) -> list[tuple[int, int, float, float]]:
+    """Velocity, stator, ``J |rho|`` and ``|rho|`` of every rotor."""
+    return [
+        (model.v_slice[rotor.joint].start, rotor.body, rotor.axial_inertia * abs(rotor.ratio), abs(rotor.ratio))
+        for rotor in model.rotors
+    ]

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.errors import KinetreeError
+from kinetree.model.gears import gear_texts
 from kinetree.model.numbers import numbers_of
 from kinetree.verification.check import Changed, Check, Compared, LeftOut
 
@@ -78,7 +79,7 @@ def differences(model, other) -> Iterator[str]:
         if _rotation(model, i) != _rotation(other, i):
             yield f"the placement of joint {name!r} has another rotation"
     yield from _numbers(model, other)
-    named = {"frames": _frame_texts, "couplings": lambda m: map(repr, m.couplings), "rotors": _rotor_texts}
+    named = {"frames": _frame_texts, "couplings": lambda m: map(repr, m.couplings), "gears": gear_texts}
     for part, texts in named.items():
         if set(texts(model)) != set(texts(other)):
             yield f"its {part} are others"
@@ -104,10 +105,6 @@ def _rotation(model, i: int) -> tuple:
 
 def _frame_texts(model) -> list:
     return [(f.name, f.body, tuple(f.R_BF.ravel().tolist()), tuple(f.p_BF.tolist())) for f in model.frames]
-
-
-def _rotor_texts(model) -> list:
-    return [(r.name, r.joint, r.body, repr(r.axis)) for r in model.rotors]
 
 
 def source_of(s) -> Source:

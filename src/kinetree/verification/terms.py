@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.verification.plain import gear_sizes
+
 EPS = float(np.finfo(np.float64).eps)
 PER_BODY = 16
 """Roundings that a number undergoes, one after the other, from one body to the next: a vector is turned (3 + 3),
@@ -102,10 +104,9 @@ class Terms:
         tau = np.einsum("bik,bi->bk", turn, N) + np.einsum("bik,bi->bk", shift, F)
         self.tau = tau + np.asarray(model.armature) * a
         self._M = None
-        for rotor in model.rotors:
-            k, b, J = model.v_slice[rotor.joint].start, rotor.body, rotor.axial_inertia * abs(rotor.ratio)
+        for k, b, J, ratio in gear_sizes(model):
             self.tau += turn[:, b] * (J * (a[:, k] + W[:, b] * v[:, k]))[:, None]
-            self.tau[:, k] += J * (dW[:, b] + abs(rotor.ratio) * a[:, k])
+            self.tau[:, k] += J * (dW[:, b] + ratio * a[:, k])
 
     @property
     def M(self) -> np.ndarray:
@@ -115,11 +116,10 @@ class Terms:
             M = np.swapaxes(turn * self.second[..., None], 1, 2) @ turn + mixed + np.swapaxes(mixed, 1, 2)
             M = M + np.swapaxes(shift * self.mass[..., None], 1, 2) @ shift
             M[:, range(model.nv), range(model.nv)] += np.asarray(model.armature)
-            for rotor in model.rotors:
-                k, J = model.v_slice[rotor.joint].start, rotor.axial_inertia * abs(rotor.ratio)
-                M[:, k, :] += J * turn[:, rotor.body]
-                M[:, :, k] += J * turn[:, rotor.body]
-                M[:, k, k] += J * abs(rotor.ratio)
+            for k, b, J, ratio in gear_sizes(model):
+                M[:, k, :] += J * turn[:, b]
+                M[:, :, k] += J * turn[:, b]
+                M[:, k, k] += J * ratio
             self._M = M
         return self._M
 

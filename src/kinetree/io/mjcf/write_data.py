@@ -18,9 +18,7 @@ UNIFORM = {"stiffness": "stiffness", "damping": "damping", "armature": "armature
 
 def settle_physics(model, features: UnsupportedFeatures) -> None:
     """What MJCF has no words for."""
-    for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
-        for part in parts:
-            features.add(kind, repr(part.name))
+    features.add_parts()
     for i in model.outward():
         joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
         where = f"joint {model.joint_name(i)!r}"

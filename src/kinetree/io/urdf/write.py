@@ -105,9 +105,7 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
         reference, neutral = model.spring_reference[q], model.joints[i].neutral()
         if not np.any(model.stiffness[v]) and not np.array_equal(reference, neutral):
             features.note(f"joint {model.joint_name(i)!r}", "reference of a spring without stiffness left out")
-    for kind, parts in (("geared rotors", model.rotors), ("force elements", model.elements)):
-        for part in parts:
-            features.add(kind, repr(part.name))
+    features.add_parts()
     for kind in ("loops", "equalities", "tendons", "actuators", "keyframes"):
         for piece in getattr(model.equipment, kind):
             features.add(kind.replace("loops", "loop joints"), repr(piece.name) if piece.name else str(piece))

@@ -13,7 +13,7 @@ from kinetree.surgery.model_editor import ModelEditor
 
 
 @checked(model=a_model)
-def expand_rotors(model: Model) -> Model:
+def expand_gears(model: Model) -> Model:
     """The same mechanism with a body on a revolute joint for every geared rotor, coupled to the joint of its gear.
 
     Parameters
@@ -45,14 +45,14 @@ def expand_rotors(model: Model) -> Model:
     >>> b = kt.ModelBuilder.of(kt.models.double_pendulum())
     >>> b.add_rotor("motor", "elbow", 50.0, 1e-5, axis=(0, 1, 0), mass=0.1)
     >>> geared = b.build()
-    >>> explicit = kt.surgery.expand_rotors(geared)
+    >>> explicit = kt.surgery.expand_gears(geared)
     >>> a = kt.forward_dynamics(geared, [0.1, 0.2], [0.3, 0.4], [0.0, 1.0])
     >>> a_explicit = kt.forward_dynamics(explicit, [0.1, 0.2, 10.0], [0.3, 0.4, 20.0], [0.0, 1.0, 0.0])
     >>> bool(np.allclose(a_explicit, [*a, 50.0 * a[1]], rtol=1e-12))
     True
     """
     editor = ModelEditor.of(model)
-    for joint, stator, rotor in editor._rotors:
+    for joint, stator, rotor in editor._gears:
         editor._give_inertia(stator, rotor.locked_inertia * -1.0)
         place = Transform(IdentityRotation(), rotor.center)
         axis = tuple(map(float, rotor.axis))
@@ -64,6 +64,6 @@ def expand_rotors(model: Model) -> Model:
             editor.note("warning", f"body {rotor.name!r}", "impossible inertia taken as it is: moments without mass")
             editor.accept_impossible_inertia = True
         where = "the world" if stator == WORLD else f"{stator!r}"
-        editor.note("info", "expand_rotors", f"{rotor} is a body on {where}, coupled to joint {joint!r}")
-    editor._rotors = []
+        editor.note("info", "expand_gears", f"{rotor} is a body on {where}, coupled to joint {joint!r}")
+    editor._gears = []
     return editor.result()

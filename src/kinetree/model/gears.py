@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,7 +47,7 @@ class GearedRotor:
     Notes
     -----
     Mass, center and transverse inertia take part in the dynamics through the stator's inertia only; the record keeps
-    them so that the rotor can be taken out of it again (``kinetree.surgery.expand_rotors``).
+    them so that the rotor can be taken out of it again (``kinetree.surgery.expand_gears``).
 
     *Source* Featherstone (2008), section 9.6, example 9.5.
     """
@@ -182,3 +182,62 @@ def _check_contained(model, body: int, rotors: Sequence[GearedRotor]) -> None:
             "ModelBuilder.add_rotor adds them",
             body=model.body_names[body],
         )
+
+
+# The rotors of a model in other forms --------------------------------------------------------------------------------
+
+
+def gear_numbers(model) -> Iterator[tuple[str, object]]:
+    """The numbers of the rotors that are inputs of compiled functions, by name."""
+    for rotor in model.rotors:
+        yield f"{rotor.name}.ratio", rotor.ratio
+        yield f"{rotor.name}.axial_inertia", rotor.axial_inertia
+
+
+def gears_with_numbers(model, take: Callable[[int], list]) -> dict[str, tuple]:
+    """The part of a model with other such numbers."""
+    changed = [replace(r, ratio=x, axial_inertia=J) for r in model.rotors for x, J in [take(2)]]
+    return {"rotors": tuple(changed)}
+
+
+def gear_unit(model, rotor_name: str, number: str) -> str:
+    """The unit of such a number."""
+    if number == "axial_inertia":
+        return "kg m^2"
+    joint = next((model.joints[rotor.joint] for rotor in model.rotors if rotor.name == rotor_name), None)
+    return "rad/m" if joint and joint.velocity_units[0] == "m/s" else "1"
+
+
+def gears_seen_from(model, turn: Sequence[Transform]) -> dict[str, tuple]:
+    """The part of a model whose bodies get other coordinates."""
+    return {"rotors": tuple(rotor.seen_from(turn[rotor.body]) for rotor in model.rotors)}
+
+
+def gears_in_plane(model, axes: Sequence) -> dict[str, tuple]:
+    """The part of a planar model: the components of the axes across the plane; the rest is constrained."""
+    return {"rotors": tuple(replace(rotor, axis=(axes[rotor.body] @ rotor.axis).z) for rotor in model.rotors)}
+
+
+def reflected_inertia(model, i: int, axis: Vector3) -> float:
+    """What rotors add to the inertia at joint i, which turns its body about the axis while the parent rests."""
+    total = 0.0
+    for rotor in model.rotors:
+        if rotor.joint == i:  # in a body that the joint moves it turns less or more than by the ratio
+            spin = float(rotor.axis.dot(axis)) if rotor.body == i else 0.0
+            total += rotor.axial_inertia * rotor.ratio * (rotor.ratio + 2.0 * spin)
+    return total
+
+
+def gear_structure(model) -> tuple:
+    """What is not a number of the rotors: equal for models with one structure."""
+    return tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in model.rotors)
+
+
+def gear_texts(model) -> list[tuple]:
+    """Names beside the structure, to compare two models by."""
+    return [(rotor.name, *structure) for rotor, structure in zip(model.rotors, gear_structure(model), strict=True)]
+
+
+def gears_of_joint(model, i: int) -> list[str]:
+    """The rotors that a joint turns."""
+    return [str(rotor) for rotor in model.rotors if rotor.joint == i]
