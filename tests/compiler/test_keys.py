@@ -23,7 +23,7 @@ from kinetree.compiler.fused import resolved
 from kinetree.compiler.time_argument import with_time
 from kinetree.errors import DuplicateNameError, LimitError
 from kinetree.integrators import FIXED_STEP
-from kinetree.integrators.charts import EXACT
+from kinetree.integrators.charts import EXACT_TANGENT
 from kinetree.integrators.explicit import explicit_method
 from kinetree.integrators.tableaus import MIDPOINT, RALSTON3, Tableau
 from tests.static.source_tree import PACKAGE, imports, module_name, package_files
@@ -43,7 +43,7 @@ def in_process(script: str, cache: Path, sources: Path = PACKAGE.parent) -> str:
 METHOD = """
 import kinetree as kt, numpy as np, sys
 from kinetree.compiler.function import Function
-from kinetree.integrators.charts import EXACT, Chart
+from kinetree.integrators.charts import EXACT_TANGENT, Chart
 from kinetree.integrators.explicit import explicit_method
 from kinetree.integrators.tableaus import MIDPOINT, RK4, Tableau
 from fractions import Fraction as F
@@ -54,12 +54,12 @@ f = Function(explicit_method("mine", tableau, chart).algorithm, model, (), {{}},
 found = f(np.array([1.0]), np.array([2.0]), np.zeros(1), np.array(0.1))
 print(*(x[0].hex() for x in found))
 """
-FIRST = "tableau, chart = Tableau('mine', ((), (half,)), (F(0), F(1)), 2), EXACT"
-ANOTHER_TABLEAU = "tableau, chart = Tableau('mine', ((), (F(2, 3),)), (F(1, 4), F(3, 4)), 2), EXACT"
+FIRST = "tableau, chart = Tableau('mine', ((), (half,)), (F(0), F(1)), 2), EXACT_TANGENT"
+ANOTHER_TABLEAU = "tableau, chart = Tableau('mine', ((), (F(2, 3),)), (F(1, 4), F(3, 4)), 2), EXACT_TANGENT"
 ANOTHER_CHART = (
     "tableau = Tableau('mine', ((), (half,)), (F(0), F(1)), 2)\n"
-    "def slow(model, q, xi): return EXACT.move(model, q, [0.5 * x for x in xi])\n"
-    "chart = Chart('exact', slow, EXACT.rate, EXACT.first, EXACT.moved)"
+    "def slow(model, q, xi): return EXACT_TANGENT.move(model, q, [0.5 * x for x in xi])\n"
+    "chart = Chart('exact', slow, EXACT_TANGENT.rate, EXACT_TANGENT.first, EXACT_TANGENT.position)"
 )
 
 
@@ -149,7 +149,7 @@ def test_all_code_of_the_library_has_keys_and_no_two_are_equal():
     specs += [
         resolved(model, names, {})[0] for names in (["rnea", "crba"], ["crba", "rnea"], ["aba", "aba_derivatives"])
     ]
-    specs += [with_time(ALGORITHMS["rnea"]), EXACT.moved]
+    specs += [with_time(ALGORITHMS["rnea"]), EXACT_TANGENT.position]
     keys = {spec.identity: spec.key for spec in specs}
     assert None not in keys.values()
     assert len(set(keys.values())) == len(keys)

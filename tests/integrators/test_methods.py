@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.integrators import FIXED_STEP, System, crouch_grossman, explicit, explicit_method
-from kinetree.integrators.charts import EXACT, TRUNCATED
+from kinetree.integrators.charts import EXACT_TANGENT, TRUNCATED_TANGENTS
 from kinetree.integrators.tableaus import RK4, RK38
 from kinetree.joints import Composite, Free, MovingFrame, Revolute, Spherical
 from kinetree.joints.time_functions import Sinusoid
@@ -41,13 +41,13 @@ def test_truncated_rates_are_the_series_with_brackets():
     xi, v = rng.normal(size=(2, 6)).tolist()
     u, w = Motion.of(xi), Motion.of(v)
     series = [w, w + ad(u, w) * 0.5, w + ad(u, w) * 0.5 + ad(u, ad(u, w)) * (1.0 / 12.0)]
-    for chart, expected in zip(TRUNCATED, series, strict=True):
+    for chart, expected in zip(TRUNCATED_TANGENTS, series, strict=True):
         assert chart.rate(model, None, xi, v) == pytest.approx(list(expected), abs=1e-14)
     exact = list(right_jacobian_solve(u, w))
     small = list(right_jacobian_solve(u * 0.01, w))
-    assert EXACT.rate(model, None, xi, v) == pytest.approx(exact, abs=1e-14)
+    assert EXACT_TANGENT.rate(model, None, xi, v) == pytest.approx(exact, abs=1e-14)
     # The next term, with four brackets, is 1/720 of 1e-8 |ad xi|^4 |v|, about 3^4 * 3, at a hundredth of the step.
-    assert TRUNCATED[2].rate(model, None, [0.01 * x for x in xi], v) == pytest.approx(small, abs=4e-9)
+    assert TRUNCATED_TANGENTS[2].rate(model, None, [0.01 * x for x in xi], v) == pytest.approx(small, abs=4e-9)
 
 
 @pytest.mark.parametrize("name", METHODS)

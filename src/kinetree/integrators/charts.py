@@ -1,9 +1,10 @@
 """Coordinates of a step: how positions follow from xi, and how fast xi changes.
 
-Within a step from q the unknowns are (xi, v), which live in a vector space; a chart defines the position of xi,
-``q (+) xi``, and what its rate is. The exact chart is the exponential of the joints' groups with the exact inverse of
-its tangent map. The classical methods of Munthe-Kaas truncate the series of that inverse, as far as their order
-allows; Terze's step moves a free body's position and orientation apart.
+Within a step from q the unknowns are (xi, v), which live in a vector space; a chart defines the position ``q (+) xi``
+of xi, and its rate. `EXACT_TANGENT` is the exponential of the joints' groups with the exact inverse of its tangent map.
+The classical methods of Munthe-Kaas truncate the series of that inverse, as far as their order allows:
+`TRUNCATED_TANGENTS`, by number of brackets. Terze's step is taken in the `PRODUCT_GROUP` of a free body's positions and
+orientations.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from kinetree.spatial.rotations import quaternion_to_rotation
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chart:
-    """How a step is taken on the manifold of positions.
+    """Coordinates of a step on the manifold of positions.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Chart:
         ``rate(model, q, xi, w)``: the rate of xi where the position is q and the velocity w.
     first : callable
         ``first(model, q, v)``: the rate of xi where the step begins, that is at xi = 0.
-    moved : Spec
+    position : Spec
         ``move`` as a function of q and dv that can be compiled.
     """
 
@@ -42,7 +43,7 @@ class Chart:
     move: Callable
     rate: Callable
     first: Callable
-    moved: Spec
+    position: Spec
 
 
 def _velocity(model, q, v):
@@ -92,7 +93,7 @@ def _rate(y):
     return y.rate if isinstance(y, Dual) else 0.0
 
 
-def _apart(model, q, dv):
+def _product(model, q, dv):
     """Positions of free bodies in a straight line, orientations by the exponential of unit quaternions."""
     result = []
     for i in model.outward():
@@ -104,7 +105,7 @@ def _apart(model, q, dv):
     return result
 
 
-def _apart_rate(model, q, xi, w):
+def _product_rate(model, q, xi, w):
     result = []
     for i in model.outward():
         joint, xi_i, w_i = model.joints[i], model.v_of(i, xi), model.v_of(i, w)
@@ -116,7 +117,7 @@ def _apart_rate(model, q, xi, w):
     return result
 
 
-def _apart_first(model, q, v):
+def _product_first(model, q, v):
     result = []
     for i in model.outward():
         v_i = model.v_of(i, v)
@@ -130,17 +131,17 @@ def _velocity_of_origin(q, v):
     return quaternion_to_rotation(q[3:7]).inverse_apply(Vector3(*v[3:]))
 
 
-_APART = Spec(
-    name="moved_apart",
-    function=_apart,
+_PRODUCT = Spec(
+    name="product_position",
+    function=_product,
     inputs={"q": ("nq",), "dv": ("nv",)},
     optional={},
     outputs={"q_next": ("nq",)},
     body_frames=None,
 )
 
-_MOVED = ALGORITHMS["integrate"]
+_POSITION = ALGORITHMS["integrate"]
 
-EXACT = Chart("exact", integrate, _exact, _velocity, _MOVED)
-TRUNCATED = tuple(Chart(f"truncated_{m}", integrate, truncated(m), _velocity, _MOVED) for m in range(3))
-APART = Chart("apart", _apart, _apart_rate, _apart_first, _APART)
+EXACT_TANGENT = Chart("exact", integrate, _exact, _velocity, _POSITION)
+TRUNCATED_TANGENTS = tuple(Chart(f"truncated_{m}", integrate, truncated(m), _velocity, _POSITION) for m in range(3))
+PRODUCT_GROUP = Chart("product_group", _product, _product_rate, _product_first, _PRODUCT)

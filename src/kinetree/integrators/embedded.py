@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.algorithms.manifold import may_change_chart
 from kinetree.errors import unknown_name
 from kinetree.integrators.adaptive import AdaptiveSolution
-from kinetree.integrators.charts import EXACT
+from kinetree.integrators.charts import EXACT_TANGENT
 from kinetree.integrators.dense import Interpolant
 from kinetree.integrators.explicit import end_spec, point_spec
 from kinetree.integrators.tableau_dop853 import DOP853
@@ -68,8 +68,8 @@ class EmbeddedRungeKutta:
         self.system, self._tableau, self.trials = system, tableau, TrialDynamics(system, tau, f_ext)
         self._rtol, self._atol, self._max_step = rtol, atol, max_step
         self._numbers, self._nv = weights(tableau), model.nv
-        self._point = system.function(point_spec(EXACT), checks=False)
-        self._end = system.function(end_spec(EXACT), checks=False)
+        self._point = system.function(point_spec(EXACT_TANGENT), checks=False)
+        self._end = system.function(end_spec(EXACT_TANGENT), checks=False)
         self._integrate = system.function("integrate", checks=False)
         self._difference = system.function("difference", checks=False)
         self._neutral = np.array(model.neutral(), dtype=float)

@@ -14,7 +14,7 @@ import numpy as np
 from kinetree.algorithms.complete import COMPLETE, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import Spec
-from kinetree.integrators.charts import APART, EXACT, TRUNCATED, Chart
+from kinetree.integrators.charts import EXACT_TANGENT, PRODUCT_GROUP, TRUNCATED_TANGENTS, Chart
 from kinetree.integrators.dense import Interpolant
 from kinetree.integrators.kernels import RUNGE_KUTTA_STAGE, axpy, finished
 from kinetree.integrators.tableau_dop853 import DOP853
@@ -104,7 +104,7 @@ def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
 @once
 def stage_spec(chart: Chart) -> Spec:
     """A stage with its forces given."""
-    if chart is EXACT:
+    if chart is EXACT_TANGENT:
         return RUNGE_KUTTA_STAGE
 
     def stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
@@ -158,7 +158,9 @@ class ExplicitRungeKutta:
     chart : Chart
     """
 
-    __slots__ = ("_end", "_h", "_h_array", "_last", "_moved", "_none", "_plan", "_slope", "_slopes", "_stage", "_sum")
+    __slots__ = (
+        "_end", "_h", "_h_array", "_last", "_none", "_plan", "_position", "_slope", "_slopes", "_stage", "_sum",
+    )  # fmt: skip
 
     name: str
     order: int
@@ -171,7 +173,7 @@ class ExplicitRungeKutta:
         nv, numbers = system.model.nv, weights(self.tableau)
         self._stage = system.function(stage_spec(self.chart), checks=False)
         self._end = system.function(end_spec(self.chart), checks=False)
-        self._moved = system.function(self.chart.moved, checks=False)
+        self._position = system.function(self.chart.position, checks=False)
         stages = self.tableau.evaluations
         self._slopes = K = np.zeros((stages, 2 * nv))  # a row per stage: xi', v'
         self._slope = np.zeros(2 * nv)
@@ -203,10 +205,10 @@ class ExplicitRungeKutta:
         t, h, q, v = self._last
         nv = len(v)
         powers = h * (dense.T @ self._slopes)
-        return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._moved, self.tableau.dense_order)
+        return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._position, self.tableau.dense_order)
 
 
-def explicit_method(name: str, tableau: Tableau, chart: Chart = EXACT, doc: str | None = None) -> type:
+def explicit_method(name: str, tableau: Tableau, chart: Chart = EXACT_TANGENT, doc: str | None = None) -> type:
     """A fixed-step method as a class, from a tableau and a chart.
 
     Parameters
@@ -245,7 +247,7 @@ def _munthe_kaas(order: int, tableau: Tableau) -> type:
         f"Munthe-Kaas' method of order {order} in its classical form: {tableau.name}, the inverse tangent map by its "
         f"series up to {order - 2} bracket{'' if order == 3 else 's'}."
     )
-    return explicit_method(f"rkmk{order}", tableau, TRUNCATED[brackets], about)
+    return explicit_method(f"rkmk{order}", tableau, TRUNCATED_TANGENTS[brackets], about)
 
 
 METHODS: tuple[Callable, ...] = (
@@ -263,5 +265,5 @@ METHODS: tuple[Callable, ...] = (
     _munthe_kaas(3, KUTTA3),
     _munthe_kaas(4, RK4),
     _munthe_kaas(5, DP54),
-    explicit_method("terze", RK4, APART, "Terze, Mueller and Zlatar's step of order 4 for unit quaternions."),
+    explicit_method("terze", RK4, PRODUCT_GROUP, "Terze, Mueller and Zlatar's step of order 4 for unit quaternions."),
 )

@@ -7,7 +7,7 @@ import numpy as np
 from kinetree.errors import SimulationError
 from kinetree.forces.registry import POSITION_PARAMETERS
 from kinetree.integrators.dense import hermite
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.joints import Fixed, Prescribed
 from kinetree.model import Model
 from kinetree.model.builder import JOINT_DATA
@@ -135,7 +135,7 @@ class GivenJoints:
         return np.ascontiguousarray(q[self._position]), np.ascontiguousarray(v[self._velocity])
 
     def _arrays(self, t, f_ext):
-        return (*clock(self._reduced.model, t), *f_ext(t)[self._skip :])
+        return (*time_argument(self._reduced.model, t), *f_ext(t)[self._skip :])
 
 
 def given_forces(system, laws, t, q, v, tau, arrays) -> np.ndarray:

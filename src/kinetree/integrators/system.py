@@ -9,7 +9,7 @@ from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
 
 
-def clock(model, t) -> tuple[np.ndarray, ...]:
+def time_argument(model, t) -> tuple[np.ndarray, ...]:
     """The time [s] as the dynamics take it, before external wrenches: none unless joints depend on it."""
     return (np.asarray(t, dtype=float),) if model.time_dependent else ()
 

@@ -11,7 +11,7 @@ from kinetree.algorithms.couplings import coupling_columns
 from kinetree.algorithms.force_elements import gauss_newton_slopes
 from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.methods import FIXED_STEP, Adaptive
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 
 RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary on the way
 POSITIONS = 15  # at random
@@ -161,7 +161,7 @@ def _inertias(model) -> tuple[np.ndarray, np.ndarray, list]:
     rng = np.random.default_rng(0)
     positions = [model.neutral(), *(model.random_q(rng) for _ in range(POSITIONS))]
     crba = System(model.without_limits()).function("crba", checks=False)
-    M = G.T @ np.array([crba(np.asarray(q, dtype=float), *clock(model, 0.0)) for q in positions]) @ G
+    M = G.T @ np.array([crba(np.asarray(q, dtype=float), *time_argument(model, 0.0)) for q in positions]) @ G
     usable = np.isfinite(M).all() and (not M.size or np.linalg.cond(M).max() < 1e12)
     return M if usable else M[:0], G, positions
 

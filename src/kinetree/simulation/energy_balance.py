@@ -14,7 +14,7 @@ from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.function import Function
 from kinetree.errors import KinetreeError
 from kinetree.forces.registry import JOINT_FORCES
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulation.components import Channel, Elements, element_name
@@ -196,7 +196,7 @@ def make_energy_balance(run) -> EnergyBalance:
         raise KinetreeError(
             "Trajectory.energy_balance needs the model: load it with Trajectory.load(path, model=model)."
         )
-    system, now = System(model), clock(model, time)
+    system, now = System(model), time_argument(model, time)
     energies = _energies(run)
     channels = _passive_channels(run) | _element_channels(run)
     asked, name = run.tau, "controller" if metadata.controlled else "joint forces"

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.compiler.calls import plain_call
 from kinetree.errors import KinetreeError, ShapeError, unknown_name
-from kinetree.integrators.system import clock
+from kinetree.integrators.system import time_argument
 from kinetree.once import once
 from kinetree.simulation.channels import Quantity, frozen
 
@@ -99,7 +99,7 @@ def frame_path(run, name: str, point=None) -> FramePath:
     names = [frame.name for frame in model.frames]
     if name not in names:
         raise unknown_name("frame", name, names, f"model {model.name!r}")
-    now = {"t": clock(model, run.time)[0]} if model.time_dependent else {}
+    now = {"t": time_argument(model, run.time)[0]} if model.time_dependent else {}
     R, p = _call("pose")(model, run.q, frame=name, **now)
     V = _call("velocity")(model, run.q, run.v, frame=name, reference="local_world_aligned", **now)
     w, velocity = V[:, :3], V[:, 3:]

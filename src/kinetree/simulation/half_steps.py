@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.errors import KinetreeError
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.components import Elements
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
@@ -77,7 +77,7 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     starts = np.arange(0, steps, length)
     starts = starts[np.unique(np.linspace(0, len(starts) - 1, min(STRETCHES, len(starts))).astype(int))]
     n = len(run) // 2
-    M = system.function("crba")(run.q[n], *clock(run.model, run.time[n]))
+    M = system.function("crba")(run.q[n], *time_argument(run.model, run.time[n]))
     weight = np.sqrt(np.maximum(np.diagonal(M), 0.0))  # velocities as shares of the energy, so that units compare
     total = float(np.linalg.norm(weight * np.abs(run.v).max(axis=0)))
     if not total > 0.0:
@@ -108,7 +108,7 @@ def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
         t, h = float(run.time[n]), float(run.time[n + 1] - run.time[n])
         wrench = () if wrenches is None else (wrenches[n],)
         held = np.ascontiguousarray(run.tau[n])
-        given = (lambda _, held=held: held), (lambda s, wrench=wrench: (*clock(model, s), *wrench))
+        given = (lambda _, held=held: held), (lambda s, wrench=wrench: (*time_argument(model, s), *wrench))
         try:
             q, v = one.step(t, h, q, v, *given)
             p, w = two.step(t, 0.5 * h, p, w, *given)

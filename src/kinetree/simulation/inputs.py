@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
-from kinetree.integrators.system import clock
+from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
 from kinetree.simulation.controllers import (
@@ -114,7 +114,7 @@ class Drive:
         self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
-        self.f_ext = (lambda t: clock(model, t) + wrenches(t)) if model.time_dependent else wrenches
+        self.f_ext = (lambda t: time_argument(model, t) + wrenches(t)) if model.time_dependent else wrenches
 
     def check_delays(self, dt: float | None) -> None:
         """Refuse delays of the controller that a step of dt [s] cannot keep, or an adaptive method (None)."""
@@ -148,7 +148,7 @@ class Drive:
         """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
         if not self.wrench_of_state:
             return self.f_ext(0.0)
-        return (*clock(self._model, 0.0), np.zeros((self._model.nb, 6)))
+        return (*time_argument(self._model, 0.0), np.zeros((self._model.nb, 6)))
 
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""

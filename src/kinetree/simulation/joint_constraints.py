@@ -13,7 +13,7 @@ from kinetree.integrators.given_joints import GivenJoints, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointLaws
 from kinetree.integrators.methods import one_of
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied
 from kinetree.joints import Prescribed
 from kinetree.model.ranges import position_ranges
@@ -178,7 +178,7 @@ class JointConstraints(Element):
         q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
         for n, t in enumerate(time.tolist()):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
-            arrays = (*clock(model, t), *pushed)
+            arrays = (*time_argument(model, t), *pushed)
             if self._reduced:
                 force = given_forces(step.system, self.laws, t, q[n], v[n], tau[n], arrays)
                 for kind, which in (("locks", self.laws.locked), ("motions", self.laws.given & ~self.laws.locked)):

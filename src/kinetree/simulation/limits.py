@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.errors import LimitError
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 
 STOP_TIME_CONSTANT = 0.02  # [s]
 DEEPEST = (0.02, 0.2)  # [rad or m] how far beyond a soft stop a start may be: as wide as the range, between these
@@ -127,7 +127,7 @@ def with_soft_stops(model, q0: np.ndarray):
     if not bare:
         return model, []
     w = 1.0 / STOP_TIME_CONSTANT
-    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *clock(model, 0.0)))
+    inertia = np.diagonal(System(model.without_limits()).function("crba")(q0, *time_argument(model, 0.0)))
     stiffness = np.array(model.limit_stiffness, dtype=float)
     damping = np.array(model.limit_damping, dtype=float)
     for _, k in bare:

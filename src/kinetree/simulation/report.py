@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.passive import joint_forces
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.half_steps import half_steps
 from kinetree.simulation.quadrature import accumulated
@@ -210,7 +210,7 @@ def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray,
     v, a, t = run.v[window], run.a[window], run.time[window]
     defect = np.abs(np.diff(v, axis=0) - 0.5 * np.diff(t)[:, None] * (a[1:] + a[:-1]))
     n = (window.start or 0) + len(t) // 2
-    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *clock(run.model, run.time[n])))
+    inertia = np.diagonal(System(run.model).function("crba")(run.q[n], *time_argument(run.model, run.time[n])))
     return np.maximum(np.abs(v[1:]), np.abs(v[:-1])), defect, inertia
 
 

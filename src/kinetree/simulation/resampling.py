@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.channels import frozen
 from kinetree.simulation.run_metadata import RunMetadata
 
@@ -108,7 +108,7 @@ def resample(run, dt: float | None = None, times=None):
     disturbance = metadata.disturbance
     if disturbance is not None:
         disturbance = disturbance[before] if metadata.held else _linear(run.time, disturbance, times)
-    now, forces = clock(model, times), () if wrenches is None else (wrenches,)
+    now, forces = time_argument(model, times), () if wrenches is None else (wrenches,)
     function = System(model, bool(forces)).function
     new = RunMetadata(
         controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, elements=metadata.elements,

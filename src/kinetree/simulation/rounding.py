@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.passive import passive_terms
-from kinetree.integrators.system import System, clock
+from kinetree.integrators.system import System, time_argument
 
 EPS = float(np.finfo(float).eps)
 LEAST_STEPS = 64  # even a short run rounds every force several times
@@ -59,7 +59,7 @@ def rounding(run, energies) -> Rounding:
     A velocity that moves nothing by a unit in its last place over the whole run is rounding as well.
     """
     model, v, span = run.model, run.v, max(run.duration, 1e-300)
-    system, now = System(model), clock(model, run.time)
+    system, now = System(model), time_argument(model, run.time)
     steps = max(int(run.steps or run.metadata.counts.get("steps") or 0), len(run), LEAST_STEPS)
     unit = EPS * steps
     forces = [run.tau, system.function("gravity_forces")(run.q, *now)]
@@ -72,7 +72,7 @@ def rounding(run, energies) -> Rounding:
     force = max(float(forces.max(initial=0.0)), weight)
     reach = max(1.0, float(np.abs(run.q).max(initial=0.0)))
     n = len(run) // 2
-    inertia = np.diagonal(system.function("crba")(run.q[n], *clock(model, run.time[n])))
+    inertia = np.diagonal(system.function("crba")(run.q[n], *time_argument(model, run.time[n])))
     speed = unit * (span / steps * force / np.maximum(inertia, 1e-300) + np.abs(v).max(axis=0, initial=0.0))
     energy = sum(float(np.abs(x).max(initial=0.0)) for x in energies)
     moving = float(np.sqrt(2.0 * run.kinetic_energy.max(initial=0.0) * max(float(model.total_mass), 0.0)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time as clock
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -24,7 +24,7 @@ from kinetree.arguments import (
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System
-from kinetree.integrators.system import clock as model_time
+from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveMarch
@@ -210,7 +210,7 @@ class Simulation:
     def step(self) -> None:
         """Advance by one step dt; as `advance`, in fewer microseconds where nothing but the controller acts."""
         if self._is_plain and self._checkpoint is None and not self.is_over:
-            self._since = clock.perf_counter()
+            self._since = time.perf_counter()
             try:
                 self._march_plain(1, no_tick)
             except BaseException as error:
@@ -246,7 +246,7 @@ class Simulation:
         refuse_endless(self._plan.steps_per_second, duration, self._method, self.notes)
         self._check_room(end)
         bar = Progress(end, progress)
-        self._since = clock.perf_counter()
+        self._since = time.perf_counter()
         try:
             while not self.is_over and self._steps_left(end):
                 goal = end if self._checkpoint is None else min(end, self._next_save())
@@ -278,7 +278,7 @@ class Simulation:
 
     def _stop_clock(self) -> None:
         if self._since is not None:
-            self.wall_time, self._since = self.wall_time + clock.perf_counter() - self._since, None
+            self.wall_time, self._since = self.wall_time + time.perf_counter() - self._since, None
 
     def _steps_left(self, end: float) -> bool:
         return any(self._at.whole_steps(end))

@@ -45,7 +45,7 @@ def derivative(values, size) -> tuple[np.ndarray, np.ndarray]:
     return fine, KINKS * np.abs(fine - coarse).astype(float) + 1e2 * EPS / H * np.asarray(size, float)
 
 
-def along(states, function: Callable, size, *, clock: bool = True):
+def along(states, function: Callable, size, *, timed: bool = True):
     """The rate of a function of the state as the mechanism moves with the states' v and a.
 
     Parameters
@@ -55,7 +55,7 @@ def along(states, function: Callable, size, *, clock: bool = True):
         ``function(q, v, t)`` on arrays with the steps as a further first axis, (6, n, ...).
     size : array
         Size of its terms.
-    clock : bool
+    timed : bool
         Whether time advances; else joints that depend on it stay where they are.
     """
     h = steps()[:, None, None]
@@ -63,7 +63,7 @@ def along(states, function: Callable, size, *, clock: bool = True):
     q = states.call("integrate", states.q[None].astype(PRECISE), h * v + 0.5 * h * h * a, form="precise")
     t = None
     if states.t is not None:
-        t = states.t + (steps()[:, None] if clock else np.zeros((len(POINTS), 1), PRECISE))
+        t = states.t + (steps()[:, None] if timed else np.zeros((len(POINTS), 1), PRECISE))
     return derivative(function(q, v + h * a, t), size)
 
 
