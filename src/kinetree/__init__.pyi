@@ -136,7 +136,29 @@ __all__ = [
 def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics of the tree by the articulated-body algorithm.
 
-    q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
+    .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
     """
 
 class _aba_derivatives(NamedTuple):
@@ -147,49 +169,178 @@ class _aba_derivatives(NamedTuple):
 def aba_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _aba_derivatives:
     r"""Derivatives of forward dynamics with respect to position, velocity and joint forces.
 
-    q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), da_dq (..., nv, nv), da_dv (..., nv, nv), da_dtau (..., nv, nv)
+    .. math:: da = \frac{\partial a}{\partial q}\,dq + \frac{\partial a}{\partial v}\,dv + M^{-1} d\tau
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin; held constant there.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    da_dq : (..., nv, nv) array
+        Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m s^2)].
+    da_dv : (..., nv, nv) array
+        Derivative with respect to v [1/s, m/s].
+    da_dtau : (..., nv, nv) array
+        The inverse of the joint-space inertia matrix [1/(kg m^2), 1/kg].
     """
 
 
 def acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], kind: Literal["spatial", "classical", "spatial_offset", "classical_offset"], out: Any | None = None) -> NDArray[Any]:
     r"""Acceleration of one frame, spatial or classical, true or less gravity.
 
-    q (..., nq), v (..., nv), a (..., nv), A (..., 6)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
+        world at the origin of the frame or body.
+    kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
+        Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    A : (..., 6) array
+        Acceleration [angular; linear], [rad/s^2, m/s^2].
     """
 
 
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that keep the tree from accelerating: gravity, Coriolis, centrifugal and external forces.
 
-    q (..., nq), v (..., nv), f_ext (..., nb, 6), c (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    c : (..., nv) array
+        ``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N].
     """
 
 
 def center_of_mass(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Center of mass of all moving bodies.
 
-    q (..., nq), p_WC (..., 3)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    p_WC : (..., 3) array
+        Position in world coordinates [m].
     """
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Coriolis matrix C with ``C v`` the Coriolis and centrifugal forces and ``dM/dt = C + C^T``.
 
-    q (..., nq), v (..., nv), C (..., nv, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    C : (..., nv, nv) array
+        Coriolis matrix [N m s, N s m or N s].
     """
 
 
 def crba(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint-space inertia matrix by the composite-rigid-body algorithm.
 
-    q (..., nq), M (..., nv, nv)
+    .. math:: T = \tfrac{1}{2} v^T M(q)\, v
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Mass matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal.
     """
 
 
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""The shortest step that leads from one position to another.
 
-    q0 (..., nq), q1 (..., nq), dv (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q0 : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    q1 : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    dv : (..., nv) array
+        Difference of positions, a velocity times a time [rad or m].
     """
 
 
@@ -197,7 +348,32 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, with everything in the model.
 
-    q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
 @overload
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
@@ -209,14 +385,44 @@ class _forward_kinematics(NamedTuple):
 def forward_kinematics(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _forward_kinematics:
     r"""Poses of all bodies.
 
-    q (..., nq), R_WB (..., nb, 3, 3), p_WB (..., nb, 3)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    R_WB : (..., nb, 3, 3) array
+        Orientation of each body in the world [1]: columns are the body's axes.
+    p_WB : (..., nb, 3) array
+        Position of each body's origin in world coordinates [m].
     """
 
 
 def gravity_forces(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that hold the tree at rest against gravity.
 
-    q (..., nq), g (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    g : (..., nv) array
+        Joint forces [N m or N], the gradient of the potential energy along the velocity directions.
     """
 
 class _hybrid_dynamics(NamedTuple):
@@ -227,7 +433,40 @@ class _hybrid_dynamics(NamedTuple):
 def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, out: Any | None = None) -> _hybrid_dynamics:
     r"""Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
-    q (..., nq), v (..., nv), tau (..., nv), a (..., nv), f_ext (..., nb, 6), a_all (..., nv), tau_all (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each
+        choice is a function of its own. Joints that a coupling connects are all named or none.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves as
+        prescribed, its share appears at its master.
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
 @overload
 def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
@@ -236,7 +475,21 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Positions after a finite step along the manifold, exact for a constant velocity ``dv / time``.
 
-    q (..., nq), dv (..., nv), q_next (..., nq)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    dv : (..., nv) array
+        Difference of positions, a velocity times a time [rad or m].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
     """
 
 
@@ -244,7 +497,32 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
     r"""Forces that the actuators must exert for a given motion, with everything in the model.
 
-    q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), tau (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    multipliers : bool
+        Whether to give multipliers, too.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master.
+    multipliers : (..., nc) array, on request
+        Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for
+        rows of loops that others imply.
     """
 @overload
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
@@ -253,28 +531,91 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
 def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
     r"""Jacobian of a frame: its twist is ``J @ v``.
 
-    q (..., nq), J (..., 6, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
+        world at the origin of the frame or body.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    J : (..., 6, nv) array
+        Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints].
     """
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> Any:
     r"""Kinetic energy, that of armatures and gears included.
 
-    q (..., nq), v (..., nv), T (...)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    T : (...) array
+        Kinetic energy [J].
     """
 
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Spatial momentum of the bodies about the world's origin.
 
-    q (..., nq), v (..., nv), h (..., 6)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    h : (..., 6) array
+        [angular; linear] momentum, world axes [kg m^2/s, kg m/s].
     """
 
 
 def normalize(model: Model, q: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""The same positions with quaternions of unit length.
 
-    q (..., nq), q_unit (..., nq)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_unit : (..., nq) array
+        Positions with unit quaternions [rad or m].
     """
 
 class _pose(NamedTuple):
@@ -284,28 +625,96 @@ class _pose(NamedTuple):
 def pose(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, out: Any | None = None) -> _pose:
     r"""Pose of one frame (a body's name is also the name of its frame).
 
-    q (..., nq), R_WF (..., 3, 3), p_WF (..., 3)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    frame : str
+        Name of the frame or body.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    R_WF : (..., 3, 3) array
+        Orientation of the frame in the world [1].
+    p_WF : (..., 3) array
+        Position of its origin in world coordinates [m].
     """
 
 
 def potential_energy(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> Any:
     r"""Potential energy in the gravity field, zero when every mass is at the world's origin.
 
-    q (..., nq), V (...)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    V : (...) array
+        Potential energy [J].
     """
 
 
 def q_dot(model: Model, q: ArrayLike, v: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Time derivative of the positions, which differs from v for quaternions and free bodies.
 
-    q (..., nq), v (..., nv), q_dot (..., nq)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_dot : (..., nq) array
+        dq/dt [rad/s, m/s or 1/s].
     """
 
 
 def rnea(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Inverse dynamics of the tree by the recursive Newton-Euler algorithm.
 
-    q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), tau (..., nv)
+    .. math:: \tau = M(q)\,a + c(q, v) - \sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N].
     """
 
 class _rnea_derivatives(NamedTuple):
@@ -316,12 +725,59 @@ class _rnea_derivatives(NamedTuple):
 def rnea_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _rnea_derivatives:
     r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.
 
-    q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), dtau_dq (..., nv, nv), dtau_dv (..., nv, nv), dtau_da (..., nv, nv)
+    .. math:: d\tau = \frac{\partial\tau}{\partial q}\,dq + \frac{\partial\tau}{\partial v}\,dv + M\,da
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin; held constant there.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    dtau_dq : (..., nv, nv) array
+        Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
+    dtau_dv : (..., nv, nv) array
+        Derivative with respect to v [N m s, N s].
+    dtau_da : (..., nv, nv) array
+        The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].
     """
 
 
 def velocity(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
     r"""Twist of one frame.
 
-    q (..., nq), v (..., nv), V (..., 6)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    frame : str
+        Name of the frame or body.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
+        world at the origin of the frame or body.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    V : (..., 6) array
+        Twist [angular; linear], [rad/s, m/s].
     """

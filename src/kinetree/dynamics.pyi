@@ -48,56 +48,210 @@ class _articulated_factorization(NamedTuple):
 def articulated_factorization(model: Model, q: ArrayLike, diagonal: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _articulated_factorization:
     r"""The joint-space inertia matrix factorized by articulated bodies, for `articulated_solve`.
 
-    q (..., nq), diagonal (..., nv), r (..., nb, 3), S (..., nv, 6), K (..., nv, 6), D_inv (..., nv)
+    .. math:: M(q) + \mathrm{diag}(d) = (1 + S^T \phi K)\, D\, (1 + S^T \phi K)^T
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    diagonal : (..., nv) array, optional
+        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    r : (..., nb, 3) array
+        Offset from the origin of the parent to that of the body, in world axes [m].
+    S : (..., nv, 6) array
+        Motion subspaces [1 or m] in world axes about the origin of their body.
+    K : (..., nv, 6) array
+        U / D [1 or 1/m], the part of a joint force that is propagated to the parent.
+    D_inv : (..., nv) array
+        Reciprocals of the articulated inertias of the joints [1/(kg m^2) or 1/kg].
     """
 
 
 def articulated_solve(model: Model, r: ArrayLike, S: ArrayLike, K: ArrayLike, D_inv: ArrayLike, x: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product of the inverse of a factorized joint-space inertia matrix with a vector, in O(n).
 
-    r (..., nb, 3), S (..., nv, 6), K (..., nv, 6), D_inv (..., nv), x (..., nv), y (..., nv)
+    .. math:: y = (M + \mathrm{diag}(d))^{-1}\,x
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    r : (..., nb, 3) array
+        Offset from the origin of the parent to that of the body, in world axes [m].
+    S : (..., nv, 6) array
+        Motion subspaces [1 or m] in world axes about the origin of their body.
+    K : (..., nv, 6) array
+        U / D [1 or 1/m], the part of a joint force that is propagated to the parent.
+    D_inv : (..., nv) array
+        Reciprocals of the articulated inertias of the joints [1/(kg m^2) or 1/kg].
+    x : (..., nv) array
+        Generalized forces or momenta [N m or N, or N m s or N s]; leading axes broadcast against those of the
+        factors.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    y : (..., nv) array
+        The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].
     """
 
 
 def coriolis_forces(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that keep the tree at constant joint velocities: Coriolis and centrifugal forces, no weight.
 
-    q (..., nq), v (..., nv), tau (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N], quadratic in v.
     """
 
 
 def crba_restricted(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, forward: str | Sequence[str], out: Any | None = None) -> NDArray[Any]:
     r"""The part of the joint-space inertia matrix that belongs to some of the joints.
 
-    q (..., nq), M (..., nv, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Rows and columns of these joints as in `crba` [kg m^2, kg m or kg]; zero elsewhere.
     """
 
 
 def divide_and_conquer(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics of the tree by divide and conquer, in O(log n) steps that follow upon one another.
 
-    q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
+    .. math:: a = M(q)^{-1} \bigl(\tau - c(q, v) + \sum_i J_i(q)^T f_i\bigr)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
     """
 
 
 def elastic_energy(model: Model, q: ArrayLike, *, out: Any | None = None) -> Any:
     r"""Energy stored in the joint springs and in the soft stops.
 
-    q (..., nq), V (...)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    V : (...) array
+        Elastic energy [J].
     """
 
 
 def external_forces(model: Model, q: ArrayLike, wrenches: ArrayLike | Mapping[str, ArrayLike], t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that balance external forces on the bodies.
 
-    q (..., nq), wrenches (..., nb, 6), tau (..., nv)
+    .. math:: \tau = -\sum_i J_i(q)^T f_i
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    wrenches : (..., nb, 6) array or mapping of body name to (..., 6) array
+        External wrench on each body [N m, N], in world coordinates about the world's origin: the ``f_ext`` of
+        other calls.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Joint forces [N m or N], the part of `rnea` that is due to the external forces.
     """
 
 
 def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Forward dynamics of the bare tree by its mass matrix: bias forces, `crba`, and a sparse factorization.
 
-    q (..., nq), v (..., nv), tau (..., nv), f_ext (..., nb, 6), a (..., nv)
+    .. math:: M(q)\, a = \tau - c(q, v, f^x)
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
     """
 
 class _hybrid_aba(NamedTuple):
@@ -107,7 +261,35 @@ class _hybrid_aba(NamedTuple):
 def hybrid_aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], out: Any | None = None) -> _hybrid_aba:
     r"""Hybrid dynamics of the tree by articulated bodies.
 
-    q (..., nq), v (..., nv), tau (..., nv), a (..., nv), f_ext (..., nb, 6), a_all (..., nv), tau_all (..., nv)
+    .. math:: M a + c = \tau, \qquad \tau_i \text{ known for } i \in \mathrm{fd}, \quad a_i \text{ known for the others}
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Forces of all joints, the given ones among them [N m or N].
     """
 
 class _hybrid_crba(NamedTuple):
@@ -117,54 +299,218 @@ class _hybrid_crba(NamedTuple):
 def hybrid_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], out: Any | None = None) -> _hybrid_crba:
     r"""Hybrid dynamics of the tree by the inertia matrix of the joints whose force is known.
 
-    q (..., nq), v (..., nv), tau (..., nv), a (..., nv), f_ext (..., nb, 6), a_all (..., nv), tau_all (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Joint forces [N m or N]; read for the joints in ``forward`` only, finite for all.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    forward : sequence of str
+        Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a_all : (..., nv) array
+        Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2].
+    tau_all : (..., nv) array
+        Forces of all joints, the given ones among them [N m or N].
     """
 
 
 def inertial_forces(model: Model, q: ArrayLike, a: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product of the mass matrix with a vector, without the mass matrix: the joint forces that accelerate the tree.
 
-    q (..., nq), a (..., nv), tau (..., nv)
+    .. math:: \tau = M(q)\, a
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2], or any vector of this length.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        ``M a``, the armature included [N m or N].
     """
 
 
 def inverse_mass_matrix(model: Model, q: ArrayLike, diagonal: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Inverse of the joint-space inertia matrix, without M.
 
-    q (..., nq), diagonal (..., nv), M_inv (..., nv, nv)
+    .. math:: M(q)^{-1} = \partial a / \partial \tau
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    diagonal : (..., nv) array, optional
+        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    M_inv : (..., nv, nv) array
+        The inverse [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric.
     """
 
 
 def inverse_mass_product(model: Model, q: ArrayLike, x: ArrayLike, diagonal: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product of the inverse of the joint-space inertia matrix with a vector, in O(n).
 
-    q (..., nq), x (..., nv), diagonal (..., nv), y (..., nv)
+    .. math:: y = (M(q) + \mathrm{diag}(d))^{-1}\,x
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    x : (..., nv) array
+        Generalized forces or momenta [N m or N, or N m s or N s].
+    diagonal : (..., nv) array, optional
+        Added to the diagonal of M [kg m^2 or kg]: h D of a damper, -h^2 K of a spring.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    y : (..., nv) array
+        The accelerations or velocities that belong to x [rad/s^2 or m/s^2, or rad/s or m/s].
     """
 
 
 def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
     r"""Wrenches that the joints transmit to their bodies: actuator and bearing forces together.
 
-    q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), F (..., nb, 6)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    reference : {"local", "world", "local_world_aligned"}
+        Coordinates of the result: of the body about its origin, of the world about the world's origin, of the
+        world about the body's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    F : (..., nb, 6) array
+        Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N m, N]; the
+        body exerts the opposite one. Row 0 is zero: the world has no joint.
     """
 
 
 def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
-    q (..., nq), v (..., nv), tau (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    tau : (..., nv) array
+        Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces.
     """
 
 
 def prescribed_power(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> Any:
     r"""Power that prescribed motions feed into the mechanism.
 
-    q (..., nq), v (..., nv), a (..., nv), f_ext (..., nb, 6), power (...)
+    .. math:: P = \sum_i f_i \cdot \sigma_i
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    a : (..., nv) array
+        Joint accelerations [rad/s^2 or m/s^2].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    power : (...) array
+        Power [W], positive where the joints give energy to the bodies; zero if no joint depends on time.
     """
 
 
 def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""The acceleration of one step whose passive joint forces are taken at the end of the step.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), a (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    a : (..., nv) array
+        ``(v_next - v) / dt`` [rad/s^2 or m/s^2].
     """

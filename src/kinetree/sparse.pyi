@@ -25,28 +25,84 @@ __all__ = [
 def lower_product(model: Model, L: ArrayLike, x: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product ``L x`` with a lower factor of the mass matrix.
 
-    L (..., nv, nv), x (..., nv), y (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``L x`` [for `ltl`: kg^(1/2) m/s, whose squares add up to twice the kinetic energy].
     """
 
 
 def lower_solve(model: Model, L: ArrayLike, b: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Solve ``L x = b`` with a lower factor of the mass matrix.
 
-    L (..., nv, nv), b (..., nv), x (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    b : (..., nv) array
+        Right-hand side [as ``L x``].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``L^-1 b`` [rad/s or m/s].
     """
 
 
 def lower_transpose_product(model: Model, L: ArrayLike, x: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product ``L^T x`` with a transposed lower factor of the mass matrix.
 
-    L (..., nv, nv), x (..., nv), y (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    x : (..., nv) array
+        Any vector, for `ltl` of the kind that `lower_product` gives [kg^(1/2) m/s].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``L^T x`` [N m s or N s].
     """
 
 
 def lower_transpose_solve(model: Model, L: ArrayLike, b: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Solve ``L^T x = b`` with a transposed lower factor of the mass matrix.
 
-    L (..., nv, nv), b (..., nv), x (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltl` or `ltdl` [as there].
+    b : (..., nv) array
+        Right-hand side [N m or N].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``L^-T b`` [for `ltl`: N m or N per kg^(1/2) m or kg^(1/2)].
     """
 
 class _ltdl(NamedTuple):
@@ -56,7 +112,23 @@ class _ltdl(NamedTuple):
 def ltdl(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> _ltdl:
     r"""Factors L and D of the mass matrix ``M = L^T D L``, L with a unit diagonal and the zeros of the tree.
 
-    q (..., nq), L (..., nv, nv), D (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Unit lower triangular [1, or m and 1/m between sliding and turning joints].
+    D : (..., nv) array
+        The diagonal of D [kg m^2 or kg], positive: the articulated inertia of the subtree about its joint.
     """
 
 class _ltdl_factorize(NamedTuple):
@@ -66,40 +138,126 @@ class _ltdl_factorize(NamedTuple):
 def ltdl_factorize(model: Model, M: ArrayLike, *, out: Any | None = None) -> _ltdl_factorize:
     r"""Factors L and D of any matrix ``M = L^T D L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
 
-    M (..., nv, nv), L (..., nv, nv), D (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    M : (..., nv, nv) array
+        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
+        ``model.mass_matrix_pattern()`` is read.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Unit lower triangular [1].
+    D : (..., nv) array
+        The diagonal of D [as M]; not all positive if M is not positive definite.
     """
 
 
 def ltdl_solve(model: Model, L: ArrayLike, D: ArrayLike, b: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Solve ``M x = b`` by the factors of ``M = L^T D L``.
 
-    L (..., nv, nv), D (..., nv), b (..., nv), x (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltdl` or `ltdl_factorize` [1]; its diagonal is not read.
+    D : (..., nv) array
+        The diagonal of D [kg m^2 or kg].
+    b : (..., nv) array
+        Right-hand side [N m or N]; a batch of them may share one L and D.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``M^-1 b`` [rad/s^2 or m/s^2].
     """
 
 
 def ltl(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Factor L of the mass matrix ``M = L^T L``, lower triangular with the zeros of the tree.
 
-    q (..., nq), L (..., nv, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Lower triangular, its entries square roots of inertias [kg^(1/2) m or kg^(1/2)].
     """
 
 
 def ltl_factorize(model: Model, M: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Factor L of any matrix ``M = L^T L`` with the zeros of the model's tree, such as ``M + h D + h^2 K``.
 
-    M (..., nv, nv), L (..., nv, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    M : (..., nv, nv) array
+        Symmetric and positive definite [kg m^2, kg m or kg]; only the lower triangle within
+        ``model.mass_matrix_pattern()`` is read.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    L : (..., nv, nv) array
+        Lower triangular [square root of the unit of M].
     """
 
 
 def ltl_solve(model: Model, L: ArrayLike, b: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Solve ``M x = b`` by the factor of ``M = L^T L``.
 
-    L (..., nv, nv), b (..., nv), x (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    L : (..., nv, nv) array
+        From `ltl` or `ltl_factorize` [square root of the unit of M].
+    b : (..., nv) array
+        Right-hand side [N m or N]; a batch of them may share one L.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    x : (..., nv) array
+        ``M^-1 b`` [rad/s^2 or m/s^2].
     """
 
 
 def symmetric_product(model: Model, M: ArrayLike, x: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
     r"""Product ``M x`` with the mass matrix, or another matrix with the zeros of the model's tree.
 
-    M (..., nv, nv), x (..., nv), y (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    M : (..., nv, nv) array
+        Symmetric [kg m^2, kg m or kg]; only the lower triangle within ``model.mass_matrix_pattern()`` is read.
+    x : (..., nv) array
+        A vector along the velocities [rad/s or m/s].
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    y : (..., nv) array
+        ``M x`` [N m s or N s].
     """

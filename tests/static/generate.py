@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import textwrap
 from pathlib import Path
 
 from kinetree.public import ALGORITHMS as NAMES
@@ -64,7 +65,7 @@ def array_type(shape: tuple, given: bool) -> str:
 
 
 def call(namespace: str, algorithm: str) -> str:
-    """The stub of a compiled call: arrays in, arrays out, with the first sentence of its docstring and the shapes."""
+    """The stub of a compiled call: arrays in, arrays out, with its docstring up to the results."""
     from kinetree.algorithms.spec import ALGORITHMS
     from kinetree.compiler.calls import public_call
 
@@ -92,13 +93,8 @@ def call(namespace: str, algorithm: str) -> str:
     if "*" in parameters and "t: ArrayLike | None = None" in parameters:  # also the last of the arrays
         parameters.remove("t: ArrayLike | None = None")
         parameters.insert(parameters.index("*"), "t: ArrayLike | None = None")
-    summary = inspect.getdoc(public_call(algorithm)).split("\n\n")[0]
-    shapes = [
-        f"{key} ({', '.join(['...', *map(str, shape)])})"
-        for table in (spec.inputs, spec.optional, spec.outputs)
-        for key, shape in table.items()
-    ]
-    text = f'    r"""{summary}\n\n    {", ".join(shapes)}\n    """\n'
+    about, _, _ = inspect.getdoc(public_call(algorithm)).partition("\n\nRaises\n")
+    text = textwrap.indent(f'r"""{about}\n"""\n', "    ", lambda line: line.strip())
     plain = f"def {name}({', '.join(parameters)}) -> {result}:\n{text}"
     if not spec.variants:
         return "\n".join(lines) + f"\n{plain}"

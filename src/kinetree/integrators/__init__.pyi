@@ -40,7 +40,32 @@ class _implicit_midpoint_step(NamedTuple):
 def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _implicit_midpoint_step:
     r"""One step of the implicit midpoint rule under constant forces, by a fixed number of Newton corrections.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last
+        one above 1e-3 of the speed), so that no wrong number passes for a result.
     """
 
 class _linearly_implicit_step(NamedTuple):
@@ -50,7 +75,31 @@ class _linearly_implicit_step(NamedTuple):
 def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _linearly_implicit_step:
     r"""One step of linearly implicit Euler under constant actuator forces, with the exact slopes of all other forces.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
     """
 
 class _rk4_step(NamedTuple):
@@ -60,7 +109,31 @@ class _rk4_step(NamedTuple):
 def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _rk4_step:
     r"""One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
     """
 
 class _semi_implicit_step(NamedTuple):
@@ -70,7 +143,31 @@ class _semi_implicit_step(NamedTuple):
 def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _semi_implicit_step:
     r"""One step of semi-implicit Euler, the passive joint forces taken at its end.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s].
     """
 
 class _variational_step(NamedTuple):
@@ -80,5 +177,30 @@ class _variational_step(NamedTuple):
 def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _variational_step:
     r"""One step of the variational midpoint rule under constant forces, by a fixed number of corrections.
 
-    q (..., nq), v (..., nv), tau (..., nv), dt (...), f_ext (..., nb, 6), q_next (..., nq), v_next (..., nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    tau : (..., nv) array
+        Actuator forces during the step [N m or N].
+    dt : (...) array
+        Time step [s].
+    f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
+        External wrench on each body [N m, N], in world coordinates about the world's origin.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    q_next : (..., nq) array
+        Positions after the step [rad or m; quaternions unit].
+    v_next : (..., nv) array
+        Velocities after the step [rad/s or m/s]; infinite where the corrections have not come to an end (the last
+        one above 1e-3 of the speed), so that no wrong number passes for a result.
     """
