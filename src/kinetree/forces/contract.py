@@ -26,11 +26,16 @@ class Parameter:
         Over the joint's units, "force" and "position": "force s/position".
     position : bool
         One for each position instead of one for each velocity; it may have either sign, and is neutral by default.
+    urdf, mjcf, sdf : str
+        Its name in files of these formats; empty where they have none.
     """
 
     name: str
     unit: str
     position: bool = False
+    urdf: str = ""
+    mjcf: str = ""
+    sdf: str = ""
 
 
 class ForceElement:

@@ -21,7 +21,7 @@ class Damping(JointForce):
     joint: str
     damping: tuple
 
-    parameters = (Parameter("damping", "force s/position"),)
+    parameters = (Parameter("damping", "force s/position", urdf="damping", mjcf="damping", sdf="damping"),)
     power_channel = "damping"
 
     def dissipative(self, at):

@@ -26,7 +26,7 @@ class DryFriction(JointForce):
     joint: str
     dry_friction: tuple
 
-    parameters = (Parameter("dry_friction", "force"),)
+    parameters = (Parameter("dry_friction", "force", urdf="friction", mjcf="frictionloss", sdf="friction"),)
     power_channel = "dry friction"
     kinked = stiff_at_rest = True
 

@@ -74,4 +74,12 @@ for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBa
 JOINT_FORCES: tuple[type[JointForce], ...] = tuple(cls for cls in FORCES.values() if issubclass(cls, JointForce))
 PARAMETERS = {parameter.name: parameter for cls in JOINT_FORCES for parameter in cls.parameters}
 VELOCITY_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if not parameter.position)
+# The first parameter of each kind that acts at all positions: what makes it strong.
+COEFFICIENTS = tuple(kind.parameters[0].name for kind in JOINT_FORCES if not kind.beyond_limits)
 POSITION_PARAMETERS = tuple(name for name, parameter in PARAMETERS.items() if parameter.position)
+
+
+def names_in(file_format: str) -> dict[str, str]:
+    """Names of the parameters that a file format has: the file's name -> the model's."""
+    named = ((getattr(parameter, file_format), name) for name, parameter in PARAMETERS.items())
+    return {theirs: name for theirs, name in named if theirs}

@@ -30,7 +30,10 @@ class Spring(JointForce):
     stiffness: tuple
     spring_reference: tuple | None = None
 
-    parameters = (Parameter("stiffness", "force/position"), Parameter("spring_reference", "position", position=True))
+    parameters = (
+        Parameter("stiffness", "force/position", mjcf="stiffness", sdf="stiffness"),
+        Parameter("spring_reference", "position", position=True, sdf="reference"),
+    )
     energy_channel = "springs"
 
     def energy(self, at):

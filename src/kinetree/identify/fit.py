@@ -169,7 +169,7 @@ def fit(
         By how much the bodies may differ from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
         about 10 %. Matters for what the data do not tell.
     drives : sequence of str
-        Joint data to find as well, none of which can be negative: "armature", "damping", "dry_friction".
+        Joint data to find as well, none of which can be negative: "armature", "damping" and other friction (`DRIVES`).
     progress : bool, optional
         Show a bar; by default if stderr is a terminal and the fit takes longer than a second.
 

@@ -7,6 +7,7 @@ from kinetree.algorithms.spec import Spec
 from kinetree.compiler.derivative_functions import derivative_spec
 from kinetree.compiler.function import Function
 from kinetree.errors import UnsupportedError
+from kinetree.forces.registry import COEFFICIENTS
 from kinetree.integrators.implicit import force_slopes, residual, stage, times_tangent
 
 
@@ -95,7 +96,7 @@ def _refuse(model, loops) -> None:
     moving = [f"joint {model.joint_name(i)!r}, which depends on time" for i in model.outward()
               if model.joints[i].time_dependent]  # fmt: skip
     loaded = [f"springs, dampers or limits of {loop}" for loop in loops
-              if loop.damping or loop.dry_friction or loop.stiffness]  # fmt: skip
+              if any(getattr(loop, what) for what in COEFFICIENTS)]  # fmt: skip
     if not loops:
         raise UnsupportedError(
             f"model {model.name!r} has no active loop joint; simulate its tree with integrator='generalized_alpha'.",

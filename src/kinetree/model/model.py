@@ -100,9 +100,9 @@ class Model(JointArrays):
     accept_impossible_inertia : bool
         Accept inertias that no body can have.
     **parameters : float, (nv,) array or mapping, optional
-        Of the forces of joints, per velocity coordinate or by joint name, zero by default: ``damping, dry_friction,
-        stiffness, limit_stiffness, limit_damping`` [SI]; ``spring_reference``, per position, neutral by default [rad or
-        m]. See ``ModelBuilder.add_body``. The model has them as arrays, and as elements in ``forces``.
+        Of the forces of joints, per velocity coordinate or by joint name, zero by default: ``damping``, ``stiffness``
+        and others [SI]; ``spring_reference``, per position, neutral by default [rad or m]. See
+        ``ModelBuilder.add_body``. The model has them as arrays, and as elements in ``forces``.
 
     Attributes
     ----------
@@ -430,10 +430,11 @@ class Model(JointArrays):
         Parameters
         ----------
         **changes
-            ``gravity, armature, damping, dry_friction, stiffness, spring_reference, lower, upper, limit_stiffness,
-            limit_damping, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors, constraints, forces``.
-            ``forces`` are all of them, in place of those that the model has. Arrays per velocity may be a number for
-            all or a mapping from joint names, which leaves the other joints as they are. ``I`` contains the rotors.
+            ``gravity, armature, lower, upper, velocity_limit, effort_limit, I, X_T, name, report, equipment, rotors,
+            constraints, forces``, and the parameters of the joints' forces (``damping``, ``stiffness``, ...: see
+            ``ModelBuilder.add_body``). ``forces`` are all of them, in place of those that the model has. Arrays per
+            velocity may be a number for all or a mapping from joint names, which leaves the other joints as they are.
+            ``I`` contains the rotors.
 
         Raises
         ------

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.forces.registry import JOINT_FORCES
+
 RESOLVED = 0.3  # rad or m of motion per step
-STIFF = ("stiffness", "damping", "limit_stiffness", "dry_friction")  # of a joint: what a step may not resolve
+STIFF = tuple(kind.parameters[0].name for kind in JOINT_FORCES)  # of a joint: what a step may not resolve
 
 
 def divergence(run) -> list[dict]:

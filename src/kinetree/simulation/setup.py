@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.errors import SimulationError
-from kinetree.forces.dry_friction import FRICTION_VELOCITY
+from kinetree.forces import FRICTION_VELOCITY
 from kinetree.integrators.methods import Adaptive, is_built_in
 from kinetree.integrators.trials import STIFF
 from kinetree.simulation.choice import Stiffness

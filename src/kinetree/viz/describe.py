@@ -6,6 +6,8 @@ import math
 import re
 from pathlib import Path
 
+from kinetree.forces.registry import COEFFICIENTS
+
 SHOWN = 8  # names of one kind in a line
 DEEPEST = 32  # levels of the tree: beyond, indentation leaves no room for text
 _IGNORED = re.compile(r"(?:\S*/)?([^/\[\s]+)(?:\[[^\]]*\])? ignored: (.*)", re.DOTALL)
@@ -186,7 +188,7 @@ def _line(body: dict):
             low = "-inf" if coordinate["lower"] is None else f"{coordinate['lower']:g}"
             high = "inf" if coordinate["upper"] is None else f"{coordinate['upper']:g}"
             line.append(f"  [{low}, {high}] {coordinate['unit']}", style="dim")
-    for key in ("damping", "dry_friction", "armature", "stiffness"):
+    for key in ("armature", *COEFFICIENTS):
         values = [f"{coordinate[key]:g}" for coordinate in joint["coordinates"]]
         if set(values) != {"0"} and values:
             text = values[0] if len(set(values)) == 1 else f"({', '.join(values)})"
@@ -208,10 +210,7 @@ def _body(model, i: int) -> dict:
                 "velocity_unit": joint.velocity_units[m],
                 "lower": _finite(model.lower[k]) if limited else None,
                 "upper": _finite(model.upper[k]) if limited else None,
-                "damping": float(model.damping[k]),
-                "dry_friction": float(model.dry_friction[k]),
-                "armature": float(model.armature[k]),
-                "stiffness": float(model.stiffness[k]),
+                **{what: float(getattr(model, what)[k]) for what in ("armature", *COEFFICIENTS)},
             }
         )
     I = model.I[i]

@@ -23,7 +23,7 @@ class Physics:
         [m/s^2].
     stiffness : (njnt,) array
         [N m/rad or N/m].
-    damping, dry_friction, extra_armature : (nv,) array
+    damping, frictionloss, extra_armature : (nv,) array
         Of joints and, by the square of the gear, of the drives on them [N m s/rad or N s/m; N m or N; kg m^2 or kg].
     tendon_damping, tendon_armature : (ntendon,) array
         The same along tendons [N s/m; kg].
@@ -34,7 +34,7 @@ class Physics:
     gravity: np.ndarray
     stiffness: np.ndarray
     damping: np.ndarray
-    dry_friction: np.ndarray
+    frictionloss: np.ndarray
     extra_armature: np.ndarray
     tendon_damping: np.ndarray
     tendon_armature: np.ndarray
@@ -77,7 +77,7 @@ def physics_of(place: Layout, notes: Notes) -> Physics:
         gravity=gravity,
         stiffness=_linear(mj.jnt_stiffness) * springs,
         damping=(_linear(mj.dof_damping) + damping) * dampers,
-        dry_friction=np.array(mj.dof_frictionloss) * friction,
+        frictionloss=np.array(mj.dof_frictionloss) * friction,
         extra_armature=armature,
         tendon_damping=(_linear(mj.tendon_damping) + along["damping"]) * dampers,
         tendon_armature=np.array(getattr(mj, "tendon_armature", np.zeros(mj.ntendon))) + along["armature"],
@@ -145,7 +145,7 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
             for what, values in (
                 ("spring", physics.stiffness[j]),
                 ("armature", mj.dof_armature[dofs]),
-                ("dry friction", physics.dry_friction[dofs]),
+                ("dry friction", physics.frictionloss[dofs]),
             ):
                 if np.any(values):
                     notes.unsupported(where, f"{what} {along} (a default of joints? <freejoint/> takes none)")
@@ -181,7 +181,7 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
 def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
     """Dry friction and limits act by laws of our own, where MuJoCo solves for soft constraints."""
     mj = place.mj
-    rough = [j for j, name in enumerate(place.joints) if name and np.any(physics.dry_friction[place.dofs(j)])]
+    rough = [j for j, name in enumerate(place.joints) if name and np.any(physics.frictionloss[place.dofs(j)])]
     bounded = [j for j, name in enumerate(place.joints)
                if name and physics.limits and mj.jnt_limited[j] and mj.jnt_type[j] in (SLIDE, HINGE)]  # fmt: skip
     early = [j for j in bounded if mj.jnt_margin[j] > 0.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.forces.registry import names_in
 from kinetree.io.mjcf.layout import Layout
 from kinetree.io.mjcf.names import of_kind, unique
 from kinetree.io.mjcf.notes import Notes
@@ -30,7 +31,7 @@ def add_tendons(builder: ModelBuilder, place: Layout, physics: Physics, notes: N
                 tuple(_path(builder, place, t, name, notes)),
                 stiffness=float(np.ravel(mj.tendon_stiffness[t])[0]) * physics.springs,
                 damping=float(physics.tendon_damping[t]),
-                dry_friction=float(mj.tendon_frictionloss[t]) * physics.friction,
+                **{names_in("mjcf")["frictionloss"]: float(mj.tendon_frictionloss[t]) * physics.friction},
                 armature=float(physics.tendon_armature[t]),
                 rest_length=tuple(map(float, mj.tendon_lengthspring[t])),
                 lower=float(mj.tendon_range[t, 0]) if limited else -np.inf,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.errors import InertiaError
+from kinetree.forces.registry import names_in
 from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, anchors
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
@@ -126,8 +127,7 @@ def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[s
         return {"damping": physics.damping[dofs]}  # what else MuJoCo lets act there is refused, or dropped
     data: dict[str, object] = {
         "armature": np.array(mj.dof_armature[dofs]) + physics.extra_armature[dofs],
-        "damping": physics.damping[dofs],
-        "dry_friction": physics.dry_friction[dofs],
+        **{ours: getattr(physics, theirs)[dofs] for theirs, ours in names_in("mjcf").items() if theirs != "stiffness"},
     }
     stiffness = physics.stiffness[j]
     if stiffness:

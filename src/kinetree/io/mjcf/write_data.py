@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from kinetree.forces.registry import names_in
 from kinetree.io.mjcf.write_joints import Part
 from kinetree.io.number_text import number_text, numbers_text
 from kinetree.io.unsupported_features import UnsupportedFeatures
@@ -13,7 +14,7 @@ from kinetree.joints import Free, Planar
 from kinetree.model.equipment import RotationLimit
 
 # Ours, and MuJoCo's name: one number for all freedoms of a joint.
-UNIFORM = {"stiffness": "stiffness", "damping": "damping", "armature": "armature", "dry_friction": "frictionloss"}
+UNIFORM = {"armature": "armature"} | {ours: theirs for theirs, ours in names_in("mjcf").items()}
 
 
 def settle_physics(model, features: UnsupportedFeatures) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.forces.registry import COEFFICIENTS
 from kinetree.io.mjcf.write_data import UNIFORM
 from kinetree.io.mjcf.write_shapes import pose
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
@@ -89,7 +90,7 @@ class _Equipment:
         add(section, "joint", joint1=follower, joint2=master, polycoef=polynomial)
 
     def _loop(self, section, loop) -> None:
-        for what in ("damping", "dry_friction", "stiffness"):
+        for what in COEFFICIENTS:
             if getattr(loop, what):
                 self.features.add(f"{what.replace('_', ' ')} of loop joints", repr(loop.name))
         if np.isfinite(loop.lower) or np.isfinite(loop.upper):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.forces.registry import names_in
 from kinetree.io.sdf.frames import WORLD, Placed, Scope
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import UNKNOWN, AxisRecord, JointRecord, MimicRecord
@@ -18,12 +19,11 @@ _PARALLEL = 1e-6
 
 # What acts along an axis, by the names of the record and of the builder, and where there is nothing.
 _SETTINGS = {
-    "damping": "damping", "friction": "dry_friction", "stiffness": "stiffness", "reference": "spring_reference",
-    "lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit",
+    **names_in("sdf"), "lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit",
 }  # fmt: skip
 _NEUTRAL = {
-    "damping": 0.0, "friction": 0.0, "stiffness": 0.0, "reference": 0.0, "lower": -math.inf, "upper": math.inf,
-    "effort": math.inf, "velocity": math.inf,
+    **dict.fromkeys(names_in("sdf"), 0.0), "lower": -math.inf, "upper": math.inf, "effort": math.inf,
+    "velocity": math.inf,
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from os import PathLike
 import numpy as np
 
 from kinetree.errors import UnsupportedError
+from kinetree.forces.registry import names_in
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf.bodies import Mass, mass_of, mass_of_shapes, shapes_of
 from kinetree.io.urdf.extensions import check_extensions, refuse
@@ -167,7 +168,7 @@ def _settings(
     if abs(length - 1.0) > 1e-6:
         message = f"joint '{joint.name}': axis {joint.axis} normalized, its length is {length:g}"
         notes.info(joint.node.child("axis"), message, "axis-length")
-    settings.update(damping=joint.damping, dry_friction=joint.friction)
+    settings.update({ours: getattr(joint, theirs) for theirs, ours in names_in("urdf").items()})
     settings.update(lower=lower, upper=upper, effort_limit=effort, velocity_limit=velocity)
     return settings
 

@@ -87,7 +87,7 @@ def load_urdf(
     -----
     Orientations are fixed-axis roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll). A continuous joint has one position
     variable, its angle. Mimic joints stay variables, tied by ``model.couplings``. Damping and friction of
-    ``<dynamics>`` become ``model.damping`` and ``model.dry_friction``. A planar joint moves in the plane normal to its
+    ``<dynamics>`` become `kinetree.forces` of the joints. A planar joint moves in the plane normal to its
     axis. A ``<limit>`` without lower and upper, or a missing one, means no limit, and the report says so.
 
     *Source* the URDF specification (wiki.ros.org/urdf/XML).

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
+from kinetree.forces.registry import VELOCITY_PARAMETERS, names_in
 from kinetree.io.inertia_rules import violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
 from kinetree.io.unsupported_features import UnsupportedFeatures
@@ -26,6 +27,7 @@ from kinetree.model.model import GRAVITY
 from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
 from kinetree.spatial import Inertia
 
+IN_FILES = names_in("urdf")
 TYPES = {Revolute: "revolute", Prismatic: "prismatic", Fixed: "fixed", Free: "floating", Planar: "planar"}
 # URDF has no infinity, and its usual parser refuses the word; this stands for it in both directions.
 NO_LIMIT = sys.float_info.max
@@ -89,12 +91,12 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
             )
     if tuple(model.gravity) != GRAVITY:
         features.add(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
-    for what in ("armature", "stiffness", "limit_stiffness", "limit_damping"):
+    for what in ("armature", *(name for name in VELOCITY_PARAMETERS if name not in IN_FILES.values())):
         for label, x in zip(model.velocity_labels, getattr(model, what), strict=True):
             if x:
                 features.add(what.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
     for what, none in (
-        ("damping", 0.0), ("dry_friction", 0.0), ("lower", -math.inf), ("upper", math.inf),
+        *((what, 0.0) for what in IN_FILES.values()), ("lower", -math.inf), ("upper", math.inf),
         ("velocity_limit", math.inf), ("effort_limit", math.inf),
     ):  # fmt: skip
         for i in model.outward():
@@ -196,9 +198,8 @@ class _Robot:
     def _drive(self, element, i: int, kind: str) -> None:
         """``<limit>``, ``<dynamics>`` and ``<mimic>`` of a joint with one variable."""
         model, v = self.model, self.model.v_slice[i]
-        lower, upper, effort, velocity, damping, friction = (
-            float(getattr(model, what)[v][0])
-            for what in ("lower", "upper", "effort_limit", "velocity_limit", "damping", "dry_friction")
+        lower, upper, effort, velocity = (
+            float(getattr(model, what)[v][0]) for what in ("lower", "upper", "effort_limit", "velocity_limit")
         )
         if kind != "continuous":
             ends = {"lower": max(lower, -NO_LIMIT), "upper": min(upper, NO_LIMIT)}
@@ -207,7 +208,8 @@ class _Robot:
         if kind != "continuous" or math.isfinite(effort) or math.isfinite(velocity):
             drive = {"effort": min(effort, NO_LIMIT), "velocity": min(velocity, NO_LIMIT)}
             add(element, "limit", **{name: number_text(x) for name, x in {**ends, **drive}.items()})
-        dynamics = {name: number_text(x) for name, x in (("damping", damping), ("friction", friction)) if x}
+        acting = {name: float(getattr(model, what)[v][0]) for name, what in IN_FILES.items()}
+        dynamics = {name: number_text(x) for name, x in acting.items() if x}
         if dynamics:
             add(element, "dynamics", **dynamics)
         if (c := self.masters.get(i)) is not None:
