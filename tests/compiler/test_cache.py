@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.cli import app
-from kinetree.compiler.program_cache import signature_of, stored_program
-from kinetree.native import cache
-from kinetree.native import variants as forms
+from kinetree.compiler.program_cache import cached_program, signature_of
+from kinetree.native import cache, variants
 from kinetree.native.engine import Target, assemble, is_object
 from kinetree.native.kernel import Kernel
 from kinetree.native.private_folder import PrivateFolder
@@ -260,13 +259,13 @@ def test_entry_beyond_the_limit_is_not_stored(folder, monkeypatch):
 def built(*args, **options):
     """A kernel whose scalar form is there."""
     kernel = Kernel(PROGRAM, *args, **options)
-    assert kernel.entry is not None
+    assert kernel.scalar_entry is not None
     return kernel
 
 
 def evaluate():
     """Bytes of the kernel's result at one state."""
-    return Kernel(PROGRAM).entry(np.array([0.3, 0.7])).tobytes()
+    return Kernel(PROGRAM).scalar_entry(np.array([0.3, 0.7])).tobytes()
 
 
 def reference():
@@ -276,7 +275,7 @@ def reference():
     try:
         kernel = built()
         assert not kernel.cached
-        return kernel.entry(np.array([0.3, 0.7])).tobytes()
+        return kernel.scalar_entry(np.array([0.3, 0.7])).tobytes()
     finally:
         os.environ.pop("KINETREE_CACHE") if off is None else os.environ.update(KINETREE_CACHE=off)
 
@@ -322,7 +321,7 @@ def test_an_entry_that_is_no_object_code_is_compiled_again(stored, content):
     assert cache.store(key, good[: len(good) // 2] if content == "half" else content)
     kernel = built()
     assert not kernel.cached
-    assert kernel.entry(np.array([0.3, 0.7])).tobytes() == reference()
+    assert kernel.scalar_entry(np.array([0.3, 0.7])).tobytes() == reference()
     assert cache.load(key) == good and built().cached
 
 
@@ -342,7 +341,7 @@ def test_object_files_of_all_platforms_are_known(triple):
 def test_changed_code_generator_has_entries_of_its_own(folder, monkeypatch):
     """The text of the emitting sources and LLVM's version are part of the key."""
     built()
-    monkeypatch.setattr(forms, "_emitter", lambda: "another")
+    monkeypatch.setattr(variants, "_emitter", lambda: "another")
     assert [built().cached for _ in range(2)] == [False, True]
     assert len(entries(folder)) == 2
 
@@ -352,10 +351,10 @@ def test_a_stored_program_that_cannot_be_read_is_traced_again(stored, content):
     """The entry of a trace holds something else, with the right checksum: the model is traced, the entry replaced."""
     spec, model = ALGORITHMS["gravity_forces"], kt.models.pendulum()
     signature = signature_of(spec, model, (), {})
-    program = stored_program(spec, model, (), {}, signature)
+    program = cached_program(spec, model, (), {}, signature)
     ((key, good),) = stored
     assert cache.store(key, content)
-    assert stored_program(spec, model, (), {}, signature) == program
+    assert cached_program(spec, model, (), {}, signature) == program
     assert cache.load(key) == good
 
 
@@ -379,7 +378,7 @@ from tests.compiler.test_cache import Kernel, PROGRAM, cache
 results = set()
 for _ in range(8):
     cache.clear()
-    results.add(Kernel(PROGRAM).entry(np.array([0.3, 0.7])).tobytes().hex())
+    results.add(Kernel(PROGRAM).scalar_entry(np.array([0.3, 0.7])).tobytes().hex())
 print(*results)
 """
 
@@ -400,7 +399,7 @@ STORM = """
 import os, sys
 sys.path.insert(0, {root!r})
 from kinetree.cli import app
-from kinetree.native import cache
+from kinetree.native import cache, variants
 from kinetree.native import variants
 seed = int(sys.argv[1])
 wrong = 0
@@ -432,7 +431,7 @@ def test_many_processes_write_read_sweep_and_clear_at_once(folder, monkeypatch):
 KILLED = """
 import os, resource, signal, sys
 sys.path.insert(0, {root!r})
-from kinetree.native import cache
+from kinetree.native import cache, variants
 cache.store("done", b"content")
 if {when!r} == "before the rename":
     os.replace = lambda *args, **named: os.kill(os.getpid(), signal.SIGKILL)

@@ -20,7 +20,7 @@ from kinetree.compiler.tracing import numbers_model, trace
 from kinetree.errors import DuplicateNameError, NonFiniteError, QuaternionError, ShapeError, UnknownNameError
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.native import kernel as kernel_module
-from kinetree.native import variants as forms
+from kinetree.native import variants
 
 STATIC = {"frame": "tool", "reference": "local_world_aligned", "kind": "spatial", "forward": (1,)}
 NAMES = sorted(ALGORITHMS)
@@ -109,8 +109,8 @@ def nothing_compiles(monkeypatch):
     def refuse(*args, **named):
         raise AssertionError("something was compiled or traced")
 
-    monkeypatch.setattr(forms, "assemble", refuse)
-    monkeypatch.setattr(forms.Forms, "ir", refuse)
+    monkeypatch.setattr(variants, "assemble", refuse)
+    monkeypatch.setattr(variants.Variants, "ir", refuse)
     monkeypatch.setattr(stored, "trace", refuse)
 
 

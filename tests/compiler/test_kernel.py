@@ -100,7 +100,7 @@ def test_structural_constants_and_repetition_reach_every_row():
     (expected,) = program.interpret([x])
     _, (y,) = run_batch(kernel, [x], 21)
     assert y.tobytes() == expected.tobytes()
-    single = kernel.entry(x[3].copy(), np.full((12, 12), np.nan))
+    single = kernel.scalar_entry(x[3].copy(), np.full((12, 12), np.nan))
     assert single.tobytes() == expected[3].tobytes()
 
 
@@ -119,7 +119,7 @@ def test_program_without_operations():
     y = np.full((20, 3), np.nan)
     assert kernel.batch([x, np.empty((20, 0))], [y, np.empty((20, 0))], 20) == 0
     np.testing.assert_array_equal(y, np.column_stack([x[:, 1], np.full(20, 5.0), np.full(20, 7.0)]))
-    np.testing.assert_array_equal(kernel.entry(x[0], np.empty(0))[0], [1, 5, 7])
+    np.testing.assert_array_equal(kernel.scalar_entry(x[0], np.empty(0))[0], [1, 5, 7])
 
 
 # The single-call entry ------------------------------------------------------------------------------------------------
@@ -136,8 +136,8 @@ def entry(request, case):
     kernel = Kernel(case[0], numbers=case[2], checks=False)
     if request.param == "python":
         return lambda *args: _entry(kernel, *args)
-    assert builtin.available() and type(kernel.entry).__name__ == "builtin_function_or_method"
-    return kernel.entry
+    assert builtin.available() and type(kernel.scalar_entry).__name__ == "builtin_function_or_method"
+    return kernel.scalar_entry
 
 
 def test_entry_fills_or_makes_outputs(case, entry):
@@ -189,7 +189,7 @@ def test_entry_refuses_what_it_cannot_take(case, entry):
 def test_entry_keeps_references_in_balance(case):
     """Repeated calls, refused ones too, neither leak nor lose references."""
     program, arrays, numbers, _ = case
-    entry = Kernel(program, numbers=numbers, checks=False).entry
+    entry = Kernel(program, numbers=numbers, checks=False).scalar_entry
     good, outs = states(arrays), [np.empty(shape) for _, shape in program.outputs]
     watched = [*good, *outs, np.dtype(float), np.ndarray]
 
@@ -209,7 +209,7 @@ def test_entry_outlives_its_kernel(case):
     """The function holds the machine code and all that it points to."""
     program, arrays, numbers, kernel = case
     expected = [y[0].tobytes() for y in run_batch(kernel, arrays, 1)[1]]
-    entry = Kernel(program, numbers=numbers, checks=False).entry
+    entry = Kernel(program, numbers=numbers, checks=False).scalar_entry
     gc.collect()
     junk = [np.random.default_rng(k).normal(size=1000) for k in range(50)]  # would take the place of freed memory
     assert [y.tobytes() for y in entry(*states(arrays))] == expected
@@ -219,7 +219,7 @@ def test_entry_outlives_its_kernel(case):
 def test_float32_entry():
     """A kernel of single precision takes and returns single precision only."""
     program, arrays, numbers = random_program(22, 100, dtype="float32")
-    entry = Kernel(program, "float32", numbers=numbers, checks=False).entry
+    entry = Kernel(program, "float32", numbers=numbers, checks=False).scalar_entry
     made = entry(*states(arrays))
     assert_agree(made, [y[0] for y in program.interpret(arrays, numbers)], "float32")
     assert all(y.dtype == np.float32 for y in made)
@@ -234,8 +234,8 @@ def test_offsets_are_verified_not_assumed(monkeypatch):
         assert not builtin.available()
         program = Program((("x", (1,)),), (("y", (1,)),), (("input", 0, 0), ("neg", 0)), ((1,),))
         kernel = Kernel(program)
-        assert kernel.entry(np.array([2.0]))[0] == -2.0
-        assert kernel.entry([2.0]) is NotImplemented
+        assert kernel.scalar_entry(np.array([2.0]))[0] == -2.0
+        assert kernel.scalar_entry([2.0]) is NotImplemented
     finally:
         builtin.available.cache_clear()
 
@@ -268,7 +268,7 @@ def test_non_finite_input_sets_bit_0(checked, n, bad):
             assert kernel.batch(arrays, [y], n) & 1
             assert unchecked.batch(arrays, [y], n) == 0
             assert kernel.scalar(*(a[s] for a in arrays), out=y[0]) & 1
-            assert kernel.entry(*(a[s].copy() for a in arrays)) is NotImplemented
+            assert kernel.scalar_entry(*(a[s].copy() for a in arrays)) is NotImplemented
             strides = [0, 11] if array == 0 else [3, 0]
             shared = [a[s] if k == 0 else a for a, k in zip(arrays, strides, strict=True)]
             assert kernel.batch(shared, [y], n, strides) & 1
@@ -304,7 +304,7 @@ def test_params_are_given_at_run_time(case):
     """with_numbers changes the results and not the code; the first kernel keeps its numbers."""
     program, arrays, numbers, kernel = case
     other = kernel.with_numbers(numbers * 1.001)
-    assert other.forms is kernel.forms
+    assert other.variants is kernel.variants
     before = run_batch(kernel, arrays, 9)[1]
     found = run_batch(other, arrays, 9)[1]
     expected = program.interpret([a[:9] for a in arrays], numbers * 1.001)
@@ -319,7 +319,7 @@ def test_numbers_are_required_and_never_nan(case):
     """A kernel without its numbers says so; NaN is refused by place."""
     program, arrays, numbers, _ = case
     kernel = Kernel(program)
-    assert kernel.entry is None
+    assert kernel.scalar_entry is None
     with pytest.raises(ShapeError, match="with_numbers"):
         run_batch(kernel, arrays, 3)
     numbers = numbers.copy()
@@ -396,14 +396,14 @@ def test_the_builtin_for_batches_finds_memory_for_large_frames(monkeypatch):
     x = np.sort(np.random.default_rng(3).normal(size=(19, 20)))[:, ::-1].copy()
     expected = np.full((19, width), np.nan)
     assert kernel.batch([x], [expected], 19) == 0
-    assert min(kernel.forms.scalar.heap_bytes, kernel.forms.batch.heap_bytes) > 0
+    assert min(kernel.variants.scalar.heap_bytes, kernel.variants.batch.heap_bytes) > 0
     kernel.scalar(x[0], out=np.empty(width))  # from now on batches of one state take the scalar form
-    np.testing.assert_array_equal(kernel.rows(x), expected)
-    np.testing.assert_array_equal(kernel.rows(x[:1]), expected[:1])
+    np.testing.assert_array_equal(kernel.batch_entry(x), expected)
+    np.testing.assert_array_equal(kernel.batch_entry(x[:1]), expected[:1])
     before = _resident()
     for _ in range(300):
-        kernel.rows(x[:3], expected[:3])
-        assert kernel.rows(x[:3, ::-1].copy()) is NotImplemented
+        kernel.batch_entry(x[:3], expected[:3])
+        assert kernel.batch_entry(x[:3, ::-1].copy()) is NotImplemented
     assert _resident() - before < 100 * kernel.heap_bytes
 
 
@@ -425,10 +425,10 @@ def test_no_frame_on_the_stack(case, monkeypatch):
     for module in (llvm_module, llvm_batch, llvm_builtin, llvm_state):
         monkeypatch.setattr(module, "STACK", 0)
     other = Kernel(program, numbers=numbers, checks=False)
-    assert min(other.forms.scalar.heap_bytes, other.forms.batch.heap_bytes) > 0
+    assert min(other.variants.scalar.heap_bytes, other.variants.batch.heap_bytes) > 0
     expected = run_batch(kernel, arrays, 21)[1]
     assert [y.tobytes() for y in run_batch(other, arrays, 21)[1]] == [y.tobytes() for y in expected]
-    assert [y.tobytes() for y in other.entry(*states(arrays, 3))] == [y[3].tobytes() for y in expected]
+    assert [y.tobytes() for y in other.scalar_entry(*states(arrays, 3))] == [y[3].tobytes() for y in expected]
 
 
 def test_threads_share_a_kernel(case):
@@ -498,13 +498,13 @@ def test_importing_the_kernel_loads_no_compiler():
 def test_builtins_in_cycles_are_collected(case):
     """The collector may empty a builtin's self before it frees the builtin: definitions outlive both."""
     _, _, numbers, kernel = case
-    entry = kernel.with_numbers(numbers).entry
+    entry = kernel.with_numbers(numbers).scalar_entry
     definition = entry.__self__.keep[0]
     entry.__self__.cycle = [entry]
     del entry
     gc.collect()
     assert any(free is definition for free in builtin._definitions)
-    entries = [kernel.with_numbers(numbers).entry for _ in range(len(builtin._definitions))]
+    entries = [kernel.with_numbers(numbers).scalar_entry for _ in range(len(builtin._definitions))]
     assert any(entry.__self__.keep[0] is definition for entry in entries)
 
 
@@ -516,9 +516,9 @@ def test_builtins_in_cycles_at_the_end_of_the_process():
         "code = tuple(('input', 0, k) for k in range(2))\n"
         "for width in (1, 2):\n"
         "    kernel = Kernel(Program((('x', (2,)),), (('y', (width,)),), code, ((0, 1)[:width],)))\n"
-        "    kernel.entry(np.ones(2))\n"
+        "    kernel.scalar_entry(np.ones(2))\n"
         "    for _ in range(200):\n"
-        "        entry = kernel.with_numbers(None).entry\n"
+        "        entry = kernel.with_numbers(None).scalar_entry\n"
         "        entry.__self__.cycle = [entry]\n"
     )
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0

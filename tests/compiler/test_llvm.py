@@ -12,7 +12,7 @@ from kinetree.native.engine import Target, assembly
 from kinetree.native.kernel import Kernel
 from kinetree.native.llvm import emit
 from kinetree.native.llvm_math import LIMIT
-from kinetree.native.variants import FORMS
+from kinetree.native.variants import VARIANTS
 from kinetree.trace.program import SIGNATURES, Program
 from tests.compiler.random_programs import STATES, assert_agree, random_program, run_batch, run_scalar
 
@@ -106,8 +106,8 @@ def test_scalar_selection_is_no_branch(cpu, width):
     host = Target.host()
     target = host if cpu == "host" else Target(host.triple, cpu, "", width, cpu == "haswell")
     texts = {
-        form: assembly(emit(program, "float64", target, checks=False, builtin=False, form=form), target)
-        for form in FORMS
+        form: assembly(emit(program, "float64", target, checks=False, builtin=False, variant=form), target)
+        for form in VARIANTS
     }
     for form, function in (("scalar", "state"), ("scalar", "sincos1"), ("batch", "tile0")):
         text = texts[form]

@@ -58,7 +58,7 @@ def batch(kernel, arrays):
 
 
 def singles(kernel, arrays):
-    rows = [kernel.entry(*(x[s] for x in arrays)) for s in range(len(arrays[0]))]
+    rows = [kernel.scalar_entry(*(x[s] for x in arrays)) for s in range(len(arrays[0]))]
     return [np.stack(rows)]
 
 
@@ -252,7 +252,7 @@ def test_many_angles_of_one_state_are_looped_over():
     for place in (0, 7, 511, 695, 699):
         q, v, a = (x[0].copy() for x in arrays)
         q[place] = np.nan
-        assert kernel.entry(q, v, a) is NotImplemented
+        assert kernel.scalar_entry(q, v, a) is NotImplemented
 
 
 def test_a_hundred_links_against_extended_precision():

@@ -12,7 +12,7 @@ from kinetree.compiler import program_cache as stored
 from kinetree.errors import InertiaError, ModelError, NonFiniteError, ShapeError, UnknownNameError
 from kinetree.joints import Free, Prismatic, Revolute, Spherical
 from kinetree.native import kernel as kernel_module
-from kinetree.native import variants as forms
+from kinetree.native import variants
 
 
 def machine():
@@ -55,8 +55,8 @@ def nothing_compiles(monkeypatch):
     def refuse(*args, **named):
         raise AssertionError("something was compiled or traced")
 
-    monkeypatch.setattr(forms, "assemble", refuse)
-    monkeypatch.setattr(forms.Forms, "ir", refuse)
+    monkeypatch.setattr(variants, "assemble", refuse)
+    monkeypatch.setattr(variants.Variants, "ir", refuse)
     monkeypatch.setattr(stored, "trace", refuse)
 
 

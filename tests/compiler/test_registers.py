@@ -8,7 +8,7 @@ import pytest
 from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
 from kinetree.native.llvm_plan import plan
-from kinetree.native.llvm_registers import SPARE, Residence
+from kinetree.native.llvm_registers import SPARE, RegisterPlan
 from kinetree.trace.program import Program
 from tests.compiler.random_programs import random_program, run_batch, run_scalar
 
@@ -40,23 +40,23 @@ def test_operands_are_in_registers_or_in_memory(name, registers):
     made_plan = plan(program, 8, True, 200, reread=True)
     kept = {*made_plan.slots, *made_plan.stored}  # in memory as soon as they are made
     for chunk in made_plan.chunks:
-        residence, stored = Residence(made_plan, chunk, registers), {}
+        register_plan, stored = RegisterPlan(made_plan, chunk, registers), {}
         inside, here = set(), set(chunk)
         for step, value in enumerate(chunk):
             used = made_plan.operands[value]
             for a in used:
                 if a in here and a not in inside and a not in kept and program.code[a][0] not in COMPARED:
-                    assert stored[residence.scratch[a]] == a
+                    assert stored[register_plan.scratch[a]] == a
             made = [twin for twin, _ in made_plan.pairs.get(program.code[value][1], ())]
             made = made if program.code[value][0] in ("sin", "cos") else [value]
             inside |= {*used, *made}
-            for leaving, place in residence.after(step, used, made):
+            for leaving, place in register_plan.after(step, used, made):
                 inside.remove(leaving)
                 if place is not None:
-                    assert stored.get(place) not in residence.scratch or stored[place] == leaving
+                    assert stored.get(place) not in register_plan.scratch or stored[place] == leaving
                     stored[place] = leaving
-            assert len(residence._next) <= registers - SPARE
-            assert set(residence._next) <= inside
+            assert len(register_plan._next) <= registers - SPARE
+            assert set(register_plan._next) <= inside
 
 
 COMPARED = ("lt", "le", "eq", "and", "or", "not")
@@ -66,10 +66,10 @@ def test_few_values_leave_nothing():
     """Where registers suffice, nothing is stored and nothing is loaded twice."""
     program = crowded(20)
     made_plan = plan(program, 8)
-    residence = Residence(made_plan, made_plan.chunks[0], 32)
+    register_plan = RegisterPlan(made_plan, made_plan.chunks[0], 32)
     for step, value in enumerate(made_plan.chunks[0]):
-        assert not residence.after(step, made_plan.operands[value], [value])
-    assert residence.count == 0
+        assert not register_plan.after(step, made_plan.operands[value], [value])
+    assert register_plan.count == 0
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

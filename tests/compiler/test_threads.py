@@ -202,7 +202,7 @@ def test_batches_that_the_builtin_refuses(arm):
     q, v, tau = states(arm, 6)
     f = kt.compile(arm, "aba")
     expected = f(q, v, tau)
-    rows = f._kernels[np.dtype(float)].rows
+    rows = f._kernels[np.dtype(float)].batch_entry
     assert np.array_equal(rows(q, v, tau), expected)
     assert np.array_equal(rows(q, v[0], tau), f(q, np.tile(v[0], (6, 1)), tau))
     read_only = np.empty((6, 8))
@@ -224,7 +224,7 @@ def test_the_builtin_keeps_references_in_balance(arm):
     out = np.empty((6, 8))
     f = kt.compile(arm, "aba")
     f(q, v, tau)
-    rows = f._kernels[np.dtype(float)].rows
+    rows = f._kernels[np.dtype(float)].batch_entry
     bad = v * np.nan
     watched = (q, v, tau, out, bad, np.dtype(float), NotImplemented)
     before = [sys.getrefcount(x) for x in watched]
@@ -243,7 +243,7 @@ def test_the_builtin_outlives_function_and_model():
     f = kt.compile(model, "rnea")
     x = np.ones((9, 2))
     expected = f(x, x, x)
-    rows = f._kernels[np.dtype(float)].rows
+    rows = f._kernels[np.dtype(float)].batch_entry
     kernel_module_free = kt.compile(model.replace(gravity=(0.0, 0.0, -1.0)), "rnea")
     kernel_module_free(x, x, x)
     del f, model

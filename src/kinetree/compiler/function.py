@@ -48,7 +48,7 @@ class Function(ArrayCalls):
     """An algorithm compiled for a model: ``f(q, v, tau)``.
 
     Made by :func:`kinetree.compile`. A call with float64 arrays of one state runs in a fraction of a microsecond;
-    leading axes are batches and run in SIMD form; float32 arrays give float32 results. Functions may be shared
+    leading axes are batches and run in SIMD variant; float32 arrays give float32 results. Functions may be shared
     between threads.
 
     Attributes
@@ -84,7 +84,7 @@ class Function(ArrayCalls):
         self.threads = checked_threads(threads)
         self.input_names = (*spec.inputs, *(name for name in spec.optional if name in present))
         self.output_names = tuple(spec.outputs)
-        self.seconds = {}  # what building took: trace (or read), compile (or load) the scalar form and that for batches
+        self.seconds = {}  # of building: trace (or read), compile (or load) the scalar variant and that for batches
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
@@ -105,17 +105,17 @@ class Function(ArrayCalls):
             result = self.single(*args)
             if result is not NotImplemented:
                 return result
-            outs = ()
+            buffers = ()
         else:
-            outs = out if type(out) is tuple else flattened(out)
-            result = self.single(*args, *outs)
+            buffers = out if type(out) is tuple else flattened(out)
+            result = self.single(*args, *buffers)
             if result is not NotImplemented:
                 return result
         dtype = next((x.dtype for x in args if type(x) is np.ndarray), None)
         for entries in (self._batches, self._singles):
             entry = entries.get(dtype)
             if entry is not None and entry is not self.single:
-                result = entry(*args, *outs)
+                result = entry(*args, *buffers)
                 if result is not NotImplemented:
                     return result
         return self._general(args, out)
@@ -142,7 +142,7 @@ class Function(ArrayCalls):
     # Building ------------------------------------------------------------------------------------------------------
 
     def _refuse(self, *args):
-        """Stands for the entry for one state until one was asked for: batches alone need no scalar form."""
+        """Stands for the entry for one state until one was asked for: batches alone need no scalar variant."""
         return NotImplemented
 
     def _compiled(self, dtype: np.dtype, batch: tuple[int, ...]):
@@ -170,7 +170,7 @@ class Function(ArrayCalls):
 
     def _single_entry(self, kernel):
         """The kernel's entry for one state, its results packed as a call of this function packs them."""
-        entry, count = kernel.entry, len(self.input_names)
+        entry, count = kernel.scalar_entry, len(self.input_names)
         if () not in self._out_shapes:
             return self._packing(entry)
         make = self._maker()
@@ -188,7 +188,7 @@ class Function(ArrayCalls):
 
     def _batch_entry(self, kernel):
         """The kernel's entry for batches, its results packed."""
-        return self._packing(kernel.rows)
+        return self._packing(kernel.batch_entry)
 
     def _packing(self, entry):
         """An entry whose results are packed; the entry itself where one array is all."""
@@ -240,9 +240,9 @@ class Function(ArrayCalls):
         return alone(("kernel", key), new) if like is None else _keep(key, like.with_numbers(numbers))
 
     def _program(self, signature):
-        from kinetree.compiler.program_cache import stored_program
+        from kinetree.compiler.program_cache import cached_program
 
-        return stored_program(self.spec, self.structure_model, self._present, self.static, signature)
+        return cached_program(self.spec, self.structure_model, self._present, self.static, signature)
 
     # Other numbers -------------------------------------------------------------------------------------------------
 

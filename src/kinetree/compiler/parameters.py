@@ -100,7 +100,7 @@ def _values(f: Function, parameters) -> np.ndarray:
 
 def _compare(f: Function, compiled, other) -> None:
     """Refuse a model whose structure is another, naming the first part or number that differs."""
-    for (part, mine), (_, theirs) in zip(compiled.structure(), other.structure(), strict=True):
+    for (part, *mine), (_, *theirs) in zip(compiled.structure(), other.structure(), strict=True):
         if part == "numbers" or mine == theirs:
             continue
         raise ModelError(

@@ -26,7 +26,7 @@ def signature_of(spec, model, present: tuple[str, ...], static: Mapping[str, obj
     return numbers_model(spec, model).structure(), present, tuple(sorted(static.items())), spec.parts
 
 
-def stored_program(spec, model, present: tuple[str, ...], static: Mapping[str, object], signature: tuple) -> Program:
+def cached_program(spec, model, present: tuple[str, ...], static: Mapping[str, object], signature: tuple) -> Program:
     """The program of an algorithm for this model: from the disk if it is there, else traced and stored.
 
     Parameters

@@ -24,7 +24,7 @@ def roll(
     f: Function,
     batch: tuple[int, ...],
     states: Sequence[np.ndarray],
-    drives: Sequence[np.ndarray],
+    inputs: Sequence[np.ndarray],
     records: Sequence[np.ndarray],
     steps: int,
     every: int,
@@ -34,12 +34,12 @@ def roll(
     Parameters
     ----------
     f : Function
-        One step: its first inputs are the state, its outputs the next one, its other inputs drive it.
+        One step: its first inputs are the state, its outputs the next one, its other inputs are given over time.
     batch : tuple of int
         Leading axes of the rollouts, none of them 0.
     states : sequence of ndarray
         Where each array of the state starts, shape (*lead, size) with leading axes that broadcast to the batch.
-    drives : sequence of ndarray
+    inputs : sequence of ndarray
         The other inputs over time, shape (*lead, time, *shape), time being ``steps``, or 1 for what is constant.
     records : sequence of ndarray
         Filled with the states at steps 0, every, 2 every, ...; shape (*batch, steps // every + 1, size), C-contiguous,
@@ -58,9 +58,9 @@ def roll(
     dtype = records[0].dtype
     kernel = f._kernel(dtype)
     if isinstance(f, StatewiseFunction):
-        drives = [*drives, f.params[dtype][..., None, :]]
+        inputs = [*inputs, f.params[dtype][..., None, :]]
     item, n = dtype.itemsize, prod(batch)
-    kept, state_table, drive_table = [], [], []  # what is kept is alive as long as its address is used
+    kept, state_table, input_table = [], [], []  # what is kept is alive as long as its address is used
     for x, record in zip(states, records, strict=True):
         size = record.shape[-1]
         rows = _rows(x, batch, 1)
@@ -68,15 +68,15 @@ def roll(
         apart = 0 if len(rows) == 1 else size * item
         between = record.shape[-2] * size * item
         state_table.append((size * item, size, _address(rows), apart, _address(record), between))
-    for x, (_, shape) in zip(drives, kernel.program.inputs[len(states) :], strict=True):
+    for x, (_, shape) in zip(inputs, kernel.program.inputs[len(states) :], strict=True):
         rows = _rows(x, batch, 1 + len(shape))
         kept.append(rows)
         size, time = prod(shape), rows.shape[1]
         entries = 0 if len(rows) == 1 else time * size
-        drive_table.append((_address(rows), entries * item, entries, 0 if time == 1 else size * item))
+        input_table.append((_address(rows), entries * item, entries, 0 if time == 1 else size * item))
     tiles = -(-n // kernel.lanes)
     count = min(kernel.threads(n * steps, f.threads), tiles)
-    return kernel.roll(state_table, drive_table, n, steps, every, count, (kept, records))
+    return kernel.roll(state_table, input_table, n, steps, every, count, (kept, records))
 
 
 def _address(x: np.ndarray) -> int:

@@ -342,7 +342,7 @@ class _Writer:
 
 def _resolved(function, as_input: bool) -> tuple[Program, object, object]:
     """The program, the model whose numbers its prologue takes, and the one whose zeros it was made for."""
-    from kinetree.compiler.program_cache import signature_of, stored_program
+    from kinetree.compiler.program_cache import cached_program, signature_of
     from kinetree.compiler.tracing import numbers_model
 
     spec, model = function.spec, function.model
@@ -354,7 +354,7 @@ def _resolved(function, as_input: bool) -> tuple[Program, object, object]:
     spec = dataclasses.replace(spec, body_frames=True)
     present = tuple(name for name in function.input_names if name in spec.optional)
     signature = signature_of(spec, structure, present, function.static)
-    return stored_program(spec, structure, present, function.static, signature), model, structure
+    return cached_program(spec, structure, present, function.static, signature), model, structure
 
 
 def _mentions(text: str, array: str) -> bool:

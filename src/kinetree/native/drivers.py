@@ -11,8 +11,8 @@ import numpy as np
 
 from kinetree.native import builtin, cache, threads
 from kinetree.native.engine import Code, Target, assemble
-from kinetree.native.llvm_driver import MAX_ARRAYS, MAX_AXES, ROLLOUT, ROWS, SHARE, driver_ir
-from kinetree.native.llvm_vectorcall import front_ir
+from kinetree.native.llvm_driver import BATCH_ENTRY, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE, driver_ir
+from kinetree.native.llvm_vectorcall import vectorcall_ir
 from kinetree.once import once
 
 _P, _I = ctypes.c_void_p, ctypes.c_int32
@@ -26,7 +26,7 @@ class _Drivers:
 
         target = Target.host()
         text = driver_ir(target.triple, builtin.FIELDS, builtin.READABLE, builtin.WRITEABLE)
-        text += front_ir(builtin.FIELDS)
+        text += vectorcall_ir(builtin.FIELDS)
         key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
         data = cache.load(key)
         try:
@@ -39,8 +39,8 @@ class _Drivers:
             self._find()
 
     def _find(self) -> None:
-        self.rows = self.code.function("kinetree_rows")
-        self.front = self.code.function("kinetree_front")
+        self.batch_entry = self.code.function("kinetree_batch_entry")
+        self.vectorcall = self.code.function("kinetree_vectorcall")
         self.share = self.code.callable("kinetree_share", _I, _P, _P)
         self.rollout = self.code.callable("kinetree_rollout", _I, _P, _P, _P)
 
@@ -48,10 +48,10 @@ class _Drivers:
 _drivers = once(_Drivers)
 
 
-def front() -> tuple[int, Code]:
-    """Address of ``kinetree_front``, and what must live as long as it is used."""
+def vectorcall_code() -> tuple[int, Code]:
+    """Address of ``kinetree_vectorcall``, and what must live as long as it is used."""
     drivers = _drivers()
-    return drivers.front, drivers.code
+    return drivers.vectorcall, drivers.code
 
 
 def fits(inputs: Sequence, outputs: Sequence) -> bool:
@@ -59,7 +59,7 @@ def fits(inputs: Sequence, outputs: Sequence) -> bool:
     return len(inputs) + len(outputs) <= MAX_ARRAYS and all(len(shape) <= MAX_AXES for _, shape in (*inputs, *outputs))
 
 
-def make_rows(kernel, release: int, most: int):
+def make_batch_entry(kernel, release: int, most: int):
     """The builtin that evaluates batches of a kernel.
 
     Parameters
@@ -73,7 +73,7 @@ def make_rows(kernel, release: int, most: int):
     Returns
     -------
     callable
-        ``rows(a0, ..., [out0, ...])``; ``NotImplemented`` for everything but plain C-contiguous arrays of the kernel's
+        ``entry(a0, ..., [out0, ...])``; ``NotImplemented`` for everything but plain C-contiguous arrays of the kernel's
         type with equal leading axes, or none, and for batches that the checks refuse; for all before `connect` gave
         it the kernel's code.
     """
@@ -82,39 +82,39 @@ def make_rows(kernel, release: int, most: int):
     values["params"] = 0 if kernel.params is None else kernel.params.ctypes.data
     values |= {"batch": 0, "scalar": 0, "inputs": len(inputs), "outputs": len(outputs)}
     values |= {"item": kernel.dtype.itemsize, "release": release, "most": most, "batch_heap": 0, "scalar_heap": 0}
-    table = [values[name] for name in ROWS]
+    table = [values[name] for name in BATCH_ENTRY]
     for _, shape in (*inputs, *outputs):
         table += [len(shape), prod(shape), *shape, *[0] * (MAX_AXES - len(shape))]
     drivers = _drivers()
-    owners = (kernel.dtype, kernel.params, kernel.forms, drivers.code)
-    return builtin.make_method(drivers.rows, table, owners, b"Evaluate a batch.")
+    owners = (kernel.dtype, kernel.params, kernel.variants, drivers.code)
+    return builtin.make_method(drivers.batch_entry, table, owners, b"Evaluate a batch.")
 
 
-def connect(rows, form: str, address: int, heap_bytes: int) -> None:
-    """Give a form's code to a builtin made by `make_rows`.
+def connect(entry, variant: str, address: int, heap_bytes: int) -> None:
+    """Give a variant's code to a builtin made by `make_batch_entry`.
 
     Parameters
     ----------
-    rows : callable
-    form : str
+    entry : callable
+    variant : str
         ``"batch"``, or ``"scalar"``, which does batches of one state.
     address : int
         Of ``kinetree_batch`` or ``kinetree_scalar``.
     heap_bytes : int
         Memory that it needs beside its stack.
     """
-    rows.__self__[ROWS.index(f"{form}_heap")] = heap_bytes
-    rows.__self__[ROWS.index(form)] = address
+    entry.__self__[BATCH_ENTRY.index(f"{variant}_heap")] = heap_bytes
+    entry.__self__[BATCH_ENTRY.index(variant)] = address
 
 
-def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes: int, count: int, owners) -> int:
+def share(batch: int, params: int, arrays, outputs, n: int, block: int, heap_bytes: int, count: int, owners) -> int:
     """Evaluate a batch in several threads.
 
     Parameters
     ----------
     batch, params : int
         Addresses of the kernel's ``kinetree_batch`` and of its params.
-    arrays, outs : sequence of (address, bytes per row, entries per row)
+    arrays, outputs : sequence of (address, bytes per row, entries per row)
     n, block : int
         States, and how many of them are taken at a time.
     heap_bytes : int
@@ -125,9 +125,9 @@ def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes:
         What must live as long as a thread works: the arrays, the params, the code.
     """
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": params}
-    values |= {"inputs": len(arrays), "outputs": len(outs)}
+    values |= {"inputs": len(arrays), "outputs": len(outputs)}
     head = [values[name] for name in SHARE]
-    job = np.array([*head, *(x for array in (*arrays, *outs) for x in array)], np.int64)
+    job = np.array([*head, *(x for array in (*arrays, *outputs) for x in array)], np.int64)
     run = _drivers().share
 
     def work(owners=owners) -> int:
@@ -137,17 +137,17 @@ def share(batch: int, params: int, arrays, outs, n: int, block: int, heap_bytes:
     return threads.together(work, count)
 
 
-def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, count: int, owners) -> int:
+def rollout(kernel, batch: int, states, inputs, n: int, steps: int, every: int, count: int, owners) -> int:
     """Take n states through all steps of time.
 
     Parameters
     ----------
     kernel : Kernel
-        One step: its first inputs are the states, its outputs the next ones, its other inputs drive it.
+        One step: its first inputs are the states, its outputs the next ones, its other inputs are given over time.
     batch : int
         Address of its ``kinetree_batch``.
     states : sequence of (bytes of a row, entries, start, bytes between starts, record, bytes between records)
-    drives : sequence of (address, bytes between states, entries between states, bytes between steps)
+    inputs : sequence of (address, bytes between states, entries between states, bytes between steps)
     n, steps, every, count : int
         States, steps of time, steps from one recorded state to the next, threads.
     owners : object
@@ -155,9 +155,9 @@ def rollout(kernel, batch: int, states, drives, n: int, steps: int, every: int, 
     """
     block = kernel.lanes
     values = {"next": 0, "n": n, "block": block, "batch": batch, "params": kernel.params_address}
-    values |= {"states": len(states), "drives": len(drives), "steps": steps, "every": every}
+    values |= {"states": len(states), "inputs": len(inputs), "steps": steps, "every": every}
     head = [values[name] for name in ROLLOUT]
-    job = np.array([*head, *(x for entry in (*states, *drives) for x in entry)], np.int64)
+    job = np.array([*head, *(x for entry in (*states, *inputs) for x in entry)], np.int64)
     run, heap_bytes = _drivers().rollout, kernel.heap_bytes
     tile_bytes = 2 * block * sum(entry[0] for entry in states)
 

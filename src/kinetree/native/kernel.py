@@ -21,7 +21,7 @@ from kinetree.native.drivers import aligned
 from kinetree.native.engine import Target
 from kinetree.native.llvm_driver import MAX_ARRAYS
 from kinetree.native.threads import available
-from kinetree.native.variants import FORMS, Form, Forms
+from kinetree.native.variants import VARIANTS, Variant, Variants
 from kinetree.once import made_once
 from kinetree.trace.program import Program
 
@@ -54,33 +54,33 @@ class Kernel:
     chunk : int, optional
         Operations per machine function.
     what : str
-        What a progress line says while a form is compiled, for example "compiling aba for model 'arm'".
+        What a progress line says while a variant is compiled, for example "compiling aba for model 'arm'".
     seconds : dict, optional
-        Told how long each form took.
+        Gets the time that each variant took.
 
     Attributes
     ----------
-    entry : callable or None
+    scalar_entry : callable or None
         ``entry(a0, a1, ...)`` returns new outputs, ``entry(a0, a1, ..., out0, ...)`` fills those given and returns
         them; several outputs come as a tuple. Arrays must be plain C-contiguous arrays of one state, of exactly the
         declared shapes and dtype. For all else, and for inputs that the checks refuse, it returns ``NotImplemented``.
-        None while the numbers are missing. Asking for it compiles the scalar form.
+        None while the numbers are missing. Asking for it compiles the scalar variant.
     params : numpy.ndarray or None
         The values of the prologue.
-    forms : Forms
+    variants : Variants
         The machine code, shared by all kernels that `with_numbers` makes.
 
     Notes
     -----
-    The scalar and the SIMD form are compiled, or read from the disk cache, when they are first needed. A batch of one
-    state takes the form that is there, the scalar one if there is none.
+    The scalar and the SIMD variant are compiled, or read from the disk cache, when they are first needed. A batch of
+    one state takes the variant that is there, the scalar one if there is none.
 
     Calls keep their state on the stack (large ones in memory of their own), so kernels may be called from many threads;
     `scalar` and `batch` release the GIL. All widths and chunk sizes give the same bits, on processors that have FMA
     also the same as any other such processor, except for exp, log, tanh and arctan2, which are the C library's.
     """
 
-    __slots__ = ("program", "dtype", "checks", "target", "params", "forms")
+    __slots__ = ("program", "dtype", "checks", "target", "params", "variants")
     __slots__ += ("_made", "_in_sizes", "_out_sizes", "_pointers", "_cost")
 
     def __init__(
@@ -100,7 +100,7 @@ class Kernel:
         self.program, self.checks = program, bool(checks)
         self.dtype = np.dtype(dtype)
         self.target = target or Target.host()
-        self.forms = Forms(program, dtype, self.checks, self.target, chunk, what, seconds)
+        self.variants = Variants(program, dtype, self.checks, self.target, chunk, what, seconds)
         self._in_sizes = tuple(prod(shape) for _, shape in program.inputs)
         self._out_sizes = tuple(prod(shape) for _, shape in program.outputs)
         work = program.size / 4 + sum(self._in_sizes) + 4 * sum(self._out_sizes)
@@ -143,13 +143,13 @@ class Kernel:
             0 if all is well; bit 0: an input holds NaN or infinity; bit 1 + k: check k holds (those beyond 29 share the
             last bit).
         """
-        outs = out if isinstance(out, tuple) else (out,)
-        return self._run(arrays, outs, 1, (0,) * len(arrays), single=True)
+        outputs = out if isinstance(out, tuple) else (out,)
+        return self._run(arrays, outputs, 1, (0,) * len(arrays), single=True)
 
     def batch(
         self,
         arrays: Sequence[np.ndarray],
-        outs: Sequence[np.ndarray],
+        outputs: Sequence[np.ndarray],
         n: int,
         row_strides: Sequence[int] | None = None,
         threads: int | None = 1,
@@ -160,7 +160,7 @@ class Kernel:
         ----------
         arrays : sequence of ndarray
             The inputs; row s of input k starts ``s * row_strides[k]`` entries after its first entry.
-        outs : sequence of ndarray
+        outputs : sequence of ndarray
             The outputs, C-contiguous with n rows.
         n : int
             Number of states.
@@ -177,50 +177,50 @@ class Kernel:
         strides = self._in_sizes if row_strides is None else tuple(row_strides)
         if threads is None:
             threads = self.threads(n)
-        return self._run(arrays, outs, n, strides, single=False, threads=threads)
+        return self._run(arrays, outputs, n, strides, single=False, threads=threads)
 
     @property
-    def entry(self):
+    def scalar_entry(self):
         """The call for one state, or None; see the attributes."""
-        entry = self._made.get("entry")
+        entry = self._made.get("scalar")
         if entry is None and self._pointers is not None:
-            entry = made_once(self._made, "entry", self._make_entry)
+            entry = made_once(self._made, "scalar", self._make_scalar_entry)
         return entry
 
-    def _make_entry(self):
-        form = self.forms.scalar
-        if not form.builtin:
+    def _make_scalar_entry(self):
+        variant = self.variants.scalar
+        if not variant.builtin:
             return functools.partial(_entry, self._bare())
-        heap = aligned(form.heap_bytes) if form.heap_bytes else None
-        return builtin.make_builtin(form.builtin, self.dtype, self.params, heap, form.code)
+        heap = aligned(variant.heap_bytes) if variant.heap_bytes else None
+        return builtin.make_builtin(variant.builtin, self.dtype, self.params, heap, variant.code)
 
     @property
-    def rows(self):
-        """The builtin for batches that one thread does, ``rows(a0, ..., [out0, ...])``; see `drivers.make_rows`.
+    def batch_entry(self):
+        """The builtin for batches in one thread, ``entry(a0, ..., [out0, ...])``; see `drivers.make_batch_entry`.
 
         It compiles nothing: it refuses all batches until `batch` has done one.
         """
-        rows = self._made.get("rows")
-        if rows is None:
-            rows = made_once(self._made, "rows", self._make_rows)
+        entry = self._made.get("batch")
+        if entry is None:
+            entry = made_once(self._made, "batch", self._make_batch_entry)
             self._connect()
-        return rows
+        return entry
 
-    def _make_rows(self):
-        if not (self.forms.builtin and drivers.fits(self.program.inputs, self.program.outputs)):
+    def _make_batch_entry(self):
+        if not (self.variants.builtin and drivers.fits(self.program.inputs, self.program.outputs)):
             return _refuse
         release, most = (int(work / self._cost) + 1 for work in (RELEASE, WORTH))
-        return drivers.make_rows(self, release, most)
+        return drivers.make_batch_entry(self, release, most)
 
     def _connect(self) -> None:
-        """Let the builtin for batches have the forms that are there by now."""
-        rows = self._made.get("rows", _refuse)
-        if rows is _refuse:
+        """Let the builtin for batches have the variants that are there by now."""
+        entry = self._made.get("batch", _refuse)
+        if entry is _refuse:
             return
-        for name in FORMS:
-            form = self.forms.made(name)
-            if form is not None:
-                drivers.connect(rows, name, form.address, form.heap_bytes)
+        for name in VARIANTS:
+            variant = self.variants.made(name)
+            if variant is not None:
+                drivers.connect(entry, name, variant.address, variant.heap_bytes)
 
     def threads(self, n: int, most: int | None = None) -> int:
         """How many threads a batch of n states gets: one, or as many as may be used where the work is worth it."""
@@ -228,17 +228,17 @@ class Kernel:
             return 1
         return available() if most is None else most
 
-    def roll(self, states, drives, n: int, steps: int, every: int, threads: int | None, owners=()) -> int:
+    def roll(self, states, inputs, n: int, steps: int, every: int, threads: int | None, owners=()) -> int:
         """Take n states through time; see `drivers.rollout`."""
         if threads is None:
             threads = self.threads(n * steps)
-        return drivers.rollout(self, self.forms.batch.address, states, drives, n, steps, every, threads, owners)
+        return drivers.rollout(self, self.variants.batch.address, states, inputs, n, steps, every, threads, owners)
 
     @property
     def cached(self) -> bool:
-        """Whether all forms that are there came from the disk cache."""
-        made = [form for form in map(self.forms.made, FORMS) if form is not None]
-        return bool(made) and all(form.cached for form in made)
+        """Whether all variants that are there came from the disk cache."""
+        made = [variant for variant in map(self.variants.made, VARIANTS) if variant is not None]
+        return bool(made) and all(variant.cached for variant in made)
 
     @property
     def params_address(self) -> int:
@@ -248,31 +248,31 @@ class Kernel:
     @property
     def heap_bytes(self) -> int:
         """Memory that an evaluation of a batch needs beside its stack."""
-        return self.forms.batch.heap_bytes
+        return self.variants.batch.heap_bytes
 
     @property
     def lanes(self) -> int:
         """States in a tile."""
         return self.target.vector_bytes // self.dtype.itemsize
 
-    def ir(self, form: str = "scalar") -> str:
-        """The LLVM IR of the ``"scalar"`` or the ``"batch"`` form, for inspection."""
-        return self.forms.ir(form)
+    def ir(self, variant: str = "scalar") -> str:
+        """The LLVM IR of the ``"scalar"`` or the ``"batch"`` variant, for inspection."""
+        return self.variants.ir(variant)
 
-    def _form(self, single: bool, n: int) -> tuple[Form, bool]:
-        """The form that evaluates n states, and whether it is the scalar one."""
-        forms = self.forms
+    def _variant(self, single: bool, n: int) -> tuple[Variant, bool]:
+        """The variant that evaluates n states, and whether it is the scalar one."""
+        variants = self.variants
         if not single:
-            single = n == 1 and (forms.made("batch") is None or forms.made("scalar") is not None)
-        form = forms.scalar if single else forms.batch
+            single = n == 1 and (variants.made("batch") is None or variants.made("scalar") is not None)
+        variant = variants.scalar if single else variants.batch
         self._connect()
-        return form, single
+        return variant, single
 
-    def _run(self, arrays, outs, n: int, strides: tuple[int, ...], single: bool, threads: int = 1) -> int:
-        if len(arrays) != len(self._in_sizes) or len(outs) != len(self._out_sizes) or len(strides) != len(arrays):
+    def _run(self, arrays, outputs, n: int, strides: tuple[int, ...], single: bool, threads: int = 1) -> int:
+        if len(arrays) != len(self._in_sizes) or len(outputs) != len(self._out_sizes) or len(strides) != len(arrays):
             raise ShapeError(
                 f"kernel takes {len(self._in_sizes)} inputs and {len(self._out_sizes)} outputs, "
-                f"found {len(arrays)} and {len(outs)} ({len(strides)} row strides)."
+                f"found {len(arrays)} and {len(outputs)} ({len(strides)} row strides)."
             )
         if self._pointers is None:
             raise ShapeError("kernel depends on model numbers, but none were given: use with_numbers(numbers).")
@@ -286,7 +286,7 @@ class Kernel:
             starts.append(start)
             ends.append(start + extent * item)
         targets, copies = [], []
-        for array, (name, _), size in zip(outs, self.program.outputs, self._out_sizes, strict=True):
+        for array, (name, _), size in zip(outputs, self.program.outputs, self._out_sizes, strict=True):
             start = self._address(array, name, n * size, n, size, size, written=True)
             end = start + n * size * item
             if any(start < e and s < end for s, e in zip(starts, ends, strict=True)):
@@ -294,11 +294,11 @@ class Kernel:
                 copies.append((array, np.empty(n * size, self.dtype)))
                 start = copies[-1][1].ctypes.data
             targets.append(start)
-        form, single = self._form(single, n)
-        heap_bytes = form.heap_bytes
+        variant, single = self._variant(single, n)
+        heap_bytes = variant.heap_bytes
         if threads > 1 and n > self.lanes and len(starts) + len(targets) <= MAX_ARRAYS:
             status = drivers.share(
-                form.address,
+                variant.address,
                 self._pointers,
                 [(start, stride * item, stride) for start, stride in zip(starts, strides, strict=True)],
                 [(target, size * item, 0) for target, size in zip(targets, self._out_sizes, strict=True)],
@@ -306,18 +306,18 @@ class Kernel:
                 self._block(n, threads),
                 heap_bytes,
                 threads,
-                (arrays, outs, copies, self.params, form),
+                (arrays, outputs, copies, self.params, variant),
             )
         else:
-            inputs = (ctypes.c_void_p * len(starts))(*starts)
-            outputs = (ctypes.c_void_p * len(targets))(*targets)
+            sources = (ctypes.c_void_p * len(starts))(*starts)
+            sinks = (ctypes.c_void_p * len(targets))(*targets)
             heap = aligned(heap_bytes) if heap_bytes else None
             place = heap.ctypes.data if heap_bytes else None
             if single:
-                status = form.run(inputs, outputs, self._pointers, place)
+                status = variant.run(sources, sinks, self._pointers, place)
             else:
                 steps = (ctypes.c_int64 * len(strides))(*strides)
-                status = form.run(inputs, steps, outputs, n, self._pointers, place, n)
+                status = variant.run(sources, steps, sinks, n, self._pointers, place, n)
         for array, copy in copies:
             array.reshape(-1)[: copy.size] = copy
         return status
@@ -357,7 +357,7 @@ class Kernel:
     def _set_numbers(self, numbers) -> None:
         prologue = self.program.prologue
         self.params = self._pointers = None
-        self._made = {}  # the builtins, "entry" and "rows"
+        self._made = {}  # the builtins, "scalar" and "batch"
         if prologue is None:
             self._pointers = 0
         elif numbers is not None:
@@ -402,11 +402,11 @@ def _entry(kernel: Kernel, *args):
             return NotImplemented
         if not (array.flags.c_contiguous and array.flags.aligned):
             return NotImplemented
-    outs = args[count:]
-    for k, out in enumerate(outs):
+    outputs = args[count:]
+    for k, out in enumerate(outputs):
         if not out.flags.writeable or any(np.may_share_memory(out, other) for other in args[: count + k]):
             return NotImplemented
-    outs = outs or tuple(np.empty(shape, kernel.dtype) for _, shape in program.outputs)
-    if kernel.scalar(*args[:count], out=tuple(outs)):
+    outputs = outputs or tuple(np.empty(shape, kernel.dtype) for _, shape in program.outputs)
+    if kernel.scalar(*args[:count], out=tuple(outputs)):
         return NotImplemented
-    return outs[0] if len(outs) == 1 else tuple(outs)
+    return outputs[0] if len(outputs) == 1 else tuple(outputs)

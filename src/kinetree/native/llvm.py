@@ -1,25 +1,25 @@
-"""LLVM IR of a Program: straight-line code over one state (scalar form) or over a tile of states (SIMD form).
+"""LLVM IR of a Program: straight-line code over one state (scalar variant) or over a tile of states (SIMD variant).
 
-Both forms do the same operations in the same order, so they agree bit for bit. FMAs are those of the program; no
+Both variants do the same operations in the same order, so they agree bit for bit. FMAs are those of the program; no
 fast-math flag is ever set. The text is written directly: about a microsecond per operation.
 
-Each form is a module of its own, compiled when it is first needed. The functions of the scalar form:
+Each variant is a module of its own, compiled when it is first needed. The functions of the scalar variant:
 
 * ``kinetree_scalar(inputs, outputs, params, heap) -> i32`` evaluates one state; inputs and outputs are arrays of
   pointers;
 * ``kinetree_call(self, args, nargs)`` is the CPython builtin (`llvm_builtin`).
 
-That of the SIMD form:
+That of the SIMD variant:
 
 * ``kinetree_batch(inputs, strides, outputs, n, params, heap, whole) -> i32`` evaluates n states of a batch of `whole`
   (`llvm_batch`).
 
-``kinetree_layout`` is an array of one 64-bit integer: the bytes that the form wants at ``heap``.
+``kinetree_layout`` is an array of one 64-bit integer: the bytes that the variant wants at ``heap``.
 
 The integer returned is a set of bits: 1 for NaN or infinity among the inputs, ``2 << k`` for check k.
 
 Each evaluation works in a *frame*: a status word, then slots for sines, cosines and values that cross a chunk, in the
-SIMD form also the tiles of inputs and results. Frames live on the stack up to `STACK` bytes, beyond that at ``heap``.
+SIMD variant also the tiles of inputs and results. Frames live on the stack up to `STACK` bytes, others at ``heap``.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def emit(
     checks: bool = True,
     chunk: int = CHUNK,
     builtin: bool = True,
-    form: str = "scalar",
+    variant: str = "scalar",
 ) -> str:
-    """IR text of one form of a program for one machine.
+    """IR text of one variant of a program for one machine.
 
     Parameters
     ----------
@@ -57,12 +57,12 @@ def emit(
     chunk : int
         Operations per function.
     builtin : bool
-        Whether the scalar form includes the CPython builtin.
-    form : str
+        Whether the scalar variant includes the CPython builtin.
+    variant : str
         ``"scalar"`` or ``"batch"``.
     """
     module = Module(program, {"float64": "double", "float32": "float"}[dtype], target, checks, chunk)
-    if form == "batch":
+    if variant == "batch":
         emit_batch(module)
     else:
         emit_state(module)

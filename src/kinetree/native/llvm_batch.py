@@ -1,11 +1,11 @@
-"""The SIMD form: tiles of states, transposed in registers between ordinary arrays and vectors.
+"""The SIMD variant: tiles of states, transposed in registers between ordinary arrays and vectors.
 
 The caller's arrays are C-contiguous, one state per row. A *tile* is as many states as a vector has lanes. For each tile
 
 1. blocks of W rows by W columns are loaded, transposed by shuffles and stored in the frame, one vector per input entry;
 2. the straight-line code runs on vectors and leaves one vector per distinct result;
 3. W vectors at a time are read through a *slot table* (outputs repeat values and hold constants), transposed back and
-   stored as rows; long rows leave while the rest is computed (`llvm_stream`).
+   stored as rows; long rows are stored while the rest is computed (`llvm_nontemporal`).
 
 The frame stays in the first-level cache. When the number of states is not a multiple of W, the last W states are done
 again, so outputs must not overlap inputs; fewer than W states fill the tile with copies of the last one. A row stride
@@ -20,8 +20,8 @@ import numpy as np
 
 from kinetree.native.llvm_math import hexadecimal
 from kinetree.native.llvm_module import HEAD, STACK, Block, Module, frame_line
-from kinetree.native.llvm_nontemporal import Streams, flusher, plan_streams, shift_lines, take_places
-from kinetree.native.llvm_rows import reader, slot_table, spreader, ways, writer
+from kinetree.native.llvm_nontemporal import RowStores, flusher, plan_row_stores, shift_lines, take_places
+from kinetree.native.llvm_rows import reader, slot_table, spreader, tile_kinds, writer
 from kinetree.native.llvm_state import load_pointers
 from kinetree.native.outline import Column, Outline, Shape
 from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
@@ -51,7 +51,7 @@ class TileMemory:
     """Byte offsets in the frame: input tiles, and the place of every distinct result.
 
     Results that are input entries, sines or cosines are read where they already are; constants and params are put into
-    the frame once per call (`preset`). Results that leave early share places (`streams`).
+    the frame once per call (`preset`). Results that are stored early share places (`row_stores`).
     """
 
     def __init__(self, module: Module) -> None:
@@ -61,8 +61,8 @@ class TileMemory:
         for count in module.input_sizes:
             self.inputs.append(offset)
             offset += count * size
-        self.streams: Streams = plan_streams(plan_, module.vector.count)
-        self.places, offset = take_places(plan_, self.streams.needed, offset, size)
+        self.row_stores: RowStores = plan_row_stores(plan_, module.vector.count)
+        self.places, offset = take_places(plan_, self.row_stores.needed, offset, size)
         self.preset: list[int] = []
         constants: dict[str, int] = {}
         for value in plan_.stored:
@@ -134,25 +134,25 @@ def emit_batch(module: Module) -> None:
             f"{lines}\n  ret void\n}}"
         )
         calls.append(f"  call fastcc void @tile{number}(ptr %frame, ptr %params)")
-        calls += memory.streams.calls(number)
+        calls += memory.row_stores.calls(number)
     for size in sorted({size for size in module.input_sizes if size}):
-        module.parts += (reader(module, size, few) for few in ways(module))
+        module.parts += (reader(module, size, partial) for partial in tile_kinds(module))
     if any(module.input_sizes):
         module.parts.append(spreader(module))
     for output, size in enumerate(module.output_sizes):
         if size:
             module.parts.append(slot_table(module, memory.places, output))
-        if output in memory.streams.outputs:
+        if output in memory.row_stores.outputs:
             module.parts.append(flusher(module, output))
         elif size:
-            module.parts += (writer(module, memory.places, output, few) for few in ways(module))
+            module.parts += (writer(module, memory.places, output, partial) for partial in tile_kinds(module))
     size = memory.size(module)
     module.heap_bytes = size if size > STACK else 0
     module.parts.append(_driver(module, memory, calls))
 
 
 def emit_tile_rows(module: Module, outline: Outline, memory: TileMemory) -> str:
-    """The SIMD form's functions; returns the call."""
+    """The SIMD variant's functions; returns the call."""
     arguments = ("ptr noalias %frame, ptr noalias readonly %params", "ptr %frame, ptr %params")
     return emit_rows(
         module, outline, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
@@ -221,7 +221,7 @@ entry:
 nothing:
   ret i32 0
 some:
-  %few = icmp slt i64 %n, {count}
+  %partial = icmp slt i64 %n, {count}
   %last = sub i64 %n, {count}
 {newline.join(_before_tiles(module, memory, arrays))}
 begin:
@@ -266,7 +266,7 @@ def _before_tiles(module: Module, memory: TileMemory, arrays: list[int]) -> list
             f"own{k}:",
         )
     lines.append("  br label %begin")
-    shifts = shift_lines(module, memory.streams.outputs) if memory.streams.outputs else []
+    shifts = shift_lines(module, memory.row_stores.outputs) if memory.row_stores.outputs else []
     return [*shifts, *lines]
 
 
@@ -280,7 +280,7 @@ def _one_tile(module: Module, memory: TileMemory, arrays: list[int], calls: list
             f"  br i1 %shared{k}, label %ready{k}, label %read{k}",
             f"read{k}:",
             f"  %from{k} = getelementptr inbounds i8, ptr %in{k}, i64 %offset{k}",
-            *_either(module, f"read{k}", f"{read}{given})", f"{read}few{given}, i64 %n)"),
+            *_either(module, f"read{k}", f"{read}{given})", f"{read}partial{given}, i64 %n)"),
             f"  br label %ready{k}",
             f"ready{k}:",
         )
@@ -289,9 +289,9 @@ def _one_tile(module: Module, memory: TileMemory, arrays: list[int], calls: list
         lines.append(f"  %to{k} = getelementptr inbounds i8, ptr %out{k}, i64 %row{k}")
     lines += calls
     for k, size in enumerate(module.output_sizes):
-        if size and k not in memory.streams.outputs:
+        if size and k not in memory.row_stores.outputs:
             write, given = f"call fastcc void @write{k}", f"(ptr %frame, ptr %to{k}"
-            lines += _either(module, f"write{k}", f"{write}{given})", f"{write}few{given}, i64 %n)")
+            lines += _either(module, f"write{k}", f"{write}{given})", f"{write}partial{given}, i64 %n)")
     return lines
 
 
@@ -299,7 +299,7 @@ def _after_tiles(module: Module, memory: TileMemory) -> list[str]:
     """The status, with the result of the finiteness test."""
     block = Block(module, module.vector)
     block.prefix = "%f"
-    if memory.streams.outputs:
+    if memory.row_stores.outputs:
         block.lines.append("  fence seq_cst")  # non-temporal stores are done before another thread goes on
     if module.checks:
         kind = module.vector.type
@@ -310,14 +310,14 @@ def _after_tiles(module: Module, memory: TileMemory) -> list[str]:
     return block.lines
 
 
-def _either(module: Module, name: str, full: str, few: str) -> list[str]:
+def _either(module: Module, name: str, full: str, partial: str) -> list[str]:
     """IR lines of a call for full tiles, and of its twin where there are fewer states than lanes."""
-    if len(ways(module)) == 1:
+    if len(tile_kinds(module)) == 1:
         return [f"  {full}"]
     return [
-        f"  br i1 %few, label %{name}few, label %{name}full",
-        f"{name}few:",
-        f"  {few}",
+        f"  br i1 %partial, label %{name}partial, label %{name}full",
+        f"{name}partial:",
+        f"  {partial}",
         f"  br label %{name}done",
         f"{name}full:",
         f"  {full}",

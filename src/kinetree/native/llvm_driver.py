@@ -1,10 +1,10 @@
 """Drivers: machine code that no kernel has for itself, compiled once and shared by all of them.
 
-Kernels supply ``kinetree_batch`` (`llvm_batch`); a driver is told its address and what the arrays are by a table of
-64-bit integers, so a new kernel costs no further compilation.
+Kernels supply ``kinetree_batch`` (`llvm_batch`); a driver finds its address and the arrays in a table of 64-bit
+integers, so a new kernel costs no further compilation.
 
-* ``kinetree_rows(self, args, nargs)`` is a CPython builtin for batches: it reads the array objects, makes the results,
-  lets go of the GIL if there are many states, and calls the kernel. Its table is the builtin's ``self``.
+* ``kinetree_batch_entry(self, args, nargs)`` is a CPython builtin for batches: it reads the array objects, makes the
+  results, releases the GIL if there are many states, and calls the kernel. Its table is the builtin's ``self``.
 * ``kinetree_share(job, heap) -> i32`` evaluates blocks of a batch until none is left. Several threads call it with one
   job; the next block is an atomic counter, so no thread waits for another, and none needs the GIL between blocks.
 * ``kinetree_rollout(job, memory, heap) -> i32`` does the same for rollouts: it takes tiles of states through all steps
@@ -24,23 +24,23 @@ MAX_ARRAYS = 32
 MAX_AXES = 4
 """Axes of one array, those of the batch not counted."""
 
-ROWS = (
+BATCH_ENTRY = (
     *("batch", "scalar", "params", *NUMBER, "not_implemented", "new_array", "incref", "decref"),
     *("tuple_new", "tuple_set", "save_thread", "restore_thread", "allocate", "free"),
     *("inputs", "outputs", "item", "release", "most", "batch_heap", "scalar_heap"),
 )
-"""Head of the table of ``kinetree_rows``: pointers, then numbers. From ``release`` states on the GIL is let go; more
-than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that is not 0. The
-heaps are the bytes that these two want beside their stack. Every array follows, as its number of axes, its size and its
-axes."""
+"""Head of the table of ``kinetree_batch_entry``: pointers, then numbers. From ``release`` states on the GIL is
+released; more than ``most`` states are refused, and all while ``batch`` is 0; one state goes to ``scalar`` where that
+is not 0. The heaps are the bytes that these two need beside their stack. Every array follows, as its number of axes,
+its size and its axes."""
 
-ROWS_ARRAY = 2 + MAX_AXES
+ENTRY_ARRAY = 2 + MAX_AXES
 
 SHARE = ("next", "n", "block", "batch", "params", "inputs", "outputs")
 """Head of the job of ``kinetree_share``; then for every input (address, bytes per row, entries per row), for every
 output (address, bytes per row, 0)."""
 
-ROLLOUT = ("next", "n", "block", "batch", "params", "states", "drives", "steps", "every")
+ROLLOUT = ("next", "n", "block", "batch", "params", "states", "inputs", "steps", "every")
 """Head of the job of ``kinetree_rollout``; then for every array of the state (bytes of a row, entries, address of the
 first states, bytes between them, address of the record, bytes from one state's record to the next), for every other
 input (address, bytes between states, entries between states, bytes between steps)."""
@@ -142,7 +142,7 @@ def driver_ir(triple: str, fields: dict[str, int], readable: int, writeable: int
         [
             f'target triple = "{triple}"',
             NUMBER_IR,
-            _Rows(fields, readable, writeable).text(),
+            _BatchEntry(fields, readable, writeable).text(),
             _share(),
             _COPY,
             _rollout(),
@@ -152,8 +152,8 @@ def driver_ir(triple: str, fields: dict[str, int], readable: int, writeable: int
     )
 
 
-class _Rows(_Code):
-    """``kinetree_rows``; what its parts share is kept in attributes: the table's numbers, and places on the stack."""
+class _BatchEntry(_Code):
+    """``kinetree_batch_entry``; its parts share attributes: the table's numbers, and places on the stack."""
 
     def __init__(self, fields: dict[str, int], readable: int, writeable: int) -> None:
         super().__init__()
@@ -172,10 +172,10 @@ class _Rows(_Code):
         self.require(self.do(f"or i1 {self.given}, {fresh}"))
 
     def number(self, name: str) -> str:
-        return self.field(self.table, ROWS, name)
+        return self.field(self.table, BATCH_ENTRY, name)
 
     def address(self, name: str) -> str:
-        return self.pointer(self.table, ROWS, name)
+        return self.pointer(self.table, BATCH_ENTRY, name)
 
     def read(self, of: str, name: str, kind: str = "i64") -> str:
         """A field of an array object."""
@@ -185,7 +185,7 @@ class _Rows(_Code):
         """The whole function."""
         self.read_arrays()
         self.count_states()
-        self.choose_form()
+        self.choose_variant()
         self.say(f"br i1 {self.given}, label %apart, label %make", "apart:")
         self.check_apart()
         with self.loop(self.outputs) as j:
@@ -197,14 +197,14 @@ class _Rows(_Code):
         self.say("br label %run", "run:")
         self.run()
         self.return_results()
-        return self.function("ptr @kinetree_rows(ptr %self, ptr %args, i64 %nargs)")
+        return self.function("ptr @kinetree_batch_entry(ptr %self, ptr %args, i64 %nargs)")
 
     def read_arrays(self) -> None:
         """Check every argument and keep where its data are; the first batched input gives the leading axes."""
         self.store(0, self.lead_at)
-        self.shapes = self.at(self.table, len(ROWS))
+        self.shapes = self.at(self.table, len(BATCH_ENTRY))
         rooms = self.room(f"[{ROOM} x i8]", MAX_ARRAYS)
-        numbers = self.at(self.table, ROWS.index(NUMBER[0]))
+        numbers = self.at(self.table, BATCH_ENTRY.index(NUMBER[0]))
         with self.loop("%nargs") as k:  # nothing may be read from an object before its type is known
             given_object, room = self.load("%args", k, "ptr"), self.at(rooms, k, f"[{ROOM} x i8]")
             number = f"call ptr @kinetree_number(ptr {given_object}, ptr {room}, ptr {numbers}, i64 {self.item})"
@@ -217,7 +217,7 @@ class _Rows(_Code):
             wanted = self.do(f"select i1 {is_input}, i32 {self.readable}, i32 {self.writeable}")
             flags = self.read(what, "flags", "i32")
             self.require(self.do(f"icmp eq i32 {self.do(f'and i32 {flags}, {wanted}')}, {wanted}"))
-            declared = self.at(self.shapes, self.do(f"mul i64 {k}, {ROWS_ARRAY}"))
+            declared = self.at(self.shapes, self.do(f"mul i64 {k}, {ENTRY_ARRAY}"))
             axes = self.load(declared)
             found = self.read(what, "nd", "i32")
             lead = self.do(f"sub i64 {self.do(f'sext i32 {found} to i64')}, {axes}")
@@ -266,8 +266,8 @@ class _Rows(_Code):
         self.require(self.do(f"icmp sgt i64 {self.n}, 0"))
         self.require(self.do(f"icmp sle i64 {self.n}, {self.number('most')}"))
 
-    def choose_form(self) -> None:
-        """One state goes to the scalar form where it is there."""
+    def choose_variant(self) -> None:
+        """One state goes to the scalar variant where it is there."""
         self.batch, self.scalar = self.address("batch"), self.address("scalar")
         one, there = self.do(f"icmp eq i64 {self.n}, 1"), self.do(f"icmp ne ptr {self.scalar}, null")
         self.alone = self.do(f"and i1 {one}, {there}")
@@ -276,7 +276,7 @@ class _Rows(_Code):
     def check_apart(self) -> None:
         """Refuse outputs that overlap another array."""
         with self.loop("%nargs") as k:
-            size = self.load(self.shapes, self.do(f"add i64 {self.do(f'mul i64 {k}, {ROWS_ARRAY}')}, 1"))
+            size = self.load(self.shapes, self.do(f"add i64 {self.do(f'mul i64 {k}, {ENTRY_ARRAY}')}, 1"))
             shared = self.do(f"icmp eq i64 {self.load(self.stride, k)}, 0")
             rows = self.do(f"select i1 {shared}, i64 1, i64 {self.n}")
             extent = self.do(f"mul i64 {self.do(f'mul i64 {size}, {rows}')}, {self.item}")
@@ -294,7 +294,7 @@ class _Rows(_Code):
         self.store(0, self.made_count)
         with self.loop(self.outputs) as j:
             place = self.do(f"add i64 {j}, {self.inputs}")
-            declared = self.at(self.shapes, self.do(f"mul i64 {place}, {ROWS_ARRAY}"))
+            declared = self.at(self.shapes, self.do(f"mul i64 {place}, {ENTRY_ARRAY}"))
             axes = self.load(declared)
             with self.loop(axes) as a:
                 size = self.load(declared, self.do(f"add i64 {a}, 2"))
@@ -434,11 +434,11 @@ def _rollout() -> str:
     data, stride, after = (c.room("i64", MAX_ARRAYS) for _ in range(3))
     memory_at, wait, row = c.room("ptr"), c.room("i64"), c.room("i64")
     n, block = c.field("%job", ROLLOUT, "n"), c.field("%job", ROLLOUT, "block")
-    states, drives = c.field("%job", ROLLOUT, "states"), c.field("%job", ROLLOUT, "drives")
+    states, inputs = c.field("%job", ROLLOUT, "states"), c.field("%job", ROLLOUT, "inputs")
     steps, every = c.field("%job", ROLLOUT, "steps"), c.field("%job", ROLLOUT, "every")
     batch, params = c.pointer("%job", ROLLOUT, "batch"), c.pointer("%job", ROLLOUT, "params")
     of_states = c.at("%job", len(ROLLOUT))
-    of_drives = c.at(of_states, c.do(f"mul i64 {states}, 6"))
+    of_inputs = c.at(of_states, c.do(f"mul i64 {states}, 6"))
     first, count = _claim(c, n, block)
     c.store("%memory", memory_at, 0, "ptr")
     with c.loop(states) as s:
@@ -458,8 +458,8 @@ def _rollout() -> str:
             target = c.at(here, c.do(f"mul i64 {r}, {width}"), "i8")
             c.say(f"call fastcc void @copy(ptr {target}, ptr {source}, i64 {width})")
     _record(c, of_states, states, first, count, data, "0")
-    with c.loop(drives) as d:
-        entry = c.at(of_drives, c.do(f"mul i64 {d}, 4"))
+    with c.loop(inputs) as d:
+        entry = c.at(of_inputs, c.do(f"mul i64 {d}, 4"))
         k = c.do(f"add i64 {states}, {d}")
         c.store(c.do(f"add i64 {c.load(entry)}, {c.do(f'mul i64 {first}, {c.load(entry, 1)}')}"), data, k)
         c.store(c.load(entry, 2), stride, k)
@@ -474,9 +474,9 @@ def _rollout() -> str:
             old, new = c.load(data, s), c.load(after, s)
             c.store(new, data, s)
             c.store(old, after, s)
-        with c.loop(drives) as d:
+        with c.loop(inputs) as d:
             k = c.do(f"add i64 {states}, {d}")
-            step = c.load(of_drives, c.do(f"add i64 {c.do(f'mul i64 {d}, 4')}, 3"))
+            step = c.load(of_inputs, c.do(f"add i64 {c.do(f'mul i64 {d}, 4')}, 3"))
             c.store(c.do(f"add i64 {c.load(data, k)}, {step}"), data, k)
         left = c.do(f"sub i64 {c.load(wait)}, 1")
         c.store(left, wait)

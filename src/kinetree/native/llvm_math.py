@@ -6,7 +6,7 @@ The pair (sin x, cos x) is computed in any number of lanes with the same bits:
 2. r = x - k pi/2, with pi/2 in two parts (Cody and Waite) and fused multiply-adds, so that each product is exact;
 3. the minimax polynomials of fdlibm (double) and Cephes (single) on [-pi/4, pi/4];
 4. quadrant k by integer masks: bit 0 exchanges the two, bit 1 gives the sign. A `select` would become a branch in the
-   scalar form, and joint angles make it a mispredicted one.
+   scalar variant, and joint angles make it a mispredicted one.
 
 Beyond ``LIMIT`` this reduction is no longer accurate: there a branch, which costs nothing where it is not taken, leads
 to an exact one (`large_angles`). Infinity and NaN give NaN. Largest errors: 1.7e-16 (double), 1e-7 (single).

@@ -1,4 +1,4 @@
-"""The text of a module of LLVM IR while it grows, and straight-line code of chunks: what both forms of `llvm` share."""
+"""The text of a module of LLVM IR, and straight-line code of chunks: shared by both variants of `llvm`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinetree.native.engine import Target
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
 from kinetree.native.llvm_math import Lanes, sincos_function, sincos_name
 from kinetree.native.llvm_plan import Plan, plan
-from kinetree.native.llvm_registers import Residence
+from kinetree.native.llvm_registers import RegisterPlan
 from kinetree.native.outline import outline
 from kinetree.trace.program import Program
 
@@ -121,7 +121,7 @@ class Module:
 class Block:
     """Straight-line code of some chunks: where operands live, and one line or a few for every operation.
 
-    The two forms differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) say
+    The two variants differ in their memory only; `ScalarBlock` (`llvm_state`) and `TileBlock` (`llvm_batch`) say
     where things are.
     """
 
@@ -205,8 +205,8 @@ class Block:
         code, plan_, names = self.code, self.plan, self.names
         slots, stored = plan_.slots, plan_.stored
         reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
-        residence = Residence(plan_, chunk, self.module.target.registers)
-        self.scratch = residence.scratch
+        register_plan = RegisterPlan(plan_, chunk, self.module.target.registers)
+        self.scratch = register_plan.scratch
         for step, value in enumerate(chunk):
             op, used = code[value][0], plan_.operands[value]
             if op in ("sin", "cos"):
@@ -222,11 +222,11 @@ class Block:
                         self.store(names[twin], address)
                 if twin in reported:
                     self._report(twin, reported[twin])
-            for leaving, place in residence.after(step, used, made):
+            for leaving, place in register_plan.after(step, used, made):
                 text = names.pop(leaving)
                 if place is not None:
                     self.store(text, self.scratch_address(place))
-        self.module.scratch = max(self.module.scratch, residence.count)
+        self.module.scratch = max(self.module.scratch, register_plan.count)
 
     def operand(self, value: int) -> str:
         """Text of a value: a literal, a name, or a load where it is not in a register."""

@@ -1,14 +1,14 @@
 """Long rows of results, written while the rest is computed.
 
-Rows that leave at the end of a tile leave all at once: nothing is computed while they are written, and until then every
-result takes its place in the frame. Where a row is long, its entries leave in blocks of W columns instead, after the
-chunk of code that made the last of them, and the next results take their places, which so stay in the first-level
-cache. It pays where results are made in about the order of their row, as packed ones are.
+Rows that are stored at the end of a tile are stored all at once: nothing is computed meanwhile, and until then every
+result has its place in the frame. A long row is stored in blocks of W columns instead, each after the chunk of code
+that computes the last of its entries; the next results take their places, which so stay in the first-level cache. It
+pays where results are computed in about the order of their row, as packed ones are.
 
-Rows that will not be in the caches when somebody reads them go *past* the caches, with stores that need not load the
-line that they overwrite. Such a store must fill a line, so the blocks are shifted to where lines begin, less than W
-columns to the left, and the two ends of a row go the ordinary way. Rows must be whole vectors long: all then begin at
-the same place of a line.
+Rows of large batches, which will not be in the caches when they are read, are written by non-temporal stores: these
+bypass the caches and need not load the line that they overwrite. Such a store must fill a line, so the blocks are
+shifted to where lines begin, less than W columns to the left, and the two ends of a row are stored in the ordinary way.
+Rows must be whole vectors long: all then begin at the same place of a line.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ LEAST = 128
 """Entries of the shortest row that is worth it."""
 
 PAST_CACHES = 16 << 20
-"""Bytes of a batch's streamed results from which they go past the caches. Behind a smaller batch whoever reads the
-results finds them there."""
+"""Bytes of a batch's long rows from which stores are non-temporal. The results of a smaller batch are still in the
+caches when they are read."""
 
 HIDDEN = 6
-"""Operations per streamed entry from which the arithmetic takes longer than writing past the caches, which then costs
-nothing: half of `PAST_CACHES` is enough."""
+"""Operations per entry of long rows from which the arithmetic takes longer than the non-temporal stores, which then
+cost nothing: half of `PAST_CACHES` is enough."""
 
 PLAIN = 1
-"""In place of a shift: rows go the ordinary way. Shifts are never positive."""
+"""In place of a shift: ordinary stores. Shifts are never positive."""
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
-    """When the rows of a tile leave.
+class RowStores:
+    """When the long rows of a tile are stored.
 
     Parameters
     ----------
     outputs : tuple of int
-        Those that are streamed.
+        Those with long rows.
     flushes : tuple of dict
-        For every chunk, for each output of which something leaves after it: the columns (start, stop), whole blocks.
+        For every chunk, for each output of which blocks are stored after it: the columns (start, stop), whole blocks.
     needed : dict of int to int
-        For every computed value that only streamed rows hold: the last chunk after which its place is read.
+        For every computed value that only long rows hold: the last chunk after which its place is read.
     """
 
     outputs: tuple[int, ...]
@@ -54,15 +54,15 @@ class Streams:
     needed: dict[int, int]
 
     def calls(self, chunk: int) -> list[str]:
-        """IR lines that let the blocks leave that are complete after a chunk."""
+        """IR lines that store the blocks that are complete after a chunk."""
         return [
             f"  call fastcc void @flush{k}(ptr %frame, ptr %to{k}, i64 {a}, i64 {b}, i64 %shift{k}, i64 %last{k})"
             for k, (a, b) in self.flushes[chunk].items()
         ]
 
 
-def plan_streams(plan: Plan, lanes: int) -> Streams:
-    """Which outputs of a plan are streamed, and when.
+def plan_row_stores(plan: Plan, lanes: int) -> RowStores:
+    """Which outputs of a plan have rows long enough, and when their blocks are stored.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def plan_streams(plan: Plan, lanes: int) -> Streams:
     chosen = () if plan.program.cuts or lanes == 1 else tuple(k for k, row in enumerate(results) if _fits(row, lanes))
     flushes: tuple[dict[int, tuple[int, int]], ...] = tuple({} for _ in plan.chunks)
     if not chosen:
-        return Streams((), flushes, {})
+        return RowStores((), flushes, {})
     made, last = _spans(plan)
     read: dict[int, int] = {}
     for output in chosen:
@@ -90,7 +90,7 @@ def plan_streams(plan: Plan, lanes: int) -> Streams:
     needed = {
         value: max(chunk, last.get(value, 0)) for value, chunk in read.items() if value in made and value not in stays
     }
-    return Streams(chosen, flushes, needed)
+    return RowStores(chosen, flushes, needed)
 
 
 def _fits(row: tuple[int, ...], lanes: int) -> bool:
@@ -109,7 +109,7 @@ def _spans(plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def _departures(made: list[int], lanes: int) -> list[int]:
-    """After which chunk each block of a row leaves: in the order of the row, once all of its entries are there."""
+    """After which chunk each block of a row is stored: in the order of the row, once all its entries are there."""
     when, latest = [], 0
     for start in range(0, len(made), lanes):
         latest = max(latest, *made[start : start + lanes])

@@ -5,8 +5,8 @@ operations. A value that is used in a later chunk goes through a *slot* of the f
 evaluation works in; a slot is used again once its value is dead. Leaves (constants, inputs, params) are read where they
 are needed and cross nothing. Where the program has cuts, because stretches of it repeat, chunks end at cuts.
 
-Sines and cosines of input entries, that is of joint angles, are computed before everything else: the SIMD form runs one
-loop over them, and the scalar form computes several angles in the lanes of one vector.
+Sines and cosines of input entries, that is of joint angles, are computed before everything else: the SIMD variant runs
+one loop over them, and the scalar variant computes several angles in the lanes of one vector.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Plan:
         Values that are sines or cosines of `angles`, and their slots: the sine of angle k has slot k, its cosine
         ``stride + k``.
     stride : int
-        Number of angles, rounded up so that vectors of the scalar form fit.
+        Number of angles, rounded up so that vectors of the scalar variant fit.
     chunks : tuple of tuple of int
         Values in the order of evaluation. A sine or cosine of a computed angle stands for the pair.
     pairs : dict of int to list

@@ -3,8 +3,8 @@
 LLVM keeps every value that is loaded or computed until its last use, and where registers do not suffice its allocator
 stores and reloads, at length. Most of these values are in memory anyway: inputs, params, sines, values of earlier
 chunks. So the code is written as if there were no more registers than there are: the value whose next use is farthest
-leaves (Belady's rule, optimal for loads), and is loaded again where it is used, mostly as part of the instruction that
-uses it. Only a value that is nowhere in memory yet is stored first, in a place of the frame that chunks share.
+is evicted (Belady's rule, optimal for loads), and is loaded again where it is used, mostly as part of the instruction
+that uses it. Only a value that is nowhere in memory yet is stored first, in a place of the frame that chunks share.
 
 Derivatives gain most: a quarter of LLVM's time, and code that is 5 % faster.
 
@@ -25,7 +25,7 @@ _ELSEWHERE = frozenset(op for op, (_, kind) in SIGNATURES.items() if kind == "b"
 """Booleans are in registers of their own, constants are part of instructions."""
 
 
-class Residence:
+class RegisterPlan:
     """The values in registers while a chunk is evaluated.
 
     Parameters
@@ -38,7 +38,7 @@ class Residence:
     Attributes
     ----------
     scratch : dict of int to int
-        Places of the values that were stored because they had to leave.
+        Places of the values that were stored because they had to be evicted.
     count : int
         Places needed in all.
     """
@@ -61,7 +61,7 @@ class Residence:
         self._free: list[int] = []
 
     def after(self, step: int, used: Sequence[int], made: Sequence[int]) -> list[tuple[int, int | None]]:
-        """What leaves once a step is done, each with the place where it is to be stored, None if it is in memory.
+        """The values evicted after a step, each with the place where it is to be stored, None if it is in memory.
 
         Parameters
         ----------

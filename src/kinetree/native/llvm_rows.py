@@ -35,15 +35,15 @@ def transpose(lanes: Lanes, rows: list[str], lines: list[str], prefix: str) -> l
     return rows
 
 
-def ways(module: Module) -> tuple[bool, ...]:
+def tile_kinds(module: Module) -> tuple[bool, ...]:
     """Whether rows are read and written for tiles that are not full: first no, then yes; one state fills a lane."""
     return (False, True) if module.vector.count > 1 else (False,)
 
 
-def reader(module: Module, size: int, few: bool) -> str:
+def reader(module: Module, size: int, partial: bool) -> str:
     """IR of a function that turns W rows of `size` entries into `size` vectors, testing them for NaN and infinity.
 
-    If there are `few` states, n < W, the last row stands for those that are missing.
+    In a partial tile, n < W, the last row stands for the missing ones.
     """
     lanes = module.vector
     count, kind, item = lanes.count, lanes.type, module.scalar.size
@@ -52,7 +52,7 @@ def reader(module: Module, size: int, few: bool) -> str:
     rows = []
     for r in range(count):
         before, step = ("at", "0") if r == 0 else (f"row{r - 1}", "%stride")
-        if few and r:
+        if partial and r:
             step = f"%step{r}"
             lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
             lines.append(f"  {step} = select i1 %there{r}, i64 %stride, i64 0")
@@ -74,7 +74,7 @@ def reader(module: Module, size: int, few: bool) -> str:
         lines.append(f"  %to{c} = getelementptr inbounds i8, ptr %tile, i64 {c * lanes.size}")
         lines.append(f"  store {kind} {columns[c]}, ptr %to{c}")
     body = "\n".join(lines)
-    suffix, count_of_states = ("few", ", i64 %n") if few else ("", "")
+    suffix, count_of_states = ("partial", ", i64 %n") if partial else ("", "")
     signature = f"@read{size}{suffix}(ptr %source, i64 %stride, ptr %target, ptr %sum{count_of_states})"
     name = f"define internal fastcc void {signature} #0"
     return f"{name} {{\n{_over_columns(size, count, item, lanes.size, 'source', 'target', 'at', 'tile', body)}\n}}"
@@ -146,10 +146,10 @@ def slot_table(module: Module, places: dict[int, int], output: int) -> str:
     return f"@places{output} = internal constant [{len(row)} x i32] [{table}]"
 
 
-def writer(module: Module, places: dict[int, int], output: int, few: bool) -> str:
+def writer(module: Module, places: dict[int, int], output: int, partial: bool) -> str:
     """IR of a function that writes the rows of one output from its slot table.
 
-    If there are `few` states, n < W, the rows that are missing hold the last state's results and go where its own go.
+    In a partial tile, n < W, the missing rows hold the last state's results and are written to its row.
     """
     lanes = module.vector
     count, kind, item = lanes.count, lanes.type, module.scalar.size
@@ -176,22 +176,22 @@ def writer(module: Module, places: dict[int, int], output: int, few: bool) -> st
     for r in range(count):
         address = f"%to{r}"
         distance = str(r * size * item)
-        if few and r:
+        if partial and r:
             distance = f"%distance{r}"
             lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
             lines.append(f"  {distance} = select i1 %there{r}, i64 {r * size * item}, i64 %last")
         lines.append(f"  {address} = getelementptr inbounds i8, ptr %at, i64 {distance}")
-        room = size if few else (count - r) * size  # entries from here to the end of the tile's rows
+        room = size if partial else (count - r) * size  # entries from here to the end of the tile's rows
         if size >= count or room >= count:
             lines.append(f"  store {kind} {columns[r]}, ptr {address}, align {item}")
         else:
             lines += _short_store(lanes, columns[r], address, size, f"p{r}", item)
     if size > count:
         lines.insert(0, f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column")
-    if few:
+    if partial:
         lines[:0] = "  %before = sub i64 %n, 1", f"  %last = mul i64 %before, {size * item}"
     body = "\n".join(lines)
-    suffix, count_of_states = ("few", ", i64 %n") if few else ("", "")
+    suffix, count_of_states = ("partial", ", i64 %n") if partial else ("", "")
     signature = f"@write{output}{suffix}(ptr noalias %frame, ptr noalias %target{count_of_states})"
     body = _over_columns(size, count, item, 0, "target", "frame", "at", "unused", body)
     return f"define internal fastcc void {signature} #0 {{\n{body}\n}}"

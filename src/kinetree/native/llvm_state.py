@@ -1,4 +1,4 @@
-"""The scalar form: one state at the lowest latency.
+"""The scalar variant: one state at the lowest latency.
 
 Sines and cosines of the joint angles are computed first, several angles in the lanes of one vector; after that the code
 runs on single numbers and writes each result where the caller wants it. Outputs that are mostly structural zeros are
@@ -270,7 +270,7 @@ def state_arguments(module: Module, attributes: bool) -> str:
 
 
 def emit_state(module: Module) -> None:
-    """The scalar form: ``@state``, its chunks, and the entry that takes arrays of pointers."""
+    """The scalar variant: ``@state``, its chunks, and the entry that takes arrays of pointers."""
     block = ScalarBlock(module)
     plan_ = module.plan
     definition, call = state_arguments(module, True), state_arguments(module, False)
@@ -316,7 +316,7 @@ def emit_state(module: Module) -> None:
 
 
 def emit_state_rows(module: Module, outline: Outline) -> str:
-    """The scalar form's functions; returns the call."""
+    """The scalar variant's functions; returns the call."""
     arguments = (
         state_arguments(module, True) + ", ptr noalias %frame",
         state_arguments(module, False) + ", ptr %frame",

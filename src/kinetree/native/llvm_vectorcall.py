@@ -1,8 +1,8 @@
-"""The machine code of ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` (`front`): arguments go to the entry as they are.
+"""The machine code of ``f(q, v, a)`` and ``f(q, v, a, out=tau)`` (`vectorcall`): arguments go to the entry as they are.
 
-``kinetree_front(self, args, nargs, names)`` follows CPython's convention METH_FASTCALL | METH_KEYWORDS. It calls the
-entry with the arrays, ``out`` as the last of them if that is the only keyword; when the entry refuses, or for all other
-arguments, it calls the fallback, an object of Python, with what it was given.
+``kinetree_vectorcall(self, args, nargs, names)`` follows CPython's convention METH_FASTCALL | METH_KEYWORDS. It calls
+the entry with the arrays, ``out`` as the last of them if that is the only keyword; when the entry refuses, or for all
+other arguments, it passes them on to the fallback, an object of Python.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ CONTEXT = (
 TUPLE_SIZE, TUPLE_ITEMS = 16, 24  # byte offsets in tuples of CPython with the GIL
 
 
-def front_ir(fields: dict[str, int]) -> str:
+def vectorcall_ir(fields: dict[str, int]) -> str:
     """The text; ``fields`` are byte offsets in array objects."""
     load = "\n".join(
         f"  %{name}_at = getelementptr inbounds i64, ptr %context, i64 {k}\n"
@@ -24,7 +24,7 @@ def front_ir(fields: dict[str, int]) -> str:
         for k, name in enumerate(CONTEXT)
     )
     return f"""
-define ptr @kinetree_front(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
+define ptr @kinetree_vectorcall(ptr %self, ptr %args, i64 %nargs, ptr %names) {{
 begin:
   %context_at = getelementptr inbounds i8, ptr %self, i64 {fields["data"]}
   %context = load ptr, ptr %context_at

@@ -19,7 +19,7 @@ REPEATED = 3
 
 Column = tuple
 """``("slot",)``, ``("input", array)``, ``("param",)``, ``("result", output)``, or ``("place",)`` for the own place of a
-result in the frame of the SIMD form. With an entry, the number of the slot, the position in the array, the number of
+result in the frame of the SIMD variant. With an entry, the number of the slot, the position in the array, the number of
 the param, or for a place the value."""
 
 

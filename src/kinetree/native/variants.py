@@ -1,7 +1,7 @@
-"""The machine code of a kernel's two forms, each compiled or read from the cache when it is first needed.
+"""The machine code of a kernel's two variants, each compiled or read from the cache when it is first needed.
 
-Most functions are called in one way: a controller asks for one state at a time and never needs the SIMD form, training
-runs batches and never needs the scalar form. Each form takes about half of the compiler's time.
+Most functions are called in one way: a controller asks for one state at a time and never needs the SIMD variant,
+training runs batches and never needs the scalar variant. Each variant takes about half of the compiler's time.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from kinetree.trace.collector import collector_off
 from kinetree.trace.program import Program
 from kinetree.trace.progress import shown
 
-FORMS = ("scalar", "batch")
+VARIANTS = ("scalar", "batch")
 """One state, and tiles of states."""
 
 _P, _I32, _I64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
 _ARGUMENTS = {"scalar": (_P,) * 4, "batch": (_P, _P, _P, _I64, _P, _P, _I64)}
 
 
-class Form:
-    """One form in memory.
+class Variant:
+    """One variant in memory.
 
     Attributes
     ----------
@@ -47,25 +47,25 @@ class Form:
 
     __slots__ = ("code", "address", "run", "builtin", "heap_bytes", "cached")
 
-    def __init__(self, form: str, data: bytes, builtin: bool, cached: bool) -> None:
+    def __init__(self, variant: str, data: bytes, builtin: bool, cached: bool) -> None:
         self.code, self.cached = Code(data), cached
-        self.address = self.code.function(f"kinetree_{form}")
-        self.run = self.code.callable(f"kinetree_{form}", _I32, *_ARGUMENTS[form])
+        self.address = self.code.function(f"kinetree_{variant}")
+        self.run = self.code.callable(f"kinetree_{variant}", _I32, *_ARGUMENTS[variant])
         self.builtin = self.code.function("kinetree_call") if builtin else 0
         (self.heap_bytes,) = self.code.integers("kinetree_layout", 1)
 
 
-class Forms:
-    """Both forms of a program for one machine; kernels that differ in numbers only share them.
+class Variants:
+    """Both variants of a program for one machine; kernels that differ in numbers only share them.
 
     Parameters
     ----------
     program, dtype, checks, target, chunk
         As for `Kernel`.
     what : str
-        What the progress line says while a form is compiled; none if empty.
+        What the progress line says while a variant is compiled; none if empty.
     seconds : dict, optional
-        Told how long each form took: "compile float64", "compile float64 batch".
+        Gets the time that each variant took: "compile float64", "compile float64 batch".
     """
 
     __slots__ = ("program", "dtype", "checks", "target", "builtin", "_chunk", "_what", "_seconds", "_made")
@@ -83,57 +83,58 @@ class Forms:
         self.program, self.dtype, self.checks, self.target = program, dtype, checks, target
         self.builtin = builtin.available() and bool(program.outputs)
         self._chunk, self._what, self._seconds = chunk, what, seconds
-        self._made: dict[str, Form] = {}
+        self._made: dict[str, Variant] = {}
 
     @property
-    def scalar(self) -> Form:
-        """The form for one state."""
+    def scalar(self) -> Variant:
+        """The variant for one state."""
         return self._made.get("scalar") or made_once(self._made, "scalar", self._timed, "scalar")
 
     @property
-    def batch(self) -> Form:
-        """The form for tiles of states."""
+    def batch(self) -> Variant:
+        """The variant for tiles of states."""
         return self._made.get("batch") or made_once(self._made, "batch", self._timed, "batch")
 
-    def made(self, form: str) -> Form | None:
-        """A form if it is there already."""
-        return self._made.get(form)
+    def made(self, variant: str) -> Variant | None:
+        """A variant if it is there already."""
+        return self._made.get(variant)
 
-    def ir(self, form: str) -> str:
-        """The LLVM IR of a form."""
+    def ir(self, variant: str) -> str:
+        """The LLVM IR of a variant."""
         # Code from the cache needs nothing of the code generator, so it is not imported before.
         from kinetree.native.llvm import emit
 
         options = {} if self._chunk is None else {"chunk": self._chunk}
-        return emit(self.program, self.dtype, self.target, self.checks, builtin=self.builtin, form=form, **options)
+        options |= {"builtin": self.builtin, "variant": variant}
+        return emit(self.program, self.dtype, self.target, self.checks, **options)
 
-    def _timed(self, form: str) -> Form:
+    def _timed(self, variant: str) -> Variant:
         start = time.perf_counter()
-        found = self._load_or_compile(form)
+        found = self._load_or_compile(variant)
         if self._seconds is not None:
-            name = f"compile {self.dtype}" + (" batch" if form == "batch" else "")
+            name = f"compile {self.dtype}" + (" batch" if variant == "batch" else "")
             self._seconds[name] = time.perf_counter() - start
         return found
 
-    def _load_or_compile(self, form: str) -> Form:
+    def _load_or_compile(self, variant: str) -> Variant:
         options = str(self.checks), str(self._chunk), str(self.builtin), self.target.key
         emitter = _emitter()
-        key = "/".join(("kernel", form, str(emitter), self.program.digest(), self.dtype, *options))
-        builtin = self.builtin and form == "scalar"
+        key = "/".join(("kernel", variant, str(emitter), self.program.digest(), self.dtype, *options))
+        builtin = self.builtin and variant == "scalar"
         data = cache.load(key) if emitter is not None else None
         if data is not None:
             try:
-                return Form(form, data, builtin, cached=True)
+                return Variant(variant, data, builtin, cached=True)
             except (CompilationError, RuntimeError):  # an entry that LLVM cannot read is compiled again
                 pass
         with (
             shown(self._what) if self._what else nullcontext(),
             nullcontext() if self.program.cuts else collector_off(),
         ):
-            data = assemble(self.ir(form), self.target)
+            data = assemble(self.ir(variant), self.target)
         if emitter is not None:
             cache.store(key, data)
-        return Form(form, data, builtin, cached=False)
+        return Variant(variant, data, builtin, cached=False)
 
 
 @once

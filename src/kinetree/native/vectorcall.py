@@ -2,8 +2,8 @@
 
 A class with a ``__call__`` written in Python costs 110 ns more than the arithmetic's entry, and a keyword 200 ns more:
 as much as the inverse dynamics of an arm. So a Function whose entry exists gets a class of its own, whose ``__call__``
-is compiled too (`llvm_front`). Only when the entry refuses the arguments does it call the method written in Python,
-which takes everything and explains.
+is compiled too (`llvm_vectorcall`). Only when the entry refuses the arguments does it call the method written in
+Python, which takes all kinds of arguments and explains.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def make_direct(function) -> None:
     values |= {"entry": address, "entry_self": id(entry.__self__)}
     values |= {"inputs": len(function.input_names), "out_name": id(out_name), "fallback": id(fallback)}
     values["vectorcall"] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
-    code_address, code = drivers.front()
+    code_address, code = drivers.vectorcall_code()
     owners = (entry, fallback, out_name, code)
     call = builtin.make_method(code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True)
     body = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__, "__qualname__": kind.__qualname__}

@@ -1,4 +1,4 @@
-"""Long rows that leave while the rest is computed: the same bits by both ways, at every alignment, and nothing else."""
+"""Long rows stored while the rest is computed: the same bits by both kinds of stores, at every alignment."""
 
 import dataclasses
 import platform
@@ -6,7 +6,7 @@ import platform
 import numpy as np
 import pytest
 
-from kinetree.native import llvm_nontemporal as llvm_stream
+from kinetree.native import llvm_nontemporal
 from kinetree.native.engine import Target, assembly
 from kinetree.native.kernel import Kernel
 from kinetree.native.llvm import emit
@@ -42,11 +42,11 @@ def no_cache(monkeypatch):
 @pytest.fixture(params=["kept in the caches", "past the caches"])
 def way(request, monkeypatch):
     """Every batch goes this way."""
-    monkeypatch.setattr(llvm_stream, "PAST_CACHES", 1 << 60 if request.param == "kept in the caches" else 0)
+    monkeypatch.setattr(llvm_nontemporal, "PAST_CACHES", 1 << 60 if request.param == "kept in the caches" else 0)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_streamed_rows_are_those_of_single_states(way, dtype):
+def test_rows_written_early_are_those_of_single_states(way, dtype):
     """Full tiles, a last one that overlaps, and fewer states than lanes; guard rows stay as they are."""
     program, arrays, numbers = programs(dtype)
     expected = run_scalar(Kernel(program, dtype, numbers=numbers), arrays, STATES)
@@ -90,7 +90,7 @@ def test_the_size_of_the_batch_decides(monkeypatch):
     """Behind a small batch the results are in the caches. The bits are the same on both sides of the border."""
     program, arrays, numbers = programs()
     row_bytes = 8 * (128 + 144 + 160)
-    monkeypatch.setattr(llvm_stream, "PAST_CACHES", 40 * row_bytes)
+    monkeypatch.setattr(llvm_nontemporal, "PAST_CACHES", 40 * row_bytes)
     kernel = Kernel(program, numbers=numbers, chunk=CHUNK)
     assert f"icmp sgt i64 %volume, {40 * row_bytes}" in kernel.ir("batch")
     for n in (40, 41):
@@ -102,18 +102,18 @@ def test_which_rows_are_streamed():
     """Rows of at least `LEAST` entries, whole vectors long. Without vectors, and where segments repeat, none."""
     program, *_ = programs()
     plan = Module(program, "double", targets()[0], True, CHUNK).plan
-    assert llvm_stream.plan_streams(plan, 8).outputs == (0, 2, 3)
-    assert llvm_stream.plan_streams(plan, 32).outputs == (0, 3)
-    assert llvm_stream.plan_streams(plan, 1).outputs == ()
+    assert llvm_nontemporal.plan_row_stores(plan, 8).outputs == (0, 2, 3)
+    assert llvm_nontemporal.plan_row_stores(plan, 32).outputs == (0, 3)
+    assert llvm_nontemporal.plan_row_stores(plan, 1).outputs == ()
     cut = dataclasses.replace(plan, program=dataclasses.replace(program, cuts=(200,)))
-    assert llvm_stream.plan_streams(cut, 8).outputs == ()
+    assert llvm_nontemporal.plan_row_stores(cut, 8).outputs == ()
 
 
 def test_every_block_leaves_once_when_it_is_complete():
     """The blocks of a row leave in order, each after the chunk that makes its last entry and not before."""
     program, *_ = programs()
     plan = Module(program, "double", targets()[0], True, CHUNK).plan
-    streams = llvm_stream.plan_streams(plan, 8)
+    streams = llvm_nontemporal.plan_row_stores(plan, 8)
     made = {value: number for number, chunk in enumerate(plan.chunks) for value in chunk}
     for output in streams.outputs:
         row, reached = program.results[output], 0
@@ -144,6 +144,6 @@ def test_machine_code_for_other_processors(cpu, width, store):
     """LLVM has stores past the caches for older vectors too, and a barrier after them."""
     program, *_ = programs()
     target = Target(Target.host().triple, cpu, "", width, cpu == "haswell")
-    text = assembly(emit(program, "float64", target, form="batch"), target)
+    text = assembly(emit(program, "float64", target, variant="batch"), target)
     assert store in text
     assert "mfence" in text or "lock" in text

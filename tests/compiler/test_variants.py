@@ -1,4 +1,4 @@
-"""The scalar and the SIMD form: each is compiled when it is first needed, and both give the same bits."""
+"""The scalar and the SIMD variant: each is compiled when it is first needed, and both give the same bits."""
 
 import threading
 
@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.native import cache
-from kinetree.native import variants as forms
+from kinetree.native import cache, variants
 from kinetree.native.kernel import Kernel
 from tests.compiler.random_programs import random_program, run_batch, run_scalar
 
 
 @pytest.fixture(autouse=True)
 def compiled(tmp_path, monkeypatch):
-    """What this test compiles: the forms, in order. The cache is empty."""
+    """What this test compiles: the variants, in order. The cache is empty, the drivers of the process are there."""
+    kt.rnea(kt.models.pendulum(), [0.0], [0.0], [0.0])
     monkeypatch.setenv("KINETREE_CACHE", "1")
     monkeypatch.setenv("KINETREE_CACHE_DIR", str(tmp_path / "cache"))
     found = []
-    ir = forms.Forms.ir
-    monkeypatch.setattr(forms.Forms, "ir", lambda self, form: found.append(form) or ir(self, form))
+    ir = variants.Variants.ir
+    monkeypatch.setattr(variants.Variants, "ir", lambda self, variant: found.append(variant) or ir(self, variant))
     return found
 
 
@@ -44,8 +44,8 @@ def stored():
     return cache.usage().entries
 
 
-def test_a_single_call_compiles_the_scalar_form_only(arm, compiled):
-    """And a batch the SIMD form only, later; each is one entry of the cache beside the program's own."""
+def test_a_single_call_compiles_the_scalar_variant_only(arm, compiled):
+    """And a batch the SIMD variant only, later; each is one entry of the cache beside the program's own."""
     q, v, a = states(arm, 20)
     f = kt.compile(arm, "rnea", checks=False)
     single = f(q[3], v[3], a[3])
@@ -60,7 +60,7 @@ def test_a_single_call_compiles_the_scalar_form_only(arm, compiled):
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_a_batch_compiles_the_simd_form_only(compiled, dtype):
+def test_a_batch_compiles_the_simd_variant_only(compiled, dtype):
     """Whatever its size, and when one array holds for all states."""
     model = kt.models.chain_gu(3 if dtype == "float64" else 5)
     arrays = [x.astype(dtype) for x in states(model, 20)]
@@ -75,7 +75,7 @@ def test_a_batch_compiles_the_simd_form_only(compiled, dtype):
 
 
 def test_a_batch_of_one_takes_the_form_that_is_there(compiled):
-    """It is one state: the scalar form is faster, but is not compiled for it where the SIMD form is there."""
+    """It is one state: the scalar variant is faster, but is not compiled for it where the SIMD variant is there."""
     program, arrays, numbers = random_program(41, 200)
     kernel = Kernel(program, numbers=numbers)
     _, alone = run_batch(kernel, arrays, 1)
@@ -90,7 +90,7 @@ def test_a_batch_of_one_takes_the_form_that_is_there(compiled):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("seed", [51, 52])
 def test_tiles_that_are_not_full(seed, dtype):
-    """2, 3, ... states, one more than a tile and so on: the scalar form's bits, and nothing beside the rows written."""
+    """2, 3, ... states, one more than a tile and so on: the scalar variant's bits, nothing beside the rows written."""
     program, arrays, numbers = random_program(seed, 300, dtype=dtype)
     kernel = Kernel(program, dtype, numbers=numbers)
     expected = run_scalar(kernel, arrays, 2 * kernel.lanes + 1)
@@ -139,10 +139,10 @@ def test_kernels_with_other_numbers_share_the_forms(compiled):
     first = Kernel(program, numbers=numbers, checks=False)
     second = first.with_numbers(numbers * 1.01)
     given = [x[:9].copy() for x in arrays]
-    assert second.rows(*given) is NotImplemented  # nothing is there yet
+    assert second.batch_entry(*given) is NotImplemented  # nothing is there yet
     run_batch(first, arrays, 9)
     _, expected = run_batch(second, arrays, 9)
-    assert bits(second.rows(*given)) == bits(expected)
+    assert bits(second.batch_entry(*given)) == bits(expected)
     assert compiled == ["batch"]
 
 
