@@ -31,17 +31,17 @@ class _OnTheWay:
         return found
 
 
-class AdaptiveMarch:
+class AdaptiveLoop:
     """Goes on by adaptive solves; a new one wherever what acts may jump, and with every call.
 
     Parameters
     ----------
     system : System
-    cursor : Cursor
+    state : RunState
         Where the run is; it is moved.
     drive : Drive
     elements : Elements
-    watch : Watch
+    monitor : Monitor
     guard : Guard or None
         Limits that may not be passed.
     record : Recorder
@@ -52,11 +52,13 @@ class AdaptiveMarch:
         Evaluations, steps and rejections are added there.
     """
 
-    __slots__ = ("_at", "_counts", "_drive", "_elements", "_every", "_guard", "_method", "_record", "_system", "_watch")
+    __slots__ = (
+        "_counts", "_drive", "_elements", "_every", "_guard", "_method", "_monitor", "_record", "_run_state", "_system",
+    )  # fmt: skip
 
-    def __init__(self, system, cursor, drive, elements, watch, guard, record, every, method, counts) -> None:
-        self._system, self._at, self._drive, self._elements = system, cursor, drive, elements
-        self._watch, self._guard, self._record, self._every = watch, guard, record, every
+    def __init__(self, system, state, drive, elements, monitor, guard, record, every, method, counts) -> None:
+        self._system, self._run_state, self._drive, self._elements = system, state, drive, elements
+        self._monitor, self._guard, self._record, self._every = monitor, guard, record, every
         self._method, self._counts = method, counts
 
     def advance(self, end: float, tick) -> bool:
@@ -69,18 +71,18 @@ class AdaptiveMarch:
         LimitError
             The motion left a limit that may not be passed.
         """
-        at, drive, is_over = self._at, self._drive, False
-        while any(at.whole_steps(end)) and not is_over:
-            start = at.time
-            if not at.asked:
-                drive.segment(start, at.q, at.v)
+        state, drive, is_over = self._run_state, self._drive, False
+        while any(state.whole_steps(end)) and not is_over:
+            start = state.time
+            if not state.evaluated:
+                drive.segment(start, state.q, state.v)
             stop = min(end, drive.next_time(start))
             if self._elements.having("after_step"):
-                stop = min(stop, start + at.dt)
-            whole, rest = at.whole_steps(stop)
+                stop = min(stop, start + state.dt)
+            whole, rest = state.whole_steps(stop)
             steps = np.arange(whole + (rest > 0.0))
-            sampled = steps[((at.count + steps) % self._every == 0) | ((steps == 0) & self._watch.landed)]
-            times = np.append(at.origin + (at.n + sampled) * at.dt, stop)
+            sampled = steps[((state.count + steps) % self._every == 0) | ((steps == 0) & self._monitor.landed)]
+            times = np.append(state.origin + (state.n + sampled) * state.dt, stop)
             recorded = len(sampled) > 0 and sampled[0] == 0
             times = times if recorded else np.append(start, times)  # the solver begins with the first
             event = None if self._guard is None else self._guard.margin
@@ -97,14 +99,14 @@ class AdaptiveMarch:
         return is_over
 
     def _solve(self, times, **settings):
-        at, drive = self._at, self._drive
-        return self._method.solve(self._system, at.q, at.v, times, drive.command, drive.f_ext, **settings)
+        state, drive = self._run_state, self._drive
+        return self._method.solve(self._system, state.q, state.v, times, drive.command, drive.f_ext, **settings)
 
     def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
         """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""
-        at, drive = self._at, self._drive
-        start = [(at.time, at.q, at.v)] if with_start else []
-        for t, q, v in [*start, *reached.rows(after=at.time)]:
+        state, drive = self._run_state, self._drive
+        start = [(state.time, state.q, state.v)] if with_start else []
+        for t, q, v in [*start, *reached.rows(after=state.time)]:
             try:
                 self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
             except Exception:  # the user's own code, which may be what ended the solve
@@ -112,7 +114,7 @@ class AdaptiveMarch:
 
     def _take(self, times, solution, keep: int) -> bool:
         """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""
-        at, drive, Q, V = self._at, self._drive, solution.q, solution.v
+        state, drive, Q, V = self._run_state, self._drive, solution.q, solution.v
         for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=False)):
             if self._guard is not None:
                 self._guard.check(t, q)
@@ -121,18 +123,19 @@ class AdaptiveMarch:
         if self._guard is not None and solution.event_time is not None:
             raise self._guard.error(solution.event_time, solution.event_state[0])
         done = None
-        if self._watch.needed:
-            done = Step(at.time, at.q, at.v, float(times[-1]), Q[-1], V[-1], drive.command(at.time, at.q, at.v))
-        self._watch.landed = False
-        whole, rest = at.whole_steps(float(times[-1]))
-        at.count += whole + (rest > 0.0)
-        at.asked = False
+        if self._monitor.needed:
+            tau = drive.command(state.time, state.q, state.v)
+            done = Step(state.time, state.q, state.v, float(times[-1]), Q[-1], V[-1], tau)
+        self._monitor.landed = False
+        whole, rest = state.whole_steps(float(times[-1]))
+        state.count += whole + (rest > 0.0)
+        state.evaluated = False
         if rest:
-            at.land(times[-1], Q[-1], V[-1])
+            state.reset_to(times[-1], Q[-1], V[-1])
         else:
-            at.n, at.q, at.v = at.n + whole, Q[-1], V[-1]
-        landing = self._watch.after_step(done) if done is not None else None
+            state.n, state.q, state.v = state.n + whole, Q[-1], V[-1]
+        landing = self._monitor.after_step(done) if done is not None else None
         if landing is None:
             return False
-        at.land(landing.t, landing.q, landing.v)
+        state.reset_to(landing.t, landing.q, landing.v)
         return landing.stop

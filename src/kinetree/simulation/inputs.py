@@ -136,11 +136,11 @@ class Drive:
             return self.begin
         if changes_forces:
             return self.begin
-        asked, checked, controller = self._asked, self._checked, self._controller
+        evaluated, checked, controller = self._evaluated, self._checked, self._controller
 
         def begin(t, q, v):
             lock(q, v)
-            self._held = checked(asked(controller, t, q, v), "controller", controller, t)
+            self._held = checked(evaluated(controller, t, q, v), "controller", controller, t)
 
         return begin
 
@@ -167,16 +167,16 @@ class Drive:
         if self.at_steps:
             lock(q, v)
         if self.wrench_of_state:
-            self._pushed = (self._wrench(self._asked(self._f_ext, t, q, v, what="f_ext"), t),)
+            self._pushed = (self._wrench(self._evaluated(self._f_ext, t, q, v, what="f_ext"), t),)
         if self.controlled:
-            held = self._checked(self._asked(self._controller, t, q, v), "controller", self._controller, t)
+            held = self._checked(self._evaluated(self._controller, t, q, v), "controller", self._controller, t)
         elif self.at_steps:
             held = self._tau(t)
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
         if self._elements is not None:
             for element in self._elements.having("joint_forces"):
-                asked = self._asked(element.joint_forces, t, q, v, held, what="element", who=element)
+                asked = self._evaluated(element.joint_forces, t, q, v, held, what="element", who=element)
                 held = self._checked(asked, "element", element, t)
         self._held = held
         return self.held(t)
@@ -187,7 +187,7 @@ class Drive:
             held.begin(t)
         if keeps_time(self._controller):
             lock(q, v)
-            self._asked(self._controller.begin, t, q, v, who=self._controller)
+            self._evaluated(self._controller.begin, t, q, v, who=self._controller)
 
     def held(self, t: float) -> np.ndarray:
         """Joint forces during a fixed step: the last ones that depend on the state, or the given ones at time t."""
@@ -247,7 +247,7 @@ class Drive:
         for source, own in zip(sources, state["sources"], strict=True):
             set_state(source, own)
 
-    def _asked(self, source, t, *arrays, what: str = "controller", who=None):
+    def _evaluated(self, source, t, *arrays, what: str = "controller", who=None):
         try:
             return source(t, *arrays)
         except Exception as error:
@@ -255,11 +255,12 @@ class Drive:
             raise
 
     def _signal(self, disturbance) -> Callable[[float], np.ndarray]:
-        return lambda t: self._checked(self._asked(disturbance, t, what="disturbance"), "disturbance", disturbance, t)
+        what = "disturbance"
+        return lambda t: self._checked(self._evaluated(disturbance, t, what=what), what, disturbance, t)
 
     def _force_source(self, tau) -> Callable[[float], np.ndarray]:
         if callable(tau):
-            return lambda t: self._checked(self._asked(tau, t, what="tau"), "tau", tau, t)
+            return lambda t: self._checked(self._evaluated(tau, t, what="tau"), "tau", tau, t)
         constant = np.zeros(self._model.nv) if tau is None else self._checked(tau, "tau", None, None)
         return lambda t: constant
 
@@ -269,7 +270,7 @@ class Drive:
         if self.wrench_of_state:
             return lambda t: self._pushed
         if callable(f_ext):
-            return lambda t: (self._wrench(self._asked(f_ext, t, what="f_ext"), t),)
+            return lambda t: (self._wrench(self._evaluated(f_ext, t, what="f_ext"), t),)
         constant = (self._wrench(f_ext, None),)
         return lambda t: constant
 

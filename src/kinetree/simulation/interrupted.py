@@ -9,14 +9,14 @@ from contextlib import suppress
 from kinetree.simulation.step_loop import is_sane
 
 
-def keep_run(error: BaseException, at, record, trajectory: Callable) -> None:
+def keep_run(error: BaseException, state, record, trajectory: Callable) -> None:
     """Give an error the run up to there, as ``error.trajectory``; None if there is nothing of it.
 
     Parameters
     ----------
     error : BaseException
         One that has a trajectory already is left as it is.
-    at : Cursor
+    state : RunState
         Where the run is.
     record : Recorder
         The samples so far.
@@ -30,9 +30,9 @@ def keep_run(error: BaseException, at, record, trajectory: Callable) -> None:
     error.trajectory = None
     # With the state that no sample holds yet, if there is one and the user's code, which may be at fault, takes it.
     for last in (True, False):
-        if not (at.time > reached and is_sane(at.q, at.v) if last else record.rows):
+        if not (state.time > reached and is_sane(state.q, state.v) if last else record.rows):
             continue
-        where = f"interrupted at t = {at.time if last else reached:.9g} s by {by}"
+        where = f"interrupted at t = {state.time if last else reached:.9g} s by {by}"
         with suppress(Exception):
             error.trajectory = trajectory(last=last, interrupted=where)
             error.add_note(f"kinetree: {where}; error.trajectory is the run up to there")

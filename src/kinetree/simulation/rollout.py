@@ -208,11 +208,11 @@ class Rollout:
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
-            self._march(self._interpreted(f, batch, kind), batch, start, drives, steps, (results, every))
+            self._run_steps(self._interpreted(f, batch, kind), batch, start, drives, steps, (results, every))
             return RolloutStates(*results)
         records = [writable_apart(x, (*start, *drives)) for x in results]
         if roll(f, batch, start, drives, records, steps, every) or (self.checks and not self._ended_well(f, records)):
-            self._march(f, batch, start, drives, steps)
+            self._run_steps(f, batch, start, drives, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not say which
         for x, record in zip(results, records, strict=True):
             if x is not record:
@@ -325,7 +325,7 @@ class Rollout:
         x, k = q[..., [j for _, j, _ in bounded]], [k for _, _, k in bounded]
         return (x < np.asarray(self.model.lower, float)[k]) | (x > np.asarray(self.model.upper, float)[k])
 
-    def _march(self, step, batch, start, drives, steps: int, record=None) -> None:
+    def _run_steps(self, step, batch, start, drives, steps: int, record=None) -> None:
         """Step by step from Python: without a compiler, and to locate errors."""
         results, every = record or ((), steps)
         q, v = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)

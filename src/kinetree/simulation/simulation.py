@@ -27,7 +27,7 @@ from kinetree.integrators.system import System
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
-from kinetree.simulation.adaptive_loop import AdaptiveMarch
+from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
@@ -44,15 +44,15 @@ from kinetree.simulation.run_metadata import RunMetadata
 from kinetree.simulation.setup import refuse_endless
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.step_loop import (
-    SLIVER,
-    Cursor,
+    TIME_TOLERANCE,
+    Monitor,
     NotFiniteState,
     Recorder,
-    Watch,
-    march,
-    march_watched,
+    RunState,
     no_tick,
-    tidier,
+    projection,
+    run_monitored_steps,
+    run_steps,
 )
 from kinetree.simulation.trajectory import Trajectory
 
@@ -142,11 +142,11 @@ class Simulation:
         self.system = System(made.model, True) if self._drive.has_wrenches else made.system
         self._stepper = self._step_function()
         self.integrator = described(made.method)
-        self._watch = Watch(made.elements, made.guard, self._stepper, self._energy)
-        unseen = self._watch.needed or self._drive.has_instants or self._drive.wrench_of_state
+        self._monitor = Monitor(made.elements, made.guard, self._stepper, self._energy)
+        unseen = self._monitor.needed or self._drive.has_instants or self._drive.wrench_of_state
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
-        self._tidy = tidier(self.system)
-        self._at = Cursor(made.q.copy(), made.v.copy(), dt)
+        self._project = projection(self.system)
+        self._run_state = RunState(made.q.copy(), made.v.copy(), dt)
         self._record = Recorder(made.model.nq, made.model.nv, made.model.nb if self._drive.wrench_of_state else 0)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
@@ -177,17 +177,17 @@ class Simulation:
     @property
     def time(self) -> float:
         """Where the run is [s]."""
-        return self._at.time
+        return self._run_state.time
 
     @property
     def q(self) -> np.ndarray:
         """Positions, shape (nq,), a copy."""
-        return self._at.q.copy()
+        return self._run_state.q.copy()
 
     @property
     def v(self) -> np.ndarray:
         """Velocities, shape (nv,), a copy."""
-        return self._at.v.copy()
+        return self._run_state.v.copy()
 
     @property
     def state(self) -> tuple[np.ndarray, np.ndarray]:
@@ -203,7 +203,7 @@ class Simulation:
     @property
     def dt(self) -> float:
         """Step, or distance of the samples of an adaptive run [s]."""
-        return self._at.dt
+        return self._run_state.dt
 
     # Going on ------------------------------------------------------------------------------------------------------
 
@@ -212,13 +212,13 @@ class Simulation:
         if self._is_plain and self._checkpoint is None and not self.is_over:
             self._since = time.perf_counter()
             try:
-                self._march_plain(1, no_tick)
+                self._run_plain_steps(1, no_tick)
             except BaseException as error:
                 self._keep(error)
                 raise
             self._stop_clock()
         else:
-            self.advance(self._at.dt)
+            self.advance(self._run_state.dt)
 
     def advance(self, duration: float, progress: bool | None = False) -> None:
         """Go on for a time.
@@ -253,7 +253,7 @@ class Simulation:
                 if self._stepper is None:
                     self._solve(goal, bar)
                 else:
-                    self._march(goal, bar)
+                    self._run_steps(goal, bar)
                 if self._checkpoint is not None and goal < end and not self.is_over:
                     self.save().save(self._checkpoint.path)
         except BaseException as error:
@@ -265,13 +265,13 @@ class Simulation:
 
     def _check_room(self, end: float) -> None:
         """Refuse a run whose samples do not fit into memory, before it begins."""
-        at, drive, every = self._at, self._drive, self._every
+        state, drive, every = self._run_state, self._drive, self._every
         check_room(
-            f"simulate: the samples of {end:g} s, one every {at.dt * every:g} s,",
-            (end - at.time) / (at.dt * every) + self._record.rows,
+            f"simulate: the samples of {end:g} s, one every {state.dt * every:g} s,",
+            (end - state.time) / (state.dt * every) + self._record.rows,
             sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
             lambda times: (
-                f"Record less often, record=kt.Record(period={times * every * at.dt:.12g}) or "
+                f"Record less often, record=kt.Record(period={times * every * state.dt:.12g}) or "
                 f"kt.Record(every={times * every}), or take a shorter duration or a longer dt."
             ),
         )
@@ -281,67 +281,69 @@ class Simulation:
             self.wall_time, self._since = self.wall_time + time.perf_counter() - self._since, None
 
     def _steps_left(self, end: float) -> bool:
-        return any(self._at.whole_steps(end))
+        return any(self._run_state.whole_steps(end))
 
     def _next_save(self) -> float:
         """The end of the first step that reaches the next multiple of ``every``, so that no step is shortened."""
-        at, every = self._at, self._checkpoint.every
-        number = math.floor(at.time / every + 1e-9 + SLIVER * at.dt / every) + 1
-        whole, rest = at.whole_steps(number * every)
-        return at.origin + (at.n + max(whole + (rest > 0.0), 1)) * at.dt
+        state, every = self._run_state, self._checkpoint.every
+        number = math.floor(state.time / every + 1e-9 + TIME_TOLERANCE * state.dt / every) + 1
+        whole, rest = state.whole_steps(number * every)
+        return state.origin + (state.n + max(whole + (rest > 0.0), 1)) * state.dt
 
-    def _march(self, end: float, bar) -> None:
-        whole, rest = self._at.whole_steps(end)
+    def _run_steps(self, end: float, bar) -> None:
+        whole, rest = self._run_state.whole_steps(end)
         if self._is_plain and whole:
-            self._march_plain(whole, bar.tick)
+            self._run_plain_steps(whole, bar.tick)
         if rest or not self._is_plain:
             try:
-                self.is_over = march_watched(
-                    self._at, end, self._stepper, self._drive, self._record, self._every, self._tidy, bar.tick,
-                    self._watch,
+                self.is_over = run_monitored_steps(
+                    self._run_state, end, self._stepper, self._drive, self._record, self._every, self._project,
+                    bar.tick, self._monitor,
                 )  # fmt: skip
             except (NotFiniteState, KinetreeError) as error:
                 self._explain(error)
 
-    def _march_plain(self, steps: int, tick) -> None:
+    def _run_plain_steps(self, steps: int, tick) -> None:
         try:
-            march(self._at, steps, self._stepper, self._drive, self._record, self._every, self._tidy, tick)
+            run_steps(
+                self._run_state, steps, self._stepper, self._drive, self._record, self._every, self._project, tick
+            )
         except (NotFiniteState, KinetreeError) as error:
             self._explain(error)
 
     def _explain(self, error) -> None:
         """Raise the error that says why a run cannot go on."""
-        at = self._at
+        state = self._run_state
         if isinstance(error, NotFiniteState):
             raise self._blown_up() from None
         # A runaway state makes controllers overflow: the state is to blame then.
-        largest = np.abs(np.concatenate((at.q, at.v))).max(initial=0.0)
+        largest = np.abs(np.concatenate((state.q, state.v))).max(initial=0.0)
         if not largest < RUNAWAY:
             raise self._blown_up() from error
         raise self._with_trajectory(error, diverged=largest > USABLE) from error.__cause__
 
     def _solve(self, end: float, bar) -> None:
         try:
-            march = AdaptiveMarch(
-                self.system, self._at, self._drive, self._elements, self._watch, self._plan.guard, self._record,
-                self._every, self._method, self.counts,
+            loop = AdaptiveLoop(
+                self.system, self._run_state, self._drive, self._elements, self._monitor, self._plan.guard,
+                self._record, self._every, self._method, self.counts,
             )  # fmt: skip
-            self.is_over = march.advance(end, bar.tick)
+            self.is_over = loop.advance(end, bar.tick)
         except KinetreeError as error:
             diverged = isinstance(error, SimulationError)
             raise self._with_trajectory(error, diverged) from error.__cause__
 
     def _ask(self) -> None:
         """Ask the controller for this instant, unless it has been."""
-        at = self._at
+        state = self._run_state
         if self._stepper is None:
-            if not at.asked:
-                self._drive.segment(at.time, at.q, at.v)
-            at.asked = True
-            self._drive.command(at.time, at.q, at.v)
-        elif not at.asked and self._drive.at_steps:
-            self._drive.begin(at.time, at.q, at.v)
-            at.asked = True
+            if not state.evaluated:
+                self._drive.segment(state.time, state.q, state.v)
+            state.evaluated = True
+            self._drive.command(state.time, state.q, state.v)
+        elif not state.evaluated and self._drive.at_steps:
+            self._drive.begin(state.time, state.q, state.v)
+            state.evaluated = True
 
     # Within the last step ------------------------------------------------------------------------------------------
 
@@ -392,18 +394,21 @@ class Simulation:
         Snapshot
             It can be pickled, and `Snapshot.save` writes it to a file.
         """
-        at = self._at
+        state = self._run_state
         return Snapshot(
-            time=at.time,
-            q=at.q.copy(),
-            v=at.v.copy(),
+            time=state.time,
+            q=state.q.copy(),
+            v=state.v.copy(),
             settings=self._settings(),
-            clock=(at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, dict(self.counts)),
+            clock=(
+                state.origin, state.n, state.count, state.evaluated, self._monitor.landed, self.is_over,
+                dict(self.counts),
+            ),  # fmt: skip
             drive=self._drive.get_state(),
             stepper=self._stepper.get_state() if hasattr(self._stepper, "get_state") else None,
             elements=self._elements.get_state(),
             record=self._record.get_state() if record else None,
-            jumps=tuple(self._watch.jumps),
+            jumps=tuple(self._monitor.jumps),
         )
 
     def __reduce__(self):
@@ -428,15 +433,15 @@ class Simulation:
         if not isinstance(snapshot, Snapshot):
             snapshot = Snapshot.load(snapshot)
         check_settings(snapshot.settings, self._settings())
-        at = self._at
-        at.q, at.v = snapshot.q.copy(), snapshot.v.copy()
-        at.origin, at.n, at.count, at.asked, self._watch.landed, self.is_over, counts = snapshot.clock
+        state = self._run_state
+        state.q, state.v = snapshot.q.copy(), snapshot.v.copy()
+        state.origin, state.n, state.count, state.evaluated, self._monitor.landed, self.is_over, counts = snapshot.clock
         self.counts.update(counts)
         self._drive.set_state(snapshot.drive)
         if hasattr(self._stepper, "set_state"):
             self._stepper.set_state(snapshot.stepper)
         self._elements.set_state(snapshot.elements)
-        self._watch.jumps = list(snapshot.jumps)
+        self._monitor.jumps = list(snapshot.jumps)
         self._record.set_state(snapshot.record)
 
     def _settings(self) -> dict:
@@ -444,7 +449,7 @@ class Simulation:
             "model": self.model.name,
             "numbers of the model": fingerprint(self.model),
             "integrator": self.integrator,
-            "dt": self._at.dt,
+            "dt": self._run_state.dt,
             "steps between samples": self._every,
         } | ({} if self._plan.constraints is None else {"joint laws": self._plan.constraints.settings})
 
@@ -472,12 +477,12 @@ class Simulation:
         return dataclasses.replace(run, time=time)
 
     def _trajectory(self, last: bool, checks: bool = True, **ended: str) -> Trajectory:
-        at, drive, system = self._at, self._drive, self.system
+        state, drive, system = self._run_state, self._drive, self.system
         rows = self._record.get_state()
         T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
         if last:
-            T, Q, V = np.append(T, at.time), np.vstack((Q, at.q)), np.vstack((V, at.v))
-            TAU = np.vstack((TAU, drive.held(at.time)))
+            T, Q, V = np.append(T, state.time), np.vstack((Q, state.q)), np.vstack((V, state.v))
+            TAU = np.vstack((TAU, drive.held(state.time)))
         wrenches, now = rows["wrenches"] if drive.wrench_of_state else drive.wrenches(T), model_time(self.model, T)
         if last and drive.wrench_of_state:
             wrenches = np.concatenate((wrenches, drive.pushed[None]))
@@ -498,8 +503,8 @@ class Simulation:
             model_name=self.model.name,
             coordinates=system.coordinates,
             integrator=self.integrator,
-            dt=at.dt,
-            steps=at.count if self._stepper is not None else None,
+            dt=state.dt,
+            steps=state.count if self._stepper is not None else None,
             wall_time=self.wall_time,
             notes=self.notes,
             events=self.events,
@@ -510,7 +515,7 @@ class Simulation:
 
     def _metadata(self, times, wrenches, ended: dict[str, str]) -> RunMetadata:
         fixed, drive = self._stepper is not None, self._drive
-        counts = self.counts | ({"steps": self._at.count} if fixed else {})
+        counts = self.counts | ({"steps": self._run_state.count} if fixed else {})
         return RunMetadata(
             method=None if self._is_adaptive else self._method,
             every=self._every,
@@ -519,7 +524,7 @@ class Simulation:
             pushed=drive.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
             disturbance=drive.disturbances(times),
-            jumps=tuple(self._watch.jumps),
+            jumps=tuple(self._monitor.jumps),
             counts=counts,
             elements=self._elements.all,
             **ended,
@@ -532,32 +537,32 @@ class Simulation:
 
     def _compile_ahead(self) -> None:
         """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
-        at, system, rest = self._at, self.system, np.zeros(self.model.nv)
+        state, system, rest = self._run_state, self.system, np.zeros(self.model.nv)
         wrenches = self._drive.compile_time_wrenches()
-        system.function("normalize")(at.q)
+        system.function("normalize")(state.q)
         if self._stepper is not None:
-            self._stepper.step(0.0, at.dt, at.q, at.v, lambda t: rest, lambda t: wrenches)
+            self._stepper.step(0.0, state.dt, state.q, state.v, lambda t: rest, lambda t: wrenches)
         else:
-            ahead = np.array((0.0, 1e-9 * at.dt))
+            ahead = np.array((0.0, 1e-9 * state.dt))
             with suppress(SimulationError):
-                self._method.solve(system, at.q, at.v, ahead, lambda t, q, v: rest, lambda t: wrenches)
+                self._method.solve(system, state.q, state.v, ahead, lambda t, q, v: rest, lambda t: wrenches)
 
     def _blown_up(self) -> SimulationError:
         """The error for a state that is not finite, with what the samples before tell."""
-        at = self._at
+        state = self._run_state
         coordinates = self.system.coordinates
-        bad, size = coordinates.first_bad(at.q, at.v), ""
+        bad, size = coordinates.first_bad(state.q, state.v), ""
         if bad is None:
-            entry = int(np.argmax(np.abs(np.concatenate((at.q, at.v)))))
+            entry = int(np.argmax(np.abs(np.concatenate((state.q, state.v)))))
             labels = coordinates.position_labels + coordinates.velocity_labels
-            bad = f"{'position' if entry < len(at.q) else 'velocity'} {labels[entry]!r}"
+            bad = f"{'position' if entry < len(state.q) else 'velocity'} {labels[entry]!r}"
             size = f" (beyond {RUNAWAY:g})"
         steady = "integrator='semi_implicit' or 'adaptive'"
         other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady
         error = SimulationError(
-            f"simulate: the motion is no longer finite at t = {at.time:.6g} s{size}; the first bad coordinate is the "
-            f"{bad}. Use a smaller dt (now {at.dt:g} s), or {other}.",
-            time=at.time,
+            f"simulate: the motion is no longer finite at t = {state.time:.6g} s{size}; the first bad coordinate is "
+            f"the {bad}. Use a smaller dt (now {state.dt:g} s), or {other}.",
+            time=state.time,
             coordinate=bad,
         )
         return self._with_trajectory(error, diverged=True)
@@ -565,7 +570,7 @@ class Simulation:
     def _keep(self, error: BaseException) -> None:
         """Give an error that is not about the motion the run up to there."""
         self._stop_clock()
-        keep_run(error, self._at, self._record, self._trajectory)
+        keep_run(error, self._run_state, self._record, self._trajectory)
 
     def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
         """The error, with the samples that are worth looking at, and what they tell of a divergence."""

@@ -11,10 +11,10 @@ from kinetree.simulation.components import Jump, Step
 
 CHECK_EVERY = 64  # steps between looks at the state where nobody else sees it: too rarely to cost any
 LEAST_ROWS = 64  # of a record, once there is one
-SLIVER = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
+TIME_TOLERANCE = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
 
 
-class Cursor:
+class RunState:
     """Where a run is: the state, and the time as a count of steps from an origin.
 
     Attributes
@@ -27,22 +27,22 @@ class Cursor:
     count : int
         Steps since the run began.
     dt : float
-    asked : bool
+    evaluated : bool
         Whether the controller has been asked for this instant.
     """
 
-    __slots__ = ("asked", "count", "dt", "n", "origin", "q", "v")
+    __slots__ = ("evaluated", "count", "dt", "n", "origin", "q", "v")
 
     def __init__(self, q: np.ndarray, v: np.ndarray, dt: float) -> None:
         self.q, self.v, self.dt = q, v, dt
-        self.origin, self.n, self.count, self.asked = 0.0, 0, 0, False
+        self.origin, self.n, self.count, self.evaluated = 0.0, 0, 0, False
 
     @property
     def time(self) -> float:
         """[s]"""
         return self.origin + self.n * self.dt
 
-    def land(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
+    def reset_to(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """Be at a time off the grid, which is a new origin."""
         self.origin, self.n, self.q, self.v = float(t), 0, q, v
 
@@ -50,7 +50,7 @@ class Cursor:
         """How many steps fit before ``end``, and what is left [s]: zero if that is rounding."""
         steps = (end - self.time) / self.dt
         whole = round(steps)
-        if abs(steps - whole) <= SLIVER:
+        if abs(steps - whole) <= TIME_TOLERANCE:
             return max(whole, 0), 0.0
         whole = math.floor(steps)
         return whole, end - (self.origin + (self.n + whole) * self.dt)
@@ -124,7 +124,7 @@ class NotFiniteState(Exception):
     """The state is NaN or beyond all bounds; the loop's caller says why."""
 
 
-def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, tick) -> None:
+def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, project, tick) -> None:
     """Whole steps, in which nothing happens but the controller.
 
     This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
@@ -134,15 +134,15 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
     Raises
     ------
     NotFiniteState
-        The cursor is at the first such state.
+        ``state`` is the first such state.
     """
-    step, f_ext, dt, origin = stepper.step, drive.f_ext, cursor.dt, cursor.origin
+    step, f_ext, dt, origin = stepper.step, drive.f_ext, state.dt, state.origin
     begin, held = drive.begin_function(), drive.held_function()
-    if cursor.count % every == 0:
-        record.forget(cursor.time)
+    if state.count % every == 0:
+        record.forget(state.time)
     record.reserve(steps // every + 1)
     T, Q, V, TAU, row = record.time, record.q, record.v, record.tau, record.rows
-    q, v, n, count, asked = cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked
+    q, v, n, count, evaluated = state.q, state.v, state.n, state.count, state.evaluated
     last, good = n + steps, (q, v, n)
     seen = begin is not None or hasattr(stepper, "get_state") or hasattr(stepper, "tableau")
     look = 1 if seen else CHECK_EVERY
@@ -150,8 +150,8 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
         while n < last:
             t = origin + n * dt
             if begin is not None:
-                if asked:
-                    asked = False
+                if evaluated:
+                    evaluated = False
                 else:
                     begin(t, q, v)
             if count % every == 0:
@@ -171,22 +171,24 @@ def march(cursor: Cursor, steps: int, stepper, drive, record, every: int, tidy, 
                     raise NotFiniteState
                 if count % CHECK_EVERY == 0 or n == last:
                     if count % CHECK_EVERY == 0:
-                        q, v = tidy(q, v)
+                        q, v = project(q, v)
                     tick(origin + n * dt)
                 good = q, v, n
     finally:
         record.rows = row
-        cursor.q, cursor.v, cursor.n, cursor.count, cursor.asked = q, v, n, count, False
+        state.q, state.v, state.n, state.count, state.evaluated = q, v, n, count, False
 
 
-def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int, tidy, tick, watch) -> bool:
+def run_monitored_steps(
+    state: RunState, end: float, stepper, drive, record, every: int, project, tick, monitor
+) -> bool:
     """Steps that end where something happens; whether the run is over.
 
     Parameters
     ----------
     end : float
         Where to stop [s].
-    watch : Watch
+    monitor : Monitor
         What looks at every step.
 
     Returns
@@ -194,46 +196,46 @@ def march_watched(cursor: Cursor, end: float, stepper, drive, record, every: int
     bool
         True if a landing ended the run before ``end``.
     """
-    dt = cursor.dt
+    dt = state.dt
     held, f_ext = drive.held_function(), drive.f_ext
-    if cursor.count % every == 0:
-        record.forget(cursor.time)
+    if state.count % every == 0:
+        record.forget(state.time)
     while True:
-        t = cursor.time
-        if end - t <= SLIVER * dt:
+        t = state.time
+        if end - t <= TIME_TOLERANCE * dt:
             return False
-        if drive.at_steps and not cursor.asked:
-            drive.begin(t, cursor.q, cursor.v)
-        if cursor.count % every == 0 or watch.landed:
-            record.append(t, cursor.q, cursor.v, held(t), drive.pushed)
-        watch.landed = False
+        if drive.at_steps and not state.evaluated:
+            drive.begin(t, state.q, state.v)
+        if state.count % every == 0 or monitor.landed:
+            record.append(t, state.q, state.v, held(t), drive.pushed)
+        monitor.landed = False
         stop = min(end, drive.next_time(t)) if drive.has_instants else end
-        whole, rest = cursor.whole_steps(stop)
+        whole, rest = state.whole_steps(stop)
         h = dt if whole else rest
-        q, v = stepper.step(t, h, cursor.q, cursor.v, held, f_ext)
-        done = Step(t, cursor.q, cursor.v, t + h, q, v, held(t))
+        q, v = stepper.step(t, h, state.q, state.v, held, f_ext)
+        done = Step(t, state.q, state.v, t + h, q, v, held(t))
         if not is_sane(q, v):
-            cursor.q, cursor.v, cursor.n = q, v, cursor.n + 1
+            state.q, state.v, state.n = q, v, state.n + 1
             raise NotFiniteState
-        cursor.asked = False
-        cursor.count += 1
-        if cursor.count % CHECK_EVERY == 0:
-            q, v = tidy(q, v)
+        state.evaluated = False
+        state.count += 1
+        if state.count % CHECK_EVERY == 0:
+            q, v = project(q, v)
             tick(t + h)
-        landing = watch.after_step(done)
+        landing = monitor.after_step(done)
         if landing is not None:
-            cursor.land(landing.t, landing.q, landing.v)
+            state.reset_to(landing.t, landing.q, landing.v)
             if landing.stop:
                 return True
         elif whole:
-            cursor.n, cursor.q, cursor.v = cursor.n + 1, q, v
+            state.n, state.q, state.v = state.n + 1, q, v
             if whole == 1 and not rest and stop < end:  # an instant on the grid: count from it, or rounding adds up
-                cursor.land(stop, q, v)
+                state.reset_to(stop, q, v)
         else:
-            cursor.land(stop, q, v)
+            state.reset_to(stop, q, v)
 
 
-class Watch:
+class Monitor:
     """What looks at every step: the limits that may not be passed, and the elements.
 
     Parameters
@@ -281,7 +283,7 @@ def no_tick(t: float) -> None:
     """No progress bar."""
 
 
-def tidier(system):
+def projection(system):
     """Remove what rounding accumulates off the manifold: quaternion lengths and coupling residuals."""
     normalize = system.function("normalize")
     if not system.model.couplings:
