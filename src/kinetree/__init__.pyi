@@ -109,6 +109,7 @@ __all__ = [
     "liegroup",
     "lint",
     "load",
+    "mass_matrix",
     "model",
     "models",
     "momentum",
@@ -345,7 +346,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 
 
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, with everything in the model.
 
     Parameters
@@ -376,7 +377,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         rows of loops that others imply.
     """
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_kinematics(NamedTuple):
     R_WB: NDArray[Any]
@@ -430,7 +431,7 @@ class _hybrid_dynamics(NamedTuple):
     tau_all: NDArray[Any]
 
 @overload
-def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, out: Any | None = None) -> _hybrid_dynamics:
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> _hybrid_dynamics:
     r"""Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     Parameters
@@ -469,7 +470,7 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
         rows of loops that others imply.
     """
 @overload
-def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
@@ -494,7 +495,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
 
 
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, out: Any | None = None) -> NDArray[Any]:
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> NDArray[Any]:
     r"""Forces that the actuators must exert for a given motion, with everything in the model.
 
     Parameters
@@ -525,7 +526,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         rows of loops that others imply.
     """
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:
@@ -574,6 +575,13 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None
     -------
     T : (...) array
         Kinetic energy [J].
+    """
+
+
+def mass_matrix(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, method: Literal["crba", "jacobians", "columns"] = "crba", out: Any | None = None) -> NDArray[Any]:
+    r"""Mass matrix of the tree.
+
+    q (..., nq), M (..., nv, nv)
     """
 
 

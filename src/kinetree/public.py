@@ -54,8 +54,8 @@ PLACES = {
 ALGORITHMS = {
     "kinetree": (
         "aba aba_derivatives acceleration bias_forces center_of_mass coriolis_matrix crba difference forward_dynamics "
-        "forward_kinematics gravity_forces hybrid_dynamics integrate inverse_dynamics jacobian kinetic_energy momentum "
-        "normalize pose potential_energy q_dot rnea rnea_derivatives velocity"
+        "forward_kinematics gravity_forces hybrid_dynamics integrate inverse_dynamics jacobian kinetic_energy "
+        "mass_matrix momentum normalize pose potential_energy q_dot rnea rnea_derivatives velocity"
     ),
     "kinetree.centroidal": (
         "center_of_mass_jacobian center_of_mass_velocity centroidal_momentum centroidal_momentum_matrix"

@@ -86,6 +86,9 @@ def call(namespace: str, algorithm: str) -> str:
             parameters.append(f"{key}: {array_type(spec.optional[key], given=True)} | None = None")
         elif key in spec.static:
             parameters.append(f"{key}: {TYPES[key]}")
+        elif key == "method":
+            values = ", ".join(f'"{method}"' for method in spec.methods)
+            parameters.append(f"method: Literal[{values}] = {p.default!r}".replace("'", '"'))
         elif key in spec.variants:
             parameters.append(f"{key}: Literal[False] = False")
         elif key != "model":

@@ -39,7 +39,8 @@ def test_every_array_has_its_declared_shape_a_meaning_and_a_unit(name):
         if title == "Returns":  # those on request are last
             shapes |= {more: other.outputs[more] for more, other in algorithm.variants.items()}
         found = {entry.names[0]: entry for entry in entries(doc[title])}
-        others = {"model", *algorithm.static, *algorithm.variants} if title == "Parameters" else set()
+        choices = {"model", *algorithm.static, *algorithm.variants, *(["method"] if algorithm.methods else [])}
+        others = choices if title == "Parameters" else set()
         assert set(found) == set(shapes) | others
         assert [key for key in found if key in shapes] == list(shapes)
         for key, shape in shapes.items():

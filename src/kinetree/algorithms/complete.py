@@ -27,12 +27,13 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
     outputs="tau",
     further="multipliers",
     domains=COMPLETE,
+    methods={"rnea": "rnea", "world": "rnea_world", "newton_euler": "newton_euler"},
     symbols={
         "tau": "Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master."
     },
     raises="UnsupportedError",
 )
-def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False):
+def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rnea):
     """Forces that the actuators must exert for a given motion, with everything in the model.
 
     Notes
@@ -46,7 +47,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False):
     rnea, forward_dynamics
     """
     refuse_unsupported(model, "rnea")
-    tau = rnea(model, q, v, a, f_ext)
+    tau = method(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
     needed = [t - p for t, p in zip(tau, passive, strict=True)]
     tau = at_masters(model, needed)
@@ -59,16 +60,22 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False):
     outputs="a",
     further="multipliers",
     domains=(*COMPLETE, CLOSED_LOOPS),
+    methods={
+        "auto": "forward_dynamics", "aba": "aba", "crba": "forward_dynamics_crba",
+        "divide_and_conquer": "divide_and_conquer", "world": "aba_world", "inverse_inertias": "aba_inverse_inertias",
+        "implicit_joints": "aba_implicit_joints",
+    },
     symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
     raises="SingularityError UnsupportedError",
 )
-def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False):
+def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=None):
     """Accelerations under given actuator forces, with everything in the model.
 
     Notes
     -----
     Source: Featherstone (2008), table 7.1 for the tree, or tables 6.2, 6.3 and 6.5 where these take fewer operations
-    (arms of up to 7 joints, trees that branch early); with constraints see `kinetree.algorithms.constrained`.
+    (arms of up to 7 joints, trees that branch early), unless ``method`` names an algorithm; with constraints see
+    `kinetree.algorithms.constrained`.
 
     See Also
     --------
@@ -77,7 +84,14 @@ def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False):
     refuse_unsupported(model, "aba", computed=model.constraints)
     passive = passive_joint_forces(model, q, v)
     force = [t + p for t, p in zip(tau, passive, strict=True)]
-    return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
+    if method is None:
+        return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
+    if model.constraints:
+        raise UnsupportedError(
+            f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which method='auto' "
+            "solves for; the other methods are those of trees"
+        )
+    return method(model, q, v, force, f_ext)
 
 
 @algorithm(

@@ -22,6 +22,7 @@ from kinetree.errors import CouplingError
     further="multipliers",
     static=("forward",),
     domains=COMPLETE,
+    methods={"aba": "hybrid_aba", "crba": "hybrid_crba", "recursive": "hybrid_recursive"},
     symbols={
         "tau": "Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.",
         "a": "; read for the joints not in ``forward`` only, finite for all.",
@@ -33,7 +34,7 @@ from kinetree.errors import CouplingError
     },
     raises="SingularityError UnsupportedError",
 )
-def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=False):
+def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=False, method=hybrid_aba):
     """Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     Notes
@@ -67,7 +68,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
         found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
         return found if multipliers else found[:2]
     driven = [t + p for t, p in zip(tau, passive, strict=True)]
-    a_all, tau_all = hybrid_aba(model, q, v, driven, a, f_ext, forward=fd)
+    a_all, tau_all = method(model, q, v, driven, a, f_ext, forward=fd)
     tau_all = [t - p for t, p in zip(tau_all, passive, strict=True)]
     found = a_all, _given(model, tau_all, tau, fd)
     return (*found, []) if multipliers else found

@@ -77,6 +77,9 @@ def _parameters(spec) -> list[tuple[str, str]]:
     for name in spec.static:
         kind, text, _ = CHOICES.get(name, ("object", "", {}))
         found.append((f"{name} : {kind}", _text(spec, name, text)))
+    if spec.methods:
+        kinds = ", ".join(f'"{name}"' for name in spec.methods)
+        found.append((f"method : {{{kinds}}}", _text(spec, "method", "Which algorithm; see the notes.")))
     found += [(f"{name} : bool", f"Whether to give {name}, too.") for name in spec.variants]
     return found
 

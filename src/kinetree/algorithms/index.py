@@ -71,6 +71,7 @@ MODULES = {
     "ltl": "kinetree.algorithms.mass_factors",
     "ltl_factorize": "kinetree.algorithms.mass_factors",
     "ltl_solve": "kinetree.algorithms.mass_factors",
+    "mass_matrix": "kinetree.algorithms.mass_matrix",
     "mass_matrix_columns": "kinetree.textbook.mass_matrix",
     "mass_matrix_jacobians": "kinetree.textbook.mass_matrix",
     "momentum": "kinetree.algorithms.centroidal",

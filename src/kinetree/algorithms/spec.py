@@ -8,6 +8,7 @@ expressions. The compile floor reads the declaration to trace, compile, check sh
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -17,8 +18,10 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS, Domain
 from kinetree.algorithms.gears import refuse_gears
 from kinetree.algorithms.index import MODULES
 from kinetree.algorithms.symbols import ARRAYS
+from kinetree.arguments import choice
 from kinetree.content import from_library, key
 from kinetree.errors import DuplicateNameError
+from kinetree.once import once
 
 Shape = tuple[str | int, ...]
 
@@ -92,6 +95,8 @@ class Spec:
         Errors beyond those of arrays, choices and domains.
     variants : mapping of str to Spec
         By keyword: the algorithm that gives one output more where this keyword is true.
+    methods : mapping of str to str
+        Values of the keyword ``method``, the default first, and the algorithms that they name.
     """
 
     name: str
@@ -106,6 +111,19 @@ class Spec:
     symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
     raises: tuple[str, ...] = field(default=(), compare=False)
     variants: Mapping[str, Spec] = field(default_factory=dict, repr=False, compare=False)
+    methods: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def by(self, method: str) -> Spec:
+        """The declaration of this quantity by one of its methods.
+
+        Raises
+        ------
+        UnknownNameError, ArgumentError
+        """
+        if choice("method", method, self.methods, self.name) == next(iter(self.methods)):
+            return self
+        function = _by_method(self.function, ALGORITHMS[self.methods[method]].function)
+        return replace(self, name=f"{self.name}:{method}", function=function, variants={}, methods={})
 
     @functools.cached_property
     def doc(self) -> str:
@@ -162,6 +180,7 @@ def algorithm(
     geared: bool | None = None,
     symbols: Mapping[str, str] | None = None,
     raises: str = "",
+    methods: Mapping[str, str] | None = None,
 ) -> Callable[[Callable], Callable]:
     """Register the decorated function as an algorithm under its own name; the function is returned unchanged.
 
@@ -171,6 +190,8 @@ def algorithm(
     mapped to their shapes. From these, ``symbols`` and ``raises`` (see `Spec`) the docstring gets its Parameters,
     Returns and Raises; a text of ``symbols`` that begins with ``;`` goes on where the standard one ends.
     ``further`` names outputs that are given on request: each is also a keyword of the function, False by default.
+    ``methods`` maps values of the keyword ``method`` to algorithms; the function is given that algorithm's function,
+    and its own default for the first of them.
     ``geared`` says whether it is right for models with gears; by default that is so for algorithms of the library. If
     it is not, such models are refused. A function of a user's own may not have the name of one of the library: others
     call that by its name.
@@ -196,6 +217,7 @@ def algorithm(
             body_frames=body_frames,
             symbols=symbols or {},
             raises=tuple(raises.split()),
+            methods=MappingProxyType(methods or {}),
         )
         variants = {
             more: replace(
@@ -210,6 +232,20 @@ def algorithm(
         return function
 
     return register
+
+
+@once
+def _by_method(function: Callable, method: Callable) -> Callable:
+    """The function with another method; always the same one, since machine code is found by it."""
+
+    def by_method(model, *inputs, **named):
+        return function(model, *inputs, **named, method=method)
+
+    parameters = inspect.signature(function).parameters.values()
+    kept = [p for p in parameters if p.kind is not p.KEYWORD_ONLY or p.default is p.empty]
+    by_method.__signature__, by_method.__doc__ = inspect.Signature(kept), function.__doc__
+    by_method.__name__, by_method.__module__ = function.__name__, function.__module__
+    return by_method
 
 
 def _asked_for(function: Callable, more: str) -> Callable:

@@ -10,7 +10,7 @@ from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
 from kinetree.compiler.time_argument import TIME, missing_inputs, takes_time, with_time
 from kinetree.native.arrays import as_arrays
-from kinetree.once import once
+from kinetree.once import made_once, once
 from kinetree.public import place
 
 
@@ -52,9 +52,14 @@ class _GeneralCall:
         self.spec = spec
         self.with_time = with_time(spec) if takes_time(spec) else spec
         self.signature = _public_signature(spec)
+        self._by_method: dict[str, _GeneralCall] = {}
 
     def call(self, model, args, out, named):
         """The result, of a Function that is made when it is first needed."""
+        if self.spec.methods and "method" in named:
+            chosen = self.spec.by(named.pop("method"))
+            if chosen is not self.spec:
+                return made_once(self._by_method, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
         if self.spec.variants:
             for more in [entry for entry in self.spec.variants if entry in named]:
                 a_truth_value(f"{self.spec.name}: {more}", more_too := named.pop(more))
@@ -109,7 +114,10 @@ class _GeneralCall:
 
 
 def _public_signature(spec: Spec) -> inspect.Signature:
-    parameters = list(inspect.signature(spec.function).parameters.values())
+    parameters = [
+        p.replace(default=next(iter(spec.methods))) if p.name == "method" and spec.methods else p
+        for p in inspect.signature(spec.function).parameters.values()
+    ]
     if takes_time(spec):
         parameters.append(inspect.Parameter(TIME, inspect.Parameter.KEYWORD_ONLY, default=None))
     parameters.append(inspect.Parameter("out", inspect.Parameter.KEYWORD_ONLY, default=None))

@@ -53,7 +53,8 @@ class Quantity:
     @property
     def spec(self) -> Spec:
         """The algorithm's declaration."""
-        return ALGORITHMS[self.name]
+        name, _, method = self.name.partition(":")
+        return ALGORITHMS[name].by(method) if method else ALGORITHMS[name]
 
     def __str__(self) -> str:
         choices = dict(self.static)
@@ -84,6 +85,8 @@ def resolved(model, name: str | Sequence, static: Mapping[str, object]) -> tuple
     if twice := [entry for entry in own if entry in static]:
         raise TypeError(f"{name!r} and {twice[0]}={static[twice[0]]!r} both choose the {twice[0]}")
     static = {**own, **static}
+    if spec.methods and "method" in static:
+        spec = spec.by(static.pop("method"))
     for more, other in spec.variants.items():
         if static.pop(more, False):
             return other, static
@@ -158,6 +161,9 @@ def parsed(model, text: str) -> tuple[Spec, dict[str, str]]:
     if spec is None:
         raise unknown_name("algorithm", name, sorted(ALGORITHMS), "kinetree")
     own: dict[str, str] = {}
+    head, _, last = rest.rpartition(":")
+    if last in spec.methods:
+        spec, rest, colon = spec.by(last), head, ":" if head else ""
     while colon:
         # A frame's name may hold colons, or be "world": choices are taken from the end, until a frame is left.
         if "frame" in spec.static and _is_frame(model, rest):

@@ -89,7 +89,7 @@ class Coupling(Constraint):
         offset = f" + {self.offset:g}" if at == "q" and self.offset else ""
         return CouplingError(
             f"{at} breaks the coupling {self.joint} = {self.ratio:g} {self.master}{offset} by {residual:.3g}; "
-            f"kt.apply_couplings(model, q, v) sets the coupled joints from their masters.",
+            f"kt.kinematics.apply_couplings(model, q, v) sets the coupled joints from their masters.",
             joint=self.joint,
             master=self.master,
             residual=residual,

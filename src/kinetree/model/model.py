@@ -20,6 +20,7 @@ from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
+from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, entered_forces, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
@@ -33,13 +34,7 @@ from kinetree.model.parts import Frame, Geometry, Report, numeric
 from kinetree.model.ranges import drawn, position_ranges
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.model.topology import check_regular
-from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
-
-if TYPE_CHECKING:
-    from kinetree.model.joint_arrays import JointArrays  # a stub: a Tree with the arrays of joint forces
-else:
-    JointArrays = Tree
 
 GRAVITY = (0.0, 0.0, -9.81)
 _NOT_NEGATIVE = ("armature", *VELOCITY_PARAMETERS)
