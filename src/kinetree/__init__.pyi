@@ -361,6 +361,8 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin.
+    method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"}
+        Which algorithm; see the notes.
     multipliers : bool
         Whether to give multipliers, too.
     t : (...) array, optional
@@ -451,6 +453,8 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each
         choice is a function of its own. Joints that a coupling connects are all named or none.
+    method : {"aba", "crba", "recursive"}
+        Which algorithm; see the notes.
     multipliers : bool
         Whether to give multipliers, too.
     t : (...) array, optional
@@ -510,6 +514,8 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin.
+    method : {"rnea", "world", "newton_euler"}
+        Which algorithm; see the notes.
     multipliers : bool
         Whether to give multipliers, too.
     t : (...) array, optional
@@ -581,7 +587,23 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None
 def mass_matrix(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, method: Literal["crba", "jacobians", "columns"] = "crba", out: Any | None = None) -> NDArray[Any]:
     r"""Mass matrix of the tree.
 
-    q (..., nq), M (..., nv, nv)
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    method : {"crba", "jacobians", "columns"}
+        Which algorithm; see the notes.
+    t : (...) array, optional
+        Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    M : (..., nv, nv) array
+        Mass matrix [kg m^2, kg m or kg], full and symmetric, the armature on its diagonal.
     """
 
 
