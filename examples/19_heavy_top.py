@@ -1,8 +1,7 @@
 """The heavy top: a point constraint in absolute coordinates, its reaction, and energy for a million steps.
 
 You learn to integrate a body that a loop joint holds, with the force in the joint, and what a variational integrator
-keeps. The benchmark is that of Bruls, Cardona and Arnold: 15 kg, spun at 150 rad/s. On SE(3) reactions are right from
-the first step on; on R^3 x SO(3) the first ones are not.
+keeps. The benchmark is that of Bruls, Cardona, Arnold: on R^3 x SO(3), unlike SE(3), the first reactions are wrong.
 
     python examples/19_heavy_top.py --plot top.png
 

@@ -108,9 +108,9 @@ _OF_MODELS = {
         "createData data qpos qvel qacc ctrl CreateDefaultContext q v"
     ),
 }
-FOREIGN = {
-    name: f"In kinetree: {ours}." for ours, names in _OURS.items() for name in names.split()
-} | {name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()}
+FOREIGN = {name: f"In kinetree: {ours}." for ours, names in _OURS.items() for name in names.split()} | {
+    name: f"{text}." for text, names in _NOT_HERE.items() for name in names.split()
+}
 """A name of another library -> the sentence that names ours."""
 
 OF_MODELS = {name: f"In kinetree: {ours}." for ours, names in _OF_MODELS.items() for name in names.split()}

@@ -153,9 +153,12 @@ def solve_adaptive(
         event_time, y = float(solution.t_events[-1][0]), solution.y_events[-1][0]
         event_state = normalize(y[:nq]), y[nq:]
         break
-    states = np.concatenate(rows)
+    return _solution(np.concatenate(rows), nq, normalize, evaluations, event_time, event_state)
+
+
+def _solution(states: np.ndarray, nq: int, normalize, evaluations: int, *event) -> AdaptiveSolution:
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
-    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, event_time, event_state)
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, *event)
 
 
 class _TrialRate:
@@ -234,12 +237,8 @@ def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, 
     problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
     states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, *solver)
     normalize = system.function("normalize")
-    q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
-    event_time = event_state = None
-    if found is not None:
-        _, event_time, end = found
-        event_state = normalize(end[:nq]), end[nq:]
-    return AdaptiveSolution(normalize(q) if len(q) else q, v, problem.evaluations, event_time, event_state)
+    event = () if found is None else (found[1], (normalize(found[2][:nq]), found[2][nq:]))
+    return _solution(states, nq, normalize, problem.evaluations, *event)
 
 
 def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:

@@ -191,13 +191,48 @@ def make_energy_balance(run) -> EnergyBalance:
     work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler; all
     other powers are integrated by cubics through four samples.
     """
-    model, metadata, time, v = run.model, run.metadata, run.time, run.v
+    model, metadata, time = run.model, run.metadata, run.time
     if model is None:
         raise KinetreeError(
             "Trajectory.energy_balance needs the model: load it with Trajectory.load(path, model=model)."
         )
     system, now = System(model), time_argument(model, time)
-    energies = _energies(run)
+    energies, channels = _energies(run), _sources(run, system, now)
+    others, units = _component_channels(run, energies, channels)
+    powers = {key: channel.values for key, channel in channels.items()}
+    works = {
+        key: accumulated(time, channel.values) if channel.work is None else channel.work
+        for key, channel in channels.items()
+    }
+    jumps = np.zeros(len(time))
+    for jump in metadata.jumps:
+        jumps[time >= jump.time] += jump.energy
+    energy = sum(energies.values())
+    remainder = energy - energy[0] - jumps - sum((_total(work) for work in works.values()), np.zeros(len(time)))
+    momentum = system.function("momentum")(run.q, run.v, *now)
+    return EnergyBalance(
+        time=time,
+        energies=energies,
+        powers=powers,
+        works=works,
+        jumps=jumps,
+        remainder=remainder,
+        momentum=momentum,
+        momentum_error=_momentum_error(model, run, momentum),
+        quaternion_error=_quaternion_error(model, run.q),
+        coupling_error=_coupling_error(model, run.q),
+        others=others,
+        counts=dict(metadata.counts),
+        events=metadata.jumps,
+        labels=run.coordinates.velocity_labels,
+        units=units,
+        rounding=rounding(run, energies.values()).energy,
+    )
+
+
+def _sources(run, system, now) -> dict[str, Channel]:
+    """The power of what acts: passive forces and elements, joint forces, wrenches, prescribed motions."""
+    model, metadata, time, v = run.model, run.metadata, run.time, run.v
     channels = _passive_channels(run) | _element_channels(run)
     asked, name = run.tau, "controller" if metadata.controlled else "joint forces"
     if metadata.disturbance is not None:
@@ -217,8 +252,13 @@ def make_energy_balance(run) -> EnergyBalance:
         forces = () if metadata.wrenches is None else (metadata.wrenches,)
         power = System(model, bool(forces)).function("prescribed_power")(run.q, v, run.a, *now, *forces)
         channels["prescribed motions"] = Channel("power", power)
+    return channels
+
+
+def _component_channels(run, energies: dict, channels: dict) -> tuple[dict, dict]:
+    """Put the channels of components where they belong; those that are no energy, and their units."""
     others, units = {}, {}
-    for element in Elements(metadata.elements).having("channels"):
+    for element in Elements(run.metadata.elements).having("channels"):
         for label, channel in element.channels(run).items():
             work = None if channel.work is None else copied(channel.work)
             channel = Channel(channel.kind, copied(channel.values), channel.unit, work)
@@ -229,35 +269,7 @@ def make_energy_balance(run) -> EnergyBalance:
                 energies[key] = channel.values
             else:
                 others[key], units[key] = channel.values, channel.unit
-    powers = {key: channel.values for key, channel in channels.items()}
-    works = {
-        key: accumulated(time, channel.values) if channel.work is None else channel.work
-        for key, channel in channels.items()
-    }
-    jumps = np.zeros(len(time))
-    for jump in metadata.jumps:
-        jumps[time >= jump.time] += jump.energy
-    energy = sum(energies.values())
-    remainder = energy - energy[0] - jumps - sum((_total(work) for work in works.values()), np.zeros(len(time)))
-    momentum = system.function("momentum")(run.q, v, *now)
-    return EnergyBalance(
-        time=time,
-        energies=energies,
-        powers=powers,
-        works=works,
-        jumps=jumps,
-        remainder=remainder,
-        momentum=momentum,
-        momentum_error=_momentum_error(model, run, momentum),
-        quaternion_error=_quaternion_error(model, run.q),
-        coupling_error=_coupling_error(model, run.q),
-        others=others,
-        counts=dict(metadata.counts),
-        events=metadata.jumps,
-        labels=run.coordinates.velocity_labels,
-        units=units,
-        rounding=rounding(run, energies.values()).energy,
-    )
+    return others, units
 
 
 def _energies(run) -> dict[str, np.ndarray]:

@@ -182,22 +182,7 @@ class Rollout:
                 steps=steps,
                 every=every,
             )
-        shapes = [(*batch, steps // every + 1, x.shape[-1]) for x in start]
-        if out is None:
-            check_room(
-                f"rollout: the states of {steps} steps, one of {every} recorded,",
-                math.prod(shapes[0][:-1]),
-                kind.itemsize * (self._base.nq + self._base.nv),
-                lambda times: (
-                    f"Record less often, record=kt.Record(every={times * every}), or take fewer states in a call."
-                ),
-            )
-        if out is None:
-            results = [np.empty(shape, kind) for shape in shapes]
-        else:
-            if not isinstance(out, tuple) or len(out) != 2:
-                raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
-            results = checked_outs("rollout", "qv", out, shapes, kind)
+        results = self._results(batch, start, steps, every, kind, out)
         if 0 in batch:
             return RolloutStates(*results)
         f = self._function(len(drives) > 1)
@@ -254,8 +239,6 @@ class Rollout:
         other._chosen = {}
         return other
 
-    # One call ------------------------------------------------------------------------------------------------------
-
     def _arrays(self, q0, v0, tau, f_ext, steps, dtype, begin):
         """The start and the drives in one precision, drives with an axis of time; the batch; the number of steps."""
         model = self._base
@@ -291,6 +274,21 @@ class Rollout:
         start = [state[name].astype(kind, copy=False) for name in ("q0", "v0")]
         ordered = [drives[name].astype(kind, copy=False) for name in ("tau", "f_ext") if name in drives]
         return (start, ordered, steps), batch, kind
+
+    def _results(self, batch, start, steps: int, every: int, kind, out) -> list[np.ndarray]:
+        """Arrays for the recorded states: new ones, if they fit into memory, or those of the caller."""
+        shapes = [(*batch, steps // every + 1, x.shape[-1]) for x in start]
+        if out is not None:
+            if not isinstance(out, tuple) or len(out) != 2:
+                raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
+            return checked_outs("rollout", "qv", out, shapes, kind)
+        check_room(
+            f"rollout: the states of {steps} steps, one of {every} recorded,",
+            math.prod(shapes[0][:-1]),
+            kind.itemsize * (self._base.nq + self._base.nv),
+            lambda times: f"Record less often, record=kt.Record(every={times * every}), or take fewer states at once.",
+        )
+        return [np.empty(shape, kind) for shape in shapes]
 
     def _function(self, wrenches: bool) -> Function:
         f = self._functions.get(wrenches)

@@ -401,7 +401,12 @@ class Simulation:
             v=state.v.copy(),
             settings=self._settings(),
             clock=(
-                state.origin, state.n, state.count, state.evaluated, self._monitor.landed, self.is_over,
+                state.origin,
+                state.n,
+                state.count,
+                state.evaluated,
+                self._monitor.landed,
+                self.is_over,
                 dict(self.counts),
             ),  # fmt: skip
             drive=self._drive.get_state(),
