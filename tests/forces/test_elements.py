@@ -249,5 +249,5 @@ def test_a_law_may_ask_for_what_it_declares_alone():
             return p.dot(p)
 
     model = machine(Bushing).replace(forces=[Hidden("hidden")])
-    with pytest.raises(ModelError, match="'hidden' asks for the point of 'b1', which is none of the joints and frames"):
+    with pytest.raises(ModelError, match="'hidden' uses the point of 'b1', which is none of the joints and frames"):
         kt.dynamics.elastic_energy(model, model.neutral())

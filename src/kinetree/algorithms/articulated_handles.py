@@ -1,4 +1,4 @@
-r"""Articulated bodies with any handles: how the bodies of a mechanism, or of a part of it, answer to forces on some.
+r"""Articulated bodies with any handles: the response of a mechanism, or of a part of it, to forces on some bodies.
 
 .. math:: \begin{bmatrix} a_1 \\ a_2 \\ \vdots \end{bmatrix} =
     \begin{bmatrix} \Phi_1 & \Phi_{12} & \cdots \\ \Phi_{21} & \Phi_2 & \\ \vdots & & \ddots \end{bmatrix}
@@ -23,10 +23,10 @@ from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Columns
 from kinetree.spatial.vectors import assemble
 
-# A direction in which the handles accelerate less than this part of what they would as free bodies is none: eps times
+# A direction in which the handles accelerate less than this part of the acceleration of free bodies is none: eps times
 # some hundred operations.
 SINGULAR = 1e-11
-ROUNDING = 1e-15  # what is left of a zero eigenvalue of a matrix with a diagonal of ones
+ROUNDING = 1e-15  # a rounded zero eigenvalue of a matrix with a diagonal of ones
 
 
 # Articulated bodies ------------------------------------------------------------------------------------------------
@@ -34,12 +34,12 @@ ROUNDING = 1e-15  # what is left of a zero eigenvalue of a matrix with a diagona
 
 @dataclass(frozen=True)
 class ArticulatedBody:
-    """Bodies that may be joined, with the answers of some of them, the handles, to forces on these.
+    """Bodies that may be joined, with the responses of some of them, the handles, to forces on these.
 
     Attributes
     ----------
     handles : tuple
-        What the handles are called.
+        Names of the handles.
     Phi : (..., 6*m, 6*m) array
         Inverse inertia [1/kg, ...]: accelerations of all m handles for forces on all of them.
     b : (..., 6*m) array
@@ -237,5 +237,5 @@ METHODS = {"projection": _by_projection, "assembly": _by_assembly}
 def articulated_body(
     model, state: Mapping, batch: tuple[int, ...], bodies: Sequence[int], handles: Sequence[int], method: str
 ) -> ArticulatedBody:
-    """The articulated body of some bodies, felt at some of them, at a state of nested lists (q, v, tau, f_ext)."""
+    """The articulated body of some bodies, about some of them, at a state of nested lists (q, v, tau, f_ext)."""
     return METHODS[method](_Pieces(model, batch, **state), bodies, handles)

@@ -109,7 +109,7 @@ def equality_rows(model, kin, given):
 
 
 def eliminated_multipliers(model, kin, rest, found: dict) -> list:
-    """Multipliers of all rows: those found, and of eliminated ones what is left of the forces.
+    """Multipliers of all rows: those found, and of eliminated ones the rest of the forces.
 
     ``rest`` is ``M a + c - tau - K^T lambda``; each dependent velocity gets its share from its own row alone.
     """
@@ -175,7 +175,7 @@ def _turns_about_several_axes(model) -> bool:
         for S_k in joint.motion_subspace(q_i):
             axis = E_0[i].inverse_apply(S_k.angular)
             if not all(isinstance(x, float) for x in axis):
-                return True  # moved by time or by traced parameters: who knows
+                return True  # time or traced parameters may change it
             first = axis if first is None and max(map(abs, axis)) > 0.0 else first
             if first is not None and max(map(abs, first.cross(axis))) > 1e-9:
                 return True

@@ -1,4 +1,4 @@
-"""The rows of a model's constraints as arrays: errors of position, Jacobian, and what their rate adds."""
+"""The rows of a model's constraints as arrays: errors of position, Jacobian, and bias."""
 
 from __future__ import annotations
 

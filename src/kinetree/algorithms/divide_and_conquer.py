@@ -131,21 +131,21 @@ def _outward(tree, start, at_pairs, at_links):
 
 
 def _velocities(model, tree, joints, with_poses):
-    """The velocity of every body and, if asked for, the transform of motions from it to the world: prefix sums."""
+    """The velocity of every body and, on request, the transform of motions from it to the world: prefix sums."""
     moves = [None] + [(j.X, j.V_J, j.Z) if with_poses else (j.X, j.V_J) for j in joints[1:]]
-    moved = {}  # of links and pairs: the outer body as seen from the inner handle
+    outer = {}  # of links and pairs: the outer body as seen from the inner handle
     for k, node in enumerate(tree.nodes):
         if node.kind == "link":
-            moved[k] = functools.reduce(_in_a_row, (moves[i] for i in node.bodies))
+            outer[k] = functools.reduce(_in_a_row, (moves[i] for i in node.bodies))
     for level in tree.levels():
         _, pairs, _ = _by_kind(tree, level)
-        found = each(_in_a_row, [tuple(moved[n] for n in tree.nodes[k].parts) for k in pairs])
-        moved.update(zip(pairs, found, strict=True))
+        found = each(_in_a_row, [tuple(outer[n] for n in tree.nodes[k].parts) for k in pairs])
+        outer.update(zip(pairs, found, strict=True))
 
     V, Z = [None] * model.nb, [None] * model.nb
 
     def at_pairs(pairs, known):
-        found = each(_seen, [(known[k], moved[tree.nodes[k].parts[0]]) for k in pairs])
+        found = each(_seen, [(known[k], outer[tree.nodes[k].parts[0]]) for k in pairs])
         return [(known[k], distal) for k, distal in zip(pairs, found, strict=True)]
 
     def at_links(links, known):

@@ -1,6 +1,6 @@
 """Docstrings of algorithms: the Parameters, Returns and Raises of numpydoc, from the declaration and `symbols`.
 
-An author writes summary, equation, notes and examples. A section that he writes himself stays as it is: a user's own
+An author writes summary, equation, notes and examples. A section in the author's text stays: a user's own
 algorithm need not be declared in full.
 """
 
@@ -59,8 +59,8 @@ def _filled(text: str) -> list[str]:
 
 def _text(spec, name: str, standard: str) -> str:
     """The text of a symbol: the standard one, the declaration's, or both if that begins with ``;``."""
-    own = spec.symbols.get(name, "")
-    return standard.removesuffix(".") + own if own.startswith(";") else own or standard
+    text = spec.symbols.get(name, "")
+    return standard.removesuffix(".") + text if text.startswith(";") else text or standard
 
 
 def _array(spec, name: str, shape: tuple, note: str = "") -> tuple[str, str]:

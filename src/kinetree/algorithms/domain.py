@@ -1,4 +1,4 @@
-"""Conditions on states beyond shape and finiteness: unit quaternions, position limits, constraints.
+"""Conditions on states besides shape and finiteness: unit quaternions, position limits, constraints.
 
 Each condition is traced into the compiled function, which reports that one is violated; the error is then explained
 here, from the floats of the first state that violates it. Comparisons are written so that NaN never counts as a

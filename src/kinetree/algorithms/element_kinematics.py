@@ -1,7 +1,7 @@
-"""Kinematics for force elements: points, rotations, velocities and coordinates by name, computed when asked for.
+"""Kinematics for force elements: points, rotations, velocities and coordinates by name, computed when first used.
 
-`Kinematics` answers over the scalars of a state. `Leaves` answers the same questions over the inputs of a trace of its
-own, in which the law of one element is differentiated; what it was asked for are the law's leaves.
+`Kinematics` gives them as scalars of a state. `Leaves` gives them as inputs of a separate trace, in which the law of
+one element is differentiated; those that the law uses are its leaves.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Kinematics:
         return [(), *(tuple(self.X_0[i].inverse_apply(S_k) for S_k in S) for i, S in joints)]
 
     def body(self, frame: str) -> int:
-        """The number of the body that carries a frame."""
+        """The number of a frame's body."""
         return self.model.frame(frame).body
 
     def _pose(self, frame: str):
@@ -89,7 +89,7 @@ class Kinematics:
         i = self.model.joint(joint)
         if self.model.joints[i].nq != 1 or self.model.joints[i].nv != 1:
             raise ShapeError(
-                f"a force element asks for the coordinate of joint {joint!r}, which has {self.model.joints[i].nq} "
+                f"a force element uses the coordinate of joint {joint!r}, which has {self.model.joints[i].nq} "
                 f"positions and {self.model.joints[i].nv} velocities, expected one. Use point, velocity, rotation and "
                 "angular_velocity of its body.",
                 joint=joint,
@@ -98,7 +98,7 @@ class Kinematics:
 
 
 class Leaf:
-    """Something that a law asked for: its inputs in the law's trace, and its values and motions in the state.
+    """A leaf of a law: its inputs in the law's trace, and its values and motions in the state.
 
     ``size`` scalars; ``value(kin)`` gives them, ``columns(kin)`` how they change with each velocity coordinate,
     ``push(kin, force, wrenches, tau)`` enters the forces along them.
@@ -160,15 +160,15 @@ def _columns(R: Matrix3) -> list[Vector3]:
 
 
 class Leaves:
-    """The kinematics that a law sees: every answer is an input of the law's trace.
+    """The kinematics for a law: every result is an input of the law's trace.
 
     Parameters
     ----------
     graph : Graph
     element : ForceElement
-        Whose names may be asked for.
+        Whose names are available.
     numbers : sequence of scalars
-        The element's numbers in the state's scalars, of which the trace knows the params.
+        The element's numbers in the state's scalars, whose params are inputs of the trace.
     """
 
     def __init__(self, graph: Graph, element, numbers: Sequence) -> None:
@@ -194,7 +194,7 @@ class Leaves:
         known = self._element.joints if name in ("coordinate", "rate") else self._element.frames
         if target not in known:
             raise ModelError(
-                f"force element {self._element.name!r} asks for the {name} of {target!r}, which is none of the joints "
+                f"force element {self._element.name!r} uses the {name} of {target!r}, which is none of the joints "
                 f"and frames that it names: {', '.join(known) or 'none'}. Name its fields in joint_fields or "
                 "frame_fields of the class, so that they are checked, and renamed with the model.",
                 element=self._element.name,

@@ -165,7 +165,7 @@ def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list
 def gauss_newton_slopes(model, q, v):
     """``-df/dq`` and ``-df/dv`` of the elements where leaves are taken as linear in the coordinates: (K, D), symmetric.
 
-    What that leaves out is the turning of the forces with the mechanism, and the dependence of dissipation on q.
+    Left out are the turning of the forces with the mechanism, and the dependence of dissipation on q.
     """
     kin = Kinematics(model, q, v)
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))

@@ -112,8 +112,8 @@ def transposed_product(model, q, X_0, f):
     """``J^T f`` for wrenches in world coordinates: for each joint, those on all bodies that it supports."""
     tau, f = [0.0] * model.nv, list(f)
     for i in model.inward():
-        felt, p = X_0[i] @ f[i], model.parent[i]
-        tau[model.v_slice[i]] = motion_subspace(model, i, q).T @ felt
+        f_i, p = X_0[i] @ f[i], model.parent[i]
+        tau[model.v_slice[i]] = motion_subspace(model, i, q).T @ f_i
         if p:
             f[p] = f[p] + f[i]
     return tau

@@ -196,7 +196,7 @@ def add_gear_derivatives(model, motions, columns, v, a, dq, dv, M):
 def add_gear_momentum(model, v, h):
     """Add the angular momenta ``J rho v_k a`` of the rotors to those of their stators."""
     for rotor in model.rotors:
-        if rotor.body:  # what turns on the world is no more part of the tree than what is fixed there
+        if rotor.body:  # rotors on the world are no more part of the tree than bodies fixed there
             spin = rotor.ratio * v[geared_velocity(model, rotor)]
             h[rotor.body] = h[rotor.body] + along_axis(model, rotor) * (rotor.axial_inertia * spin)
 

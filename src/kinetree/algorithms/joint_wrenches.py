@@ -33,7 +33,7 @@ def joint_wrenches(model, q, v, a, f_ext=None, *, reference):
     the constraint. The part along the joint's motions is the joint force, ``S^T F = tau - armature a``, passive joint
     forces included; the rest is that of the bearings. Differs: the bodies' own inertias are used, where `rnea` moves
     regroupable parts to the parent. Bodies that are welded to others have no joint any more; load a robot with
-    ``merge_fixed=False`` to keep theirs. What a motor turns is a part of its stator. Cost: O(nb).
+    ``merge_fixed=False`` to keep theirs. Rotors are parts of their stators. Cost: O(nb).
 
     See Also
     --------

@@ -49,8 +49,8 @@ def ltl(model, q):
     Notes
     -----
     Source: Featherstone (2008), table 6.3. The factor of Cholesky for the reversed order of the joints: leaves are
-    eliminated first, so that no zero of the tree is filled; ``L L^T`` would fill. Cost beyond `crba` (table 6.6): n
-    square roots, D1 divisions and D2 (m + a); ``model.branching()`` has D1 and D2.
+    eliminated first, so that no zero of the tree is filled; ``L L^T`` would fill. Cost in addition to `crba` (table
+    6.6): n square roots, D1 divisions and D2 (m + a); ``model.branching()`` has D1 and D2.
 
     See Also
     --------
@@ -81,8 +81,8 @@ def ltdl(model, q):
 
     Notes
     -----
-    Source: Featherstone (2008), table 6.3. Cost beyond `crba` (table 6.6): D1 divisions and D2 (m + a); compiled, n
-    divisions and D1 products with their results. Identity: D of a leaf is `aba`'s ``S^T I^A S``.
+    Source: Featherstone (2008), table 6.3. Cost in addition to `crba` (table 6.6): D1 divisions and D2 (m + a);
+    compiled, n divisions and D1 products with their results. Identity: D of a leaf is `aba`'s ``S^T I^A S``.
 
     See Also
     --------

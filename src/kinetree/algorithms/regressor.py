@@ -87,7 +87,7 @@ def joint_torque_regressor(model, q, v, a):
     Source: Atkeson, An, Hollerbach, "Estimation of inertial parameters of manipulator loads and links" (1986). Differs:
     the acceleration field of `rnea` takes the place of velocity and acceleration.
     The order of the parameters is that of Pinocchio's ``computeJointTorqueRegressor``, too.
-    What armatures and gears add is no function of these parameters: ``rnea(model, q, v, a) - Y @
+    The forces of armatures and gears are no functions of these parameters: ``rnea(model, q, v, a) - Y @
     inertial_parameters(model)``. Planar trees have four columns for each body: m, m c_x, m c_y, I_zz.
     Cost: O(n d). Identity: ``Y @ inertial_parameters(model) = rnea(q, v, a)`` without armature.
 

@@ -1,6 +1,6 @@
 """The declaration that turns a plain function over scalars into an algorithm of the library.
 
-``@algorithm(...)`` says which arrays a function takes and gives and in which shapes. The function itself is
+``@algorithm(...)`` declares inputs and outputs of a function and their shapes. The function itself is
 unchanged: a listing of the book that runs on floats, NumPy arrays (one entry per state), extended precision or traced
 expressions. The compile floor reads the declaration to trace, compile, check shapes and name errors.
 """
@@ -83,7 +83,7 @@ class Spec:
     static : tuple of str
         Keyword arguments that are not arrays (a frame's name, ``reference=``): each choice is a function of its own.
     domains : tuple of Domain
-        Conditions on the inputs beyond shape and finiteness (unit quaternions, limits, couplings).
+        Conditions on the inputs besides shape and finiteness (unit quaternions, limits, couplings).
     body_frames : bool, "cheaper" or None
         Whether inputs or outputs refer to body coordinates, so that the bodies may not be re-framed for speed;
         "cheaper" if they may, but the algorithm costs less in the user's own frames; None if no body takes part.
@@ -92,7 +92,7 @@ class Spec:
     symbols : mapping of str to str
         The meaning of arrays, choices and errors, where it is not the one of `kinetree.algorithms.symbols`.
     raises : tuple of str
-        Errors beyond those of arrays, choices and domains.
+        Errors besides those of arrays, choices and domains.
     variants : mapping of str to Spec
         By keyword: the algorithm that gives one output more where this keyword is true.
     methods : mapping of str to str

@@ -161,8 +161,8 @@ def pair(inner, outer_part):
         # a_1 = (A_1 - L_1 K^-1 Q) a_0 + ...
         Y = transposed([K.solve(column) for column in transposed(Q)])
         A = minus(A_1, product(L_1, Y))
-        moved = divided_by_root(K, product(A_2, L_1))
-        both = [[*x, *y] for x, y in zip(L_2, moved, strict=True)]
+        K_L = divided_by_root(K, product(A_2, L_1))
+        both = [[*x, *y] for x, y in zip(L_2, K_L, strict=True)]
         if len(both[0]) > len(both):
             both = triangular_factor(both)
     return (product(A_2, A), both, J, plus(b_2, apply(A_2, b)), eta), back

@@ -1,6 +1,6 @@
-"""The symbols of the algorithms: what q, v, a, tau, f_ext, frame and all others mean, once for all of them.
+"""The symbols of the algorithms: the meaning of q, v, a, tau, f_ext, frame and all others, once for all of them.
 
-`@algorithm` takes the shapes from here, and `docstrings` the texts: an algorithm says only where it deviates.
+`@algorithm` takes the shapes from here, and `docstrings` the texts: an algorithm declares only deviations.
 """
 
 from __future__ import annotations

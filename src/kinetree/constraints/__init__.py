@@ -1,4 +1,4 @@
-"""Constraints of a model: what holds its velocities beyond its joints, as data."""
+"""Constraints of a model: conditions on its velocities besides its joints, as data."""
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling

@@ -1,8 +1,8 @@
-"""What a constraint must supply: the only face of a constraint that the model and the algorithms see.
+"""The contract of constraints: all that the model and the algorithms use of a constraint.
 
 A constraint is frozen data: it names joints and frames, and gives rows ``G v = ...`` over the velocities of a model,
-whatever made them. Its formulas are written over scalars of any kind, on *leaves* that the kinematics of a state hand
-out by name, so they run on floats, arrays, extended precision and traced expressions alike.
+whatever made them. Its formulas are written over scalars of any kind, on *leaves* of the kinematics of a state,
+given by name, so they run on floats, arrays, extended precision and traced expressions alike.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROW_KINDS = (EQUALITY, BOX, CONE)
 
 
 class Constraint:
-    """Rows that hold the velocities of a model: ``G v + g = 0``, or bounds of their impulses.
+    """Rows that constrain the velocities of a model: ``G v + g = 0``, or bounds of their impulses.
 
     A subclass is a frozen dataclass with the fields below that it needs; each field is a number, a string, a tuple, a
     transform, a joint or a function of time.
@@ -32,7 +32,7 @@ class Constraint:
     row_kind : {"equality", "box", "cone"}
         Whether multipliers are free, between bounds, or in a friction cone.
     time_dependent : bool
-        Whether the rows depend on time, which ``kin.t`` tells.
+        Whether the rows depend on time, ``kin.t``.
     joint_fields, frame_fields : tuple of str
         The fields that hold names of joints and of frames, or tuples of such.
     number_fields : tuple of str

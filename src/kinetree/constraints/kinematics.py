@@ -1,4 +1,4 @@
-"""What constraints see of a state: coordinates of joints, and how two frames move relative to each other."""
+"""The kinematics of a state for constraints: coordinates of joints, and relative motions of frames."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class RelativeMotion:
 
 
 class Kinematics:
-    """Leaves of one state, by name, computed when asked for.
+    """Leaves of one state, by name, computed when first used.
 
     Parameters
     ----------
     model : Model or ScalarModel
         At a time, if it depends on time.
     q, v : sequence of scalars
-        v may be left out where rows and residuals alone are asked for.
+        v may be left out where only rows and residuals are needed.
     """
 
     def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
@@ -74,7 +74,7 @@ class Kinematics:
         predecessor, successor : str
             Frames of the model.
         X_P, X_S : Transform
-            From these to the frames P and S whose motion is asked for.
+            From these to the frames P and S whose relative motion is computed.
 
         Notes
         -----

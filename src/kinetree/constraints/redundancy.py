@@ -1,6 +1,6 @@
 """Which rows of loops are independent: a subset that serves at every generic position, chosen once.
 
-In mechanisms such as a planar four-bar, loops say the same thing twice. Which rows to leave out must not depend on the
+In mechanisms such as a planar four-bar, loops have redundant rows. Which rows to leave out must not depend on the
 state, so they are chosen from the rank of G at several closed positions.
 """
 
@@ -12,8 +12,8 @@ from kinetree.constraints.kinematics import Kinematics
 
 SAMPLES, NEWTON = 12, 60
 CLOSED = 1e-10  # [m, rad]
-NOISE = 1e-6  # of a loop's largest row: what is smaller comes from the decimals of a file
-DEPENDENT = 1e-7  # what is left of a row of size one that others give
+NOISE = 1e-6  # of a loop's largest row: smaller ones come from the decimals of a file
+DEPENDENT = 1e-7  # the rest of a row of size one that depends on others
 
 
 def independent_rows(model) -> tuple[int, ...]:

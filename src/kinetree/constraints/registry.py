@@ -44,7 +44,7 @@ for _cls in (Coupling, LoopJoint):
 
 
 def check_constraint(where: str, found) -> None:
-    """Refuse what is no constraint."""
+    """Raise an error unless it is a constraint."""
     if not isinstance(found, Constraint):
         raise ModelError(
             f"{where}: {found!r} is not a constraint; kinetree.constraints has them, such as "

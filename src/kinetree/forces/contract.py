@@ -55,7 +55,7 @@ class ForceElement:
     stiff_at_rest : bool
         Whether the law is stiff near rest at any step.
     beyond_limits : bool
-        Whether it acts beyond the position limits of a joint alone.
+        Whether it acts only outside the position limits of a joint.
 
     Notes
     -----
@@ -285,7 +285,7 @@ class JointForce(ForceElement):
         return self.stiffness_diagonal(at), self.dissipative(at)
 
     def depth(self, at) -> Sequence:
-        """How far each coordinate is beyond the point where the force begins, signed; zeros for one without such."""
+        """The excess of each coordinate over the point where the force begins, signed; zeros for one without such."""
         return [0.0] * len(at.v)
 
 

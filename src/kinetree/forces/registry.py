@@ -45,7 +45,7 @@ def register(cls: type[ForceElement]) -> type[ForceElement]:
 
 
 def check_force(what: str, force: object) -> None:
-    """Refuse what is no force element that a model can have.
+    """Raise an error unless it is a force element that a model can have.
 
     Raises
     ------

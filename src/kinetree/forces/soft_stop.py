@@ -11,7 +11,7 @@ from kinetree.spatial.scalar import where
 
 @dataclass(frozen=True)
 class SoftStop(JointForce):
-    """A spring and a damper that act beyond a position limit of a joint by e: ``-k e - d v``.
+    """A spring and a damper that act outside a position limit of a joint by e: ``-k e - d v``.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class SoftStop(JointForce):
         return depth
 
     def contacts(self, at):
-        """Coordinates that have limits: number, stiffness, how far it is beyond one (signed, zero inside), whether."""
+        """Coordinates that have limits: number, stiffness, the excess over one (signed, zero inside), whether."""
         for m, k in of_coordinates(self.limit_stiffness, len(self.limit_stiffness)):
             if _unbounded(at.lower[m]) and _unbounded(at.upper[m]):
                 continue

@@ -1,7 +1,7 @@
 """Numbers with a rate: the derivative of anything that is written over scalars.
 
-A joint defines its motion subspace S(q). The bias c_J needs its apparent derivative along a motion, which nobody should
-have to work out by hand: S of dual numbers is S and its rate. The components may be scalars of any kind, so the
+A joint defines its motion subspace S(q). The bias c_J needs its apparent derivative along a motion, which need not be
+worked out by hand: S of dual numbers is S and its rate. The components may be scalars of any kind, so the
 derivative of a traced subspace is traced, too.
 """
 

@@ -161,10 +161,10 @@ def _functions(q, count: int):
     end = float(count)
     inside = (q >= 0.0) & (q <= end)
     near = where(q < 0.0, 0.0, where(q > end, end, q))
-    beyond = q - near
+    outside = q - near
     segments = Segments(near, [float(k) for k in range(1, count)])
     N, dN, ddN = basis(near - segments.choose([float(k) for k in range(count)]))
-    N = [x + dx * beyond for x, dx in zip(N, dN, strict=True)]
+    N = [x + dx * outside for x, dx in zip(N, dN, strict=True)]
     ddN = [where(inside, x, 0.0) for x in ddN]
     return [
         [segments.choose([four[i - k] if 0 <= i - k <= 3 else 0.0 for k in range(count)]) for i in range(count + 3)]

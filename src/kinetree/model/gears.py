@@ -20,8 +20,9 @@ class GearedRotor:
     """A body of revolution that a gear turns with a joint: the rotor of a motor, a wheel of the gear, a flywheel.
 
     It turns in its stator by the angle ``ratio * q`` of the joint. Because it is symmetric about its axis, its mass and
-    its inertia do not depend on that angle: they are part of the stator's inertia, ``model.I``. What the rotation adds
-    hangs on the axial inertia J alone: the angular momentum ``J ratio v`` along the axis, with its gyroscopic moment.
+    its inertia do not depend on that angle: they are part of the stator's inertia, ``model.I``. The effect of the
+    rotation depends on the axial inertia J alone: the angular momentum ``J ratio v`` along the axis, with its
+    gyroscopic moment.
 
     Parameters
     ----------
@@ -219,7 +220,7 @@ def gears_in_plane(model, axes: Sequence) -> dict[str, tuple]:
 
 
 def reflected_inertia(model, i: int, axis: Vector3) -> float:
-    """What rotors add to the inertia at joint i, which turns its body about the axis while the parent rests."""
+    """The rotors' part of the inertia at joint i, which turns its body about the axis while the parent rests."""
     total = 0.0
     for rotor in model.rotors:
         if rotor.joint == i:  # in a body that the joint moves it turns less or more than by the ratio
@@ -229,7 +230,7 @@ def reflected_inertia(model, i: int, axis: Vector3) -> float:
 
 
 def gear_structure(model) -> tuple:
-    """What is not a number of the rotors: equal for models with one structure."""
+    """The structure of the gears, without numbers: equal for models with one structure."""
     return tuple((rotor.joint, rotor.body, repr(rotor.axis)) for rotor in model.rotors)
 
 

@@ -37,7 +37,7 @@ class MechanismGraph:
     joints : iterable of (name, predecessor, successor)
         In any order; two joints may connect the same two bodies.
     bodies : iterable of str, optional
-        Names of the bodies, in the order in which they shall be numbered where that is regular. By default those that
+        Names of the bodies, in the preferred order of numbering, where that is regular. By default those that
         the joints name, in their order.
     base : str
         The fixed base, the only body that does not move.
@@ -185,7 +185,7 @@ class MechanismGraph:
         Parameters
         ----------
         chords : iterable of str
-            Joints that must close loops: passive ones, say, because forces of chords are not joint forces of the tree.
+            Joints that must close loops, such as passive ones: forces of chords are not joint forces of the tree.
         keep : iterable of str
             Joints that must be in the tree.
         order : {"breadth_first", "depth_first", "given"}

@@ -1,4 +1,4 @@
-"""The model of a mechanism: frozen data that algorithms read and nobody writes."""
+"""The model of a mechanism: frozen data, the input of all algorithms."""
 
 from __future__ import annotations
 
@@ -502,7 +502,7 @@ class Model(JointArrays):
 
     @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:
-        """This model, which `kinetree.load` has just read with these options and nobody else has seen."""
+        """This model, which `kinetree.load` has just read with these options and not yet returned."""
         self._set(source_options=MappingProxyType(dict(options)))
         return self
 

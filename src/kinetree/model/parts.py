@@ -47,7 +47,7 @@ def frozen(value):
 
 
 def freeze(record, *names: str) -> None:
-    """Replace the containers that a frozen dataclass was made of by ones that nobody can change.
+    """Replace the containers that a frozen dataclass was made of by immutable ones.
 
     ``names`` are its fields, by default all.
     """

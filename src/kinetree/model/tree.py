@@ -56,7 +56,7 @@ class Tree:
 
     @property
     def geared(self) -> bool:
-        """Whether geared rotors couple velocities of joints with bodies beyond those that the joints connect."""
+        """Whether geared rotors couple velocities of joints with other bodies than those that the joints connect."""
         return bool(self.rotors)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -85,7 +85,7 @@ class Columns(Quantity):
 
 
 class Rows(Quantity):
-    """The transpose of `Columns`: what it is multiplied with are vectors of the dual space."""
+    """The transpose of `Columns`: it multiplies vectors of the dual space."""
 
     __slots__ = ("T",)
 
