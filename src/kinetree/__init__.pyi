@@ -194,9 +194,9 @@ def aba_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_
     da_dq : (..., nv, nv) array
         Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m s^2)].
     da_dv : (..., nv, nv) array
-        Derivative with respect to v [1/s, m/s].
+        Derivative of joint accelerations with respect to v [1/s, m/s].
     da_dtau : (..., nv, nv) array
-        The inverse of the joint-space inertia matrix [1/(kg m^2), 1/kg].
+        The inverse of the mass matrix [1/(kg m^2), 1/kg].
     """
 
 
@@ -779,9 +779,9 @@ def rnea_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     dtau_dq : (..., nv, nv) array
         Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].
     dtau_dv : (..., nv, nv) array
-        Derivative with respect to v [N m s, N s].
+        Derivative of joint forces with respect to v [N m s, N s].
     dtau_da : (..., nv, nv) array
-        The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].
+        The mass matrix M, the armature on its diagonal [kg m^2, kg m or kg].
     """
 
 

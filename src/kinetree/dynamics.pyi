@@ -375,7 +375,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, diagonal: ArrayLike | None =
     Returns
     -------
     M_inv : (..., nv, nv) array
-        The inverse [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric.
+        Inverse mass matrix [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric.
     """
 
 

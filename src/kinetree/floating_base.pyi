@@ -52,7 +52,7 @@ def coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Ma
         Column k is the momentum that a unit velocity of joint k gives the tree while the base rests, base
         coordinates [kg m^2, kg m, kg].
     H : (..., nv_joints, nv_joints) array
-        Inertia matrix of the joints while the base rests [kg m^2, kg m or kg].
+        Mass matrix of the joints while the base rests [kg m^2, kg m or kg].
     p0c : (..., nv_base) array
         Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].
     C : (..., nv_joints) array
@@ -183,8 +183,7 @@ def reduced_coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayL
     Returns
     -------
     H_fl : (..., nv_joints, nv_joints) array
-        Inertia matrix of the joints on a compliant base [kg m^2, kg m or kg]; symmetric, positive definite,
-        dense.
+        Mass matrix of the joints on a compliant base [kg m^2, kg m or kg]; symmetric, positive definite, dense.
     C_fl : (..., nv_joints) array
         Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.
     """

@@ -45,9 +45,9 @@ def apply_couplings(model: Model, q: ArrayLike, v: ArrayLike, *, out: Any | None
     Returns
     -------
     q_coupled : (..., nq) array
-        Joint positions [rad or m].
+        Joint positions [rad or m], of coupled joints by their masters.
     v_coupled : (..., nv) array
-        Joint velocities [rad/s or m/s].
+        Joint velocities [rad/s or m/s], of coupled joints by their masters.
     """
 
 

@@ -43,13 +43,8 @@ from kinetree.spatial.columns import JointVector
 @algorithm(
     inputs="q v tau",
     optional="f_ext",
-    outputs={"da_dq": ("nv", "nv"), "da_dv": ("nv", "nv"), "da_dtau": ("nv", "nv")},
-    symbols={
-        "f_ext": "; held constant there.",
-        "da_dq": "Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or 1/(m s^2)].",
-        "da_dv": "Derivative with respect to v [1/s, m/s].",
-        "da_dtau": "The inverse of the joint-space inertia matrix [1/(kg m^2), 1/kg].",
-    },
+    outputs="da_dq da_dv da_dtau",
+    symbols={"f_ext": "; held constant there."},
     raises="SingularityError",
 )
 def aba_derivatives(model, q, v, tau, f_ext=None):

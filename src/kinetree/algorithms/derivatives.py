@@ -37,15 +37,7 @@ from kinetree.spatial import Columns
 
 
 @algorithm(
-    inputs="q v a",
-    optional="f_ext",
-    outputs={"dtau_dq": ("nv", "nv"), "dtau_dv": ("nv", "nv"), "dtau_da": ("nv", "nv")},
-    symbols={
-        "f_ext": "; held constant there.",
-        "dtau_dq": "Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad or N/m].",
-        "dtau_dv": "Derivative with respect to v [N m s, N s].",
-        "dtau_da": "The joint-space inertia matrix M, the armature on its diagonal [kg m^2, kg m or kg].",
-    },
+    inputs="q v a", optional="f_ext", outputs="dtau_dq dtau_dv dtau_da", symbols={"f_ext": "; held constant there."}
 )
 def rnea_derivatives(model, q, v, a, f_ext=None):
     r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.

@@ -270,11 +270,8 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     },
     symbols=BASE
     | {
-        "I0c": "Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg].",
         "F": "Column k is the momentum that a unit velocity of joint k gives the tree while the base rests, "
         "base coordinates [kg m^2, kg m, kg].",
-        "H": "Inertia matrix of the joints while the base rests [kg m^2, kg m or kg].",
-        "p0c": "Wrench that the base would need not to accelerate, if the joints do not, base coordinates [N m, N].",
         "C": "Joint forces of the same [N m or N].",
     },
     geared=False,
@@ -314,18 +311,7 @@ def floating_base_coefficients(model, q, v, f_ext=None):
     return *_blocks(model, crba(model, q)), p0c, C
 
 
-@algorithm(
-    inputs="q v",
-    optional="f_ext",
-    outputs={"H_fl": ("nv_joints", "nv_joints"), "C_fl": "nv_joints"},
-    symbols=BASE
-    | {
-        "H_fl": "Inertia matrix of the joints on a compliant base [kg m^2, kg m or kg]; symmetric, positive "
-        "definite, dense.",
-        "C_fl": "Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.",
-    },
-    geared=False,
-)
+@algorithm(inputs="q v", optional="f_ext", outputs="H_fl C_fl", symbols=BASE, geared=False)
 def floating_base_reduced_coefficients(model, q, v, f_ext=None):
     r"""Coefficients of the joints' own equation of motion on a floating base, from which the base is eliminated.
 
@@ -357,15 +343,9 @@ def floating_base_reduced_coefficients(model, q, v, f_ext=None):
 
 @algorithm(
     inputs="q",
-    outputs={"J_fl": (6, "nv_joints")},
+    outputs="J_fl",
     static=("frame", "reference"),
-    symbols={
-        "model": BASE["model"],
-        "q": BASE["q"],
-        "J_fl": "Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint velocities "
-        "by impulses within the robot change the frame's twist by ``J_fl dqd``; with zero momentum ``J_fl "
-        "qd`` is its twist.",
-    },
+    symbols={"model": BASE["model"], "q": BASE["q"]},
     geared=False,
 )
 def floating_base_jacobian(model, q, *, frame, reference):

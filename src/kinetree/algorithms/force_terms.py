@@ -80,13 +80,9 @@ def coriolis_forces(model, q, v):
 
 
 @algorithm(
-    inputs={"q": "nq", "wrenches": ("nb", 6)},
+    inputs="q wrenches",
     outputs="tau",
-    symbols={
-        "wrenches": "External wrench on each body [N m, N], in world coordinates about the world's origin: the "
-        "``f_ext`` of other calls.",
-        "tau": "Joint forces [N m or N], the part of `rnea` that is due to the external forces.",
-    },
+    symbols={"tau": "Joint forces [N m or N], the part of `rnea` that is due to the external forces."},
 )
 def external_forces(model, q, wrenches):
     r"""Joint forces that balance external forces on the bodies.

@@ -41,15 +41,7 @@ def frame_poses(model, q):
     return poses(model, q, all_frames(model))
 
 
-@algorithm(
-    inputs="q",
-    outputs={"T_WF": ("nf", 4, 4)},
-    body_frames="cheaper",
-    symbols={
-        "T_WF": "``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is ``T_WF @ (x, 1)`` "
-        "in the world."
-    },
-)
+@algorithm(inputs="q", outputs="T_WF", body_frames="cheaper")
 def frame_transforms(model, q):
     """Poses of all frames as one array of homogeneous matrices, in the order of ``model.frames``.
 

@@ -103,13 +103,7 @@ def inverse_mass_product(model, q, x, diagonal=None):
     return y
 
 
-@algorithm(
-    inputs="q",
-    optional="diagonal",
-    outputs={"M_inv": ("nv", "nv")},
-    symbols={"M_inv": "The inverse [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric."},
-    raises="SingularityError",
-)
+@algorithm(inputs="q", optional="diagonal", outputs="M_inv", raises="SingularityError")
 def inverse_mass_matrix(model, q, diagonal=None):
     r"""Inverse of the joint-space inertia matrix, without M.
 

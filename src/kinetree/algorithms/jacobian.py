@@ -76,12 +76,7 @@ def jacobian(model, q, *, frame, reference):
     return columns_to_rows(model, frame_columns(model, q, frame, reference, X_0))
 
 
-@algorithm(
-    inputs="q v",
-    outputs={"J_dot": (6, "nv")},
-    static=("frame", "reference"),
-    symbols={"J_dot": "dJ/dt, component by component [1/s and m/s]."},
-)
+@algorithm(inputs="q v", outputs="J_dot", static=("frame", "reference"))
 def jacobian_rate(model, q, v, *, frame, reference):
     """Time derivative of a frame's Jacobian.
 

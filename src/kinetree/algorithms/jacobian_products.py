@@ -70,13 +70,10 @@ def at_reference(model, i, q, X_0, motion, reference):
 
 @algorithm(
     inputs="q v x",
-    outputs={"z": ("nb", 6)},
+    outputs="z",
     static=("reference",),
     body_frames="cheaper",
-    symbols={
-        "x": "; v itself for the velocity-product accelerations.",
-        "z": "``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and zero.",
-    },
+    symbols={"x": "; v itself for the velocity-product accelerations."},
 )
 def body_jacobian_rate_product(model, q, v, x, *, reference):
     """Product of the time derivative of the Jacobian of all bodies with a vector.

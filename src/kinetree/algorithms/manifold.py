@@ -16,7 +16,7 @@ def _each_joint(model, method, *arrays):
     return result
 
 
-@algorithm(inputs="q v", outputs={"q_dot": "nq"}, body_frames=None, symbols={"q_dot": "dq/dt [rad/s, m/s or 1/s]."})
+@algorithm(inputs="q v", outputs="q_dot", body_frames=None)
 def q_dot(model, q, v):
     """Time derivative of the positions, which differs from v for quaternions and free bodies.
 
@@ -57,13 +57,10 @@ def difference(model, q0, q1):
 
 @algorithm(
     inputs="q",
-    outputs={"q_unit": "nq"},
+    outputs="q_unit",
     domains=(QUATERNION_DIRECTIONS,),
     body_frames=None,
-    symbols={
-        "q": "Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8].",
-        "q_unit": "Positions with unit quaternions [rad or m].",
-    },
+    symbols={"q": "Joint positions [rad or m; quaternions (w, x, y, z), longer than 1e-8]."},
 )
 def normalize(model, q):
     """The same positions with quaternions of unit length.
@@ -76,15 +73,7 @@ def normalize(model, q):
     return _each_joint(model, "normalize", ("q", q))
 
 
-@algorithm(
-    inputs="q v",
-    outputs={"q_regular": "nq", "v_regular": "nv"},
-    body_frames=None,
-    symbols={
-        "q_regular": "Joint positions [rad or m; quaternions as given].",
-        "v_regular": "Joint velocities [rad/s or m/s]: those with the same velocities of all bodies.",
-    },
-)
+@algorithm(inputs="q v", outputs="q_regular v_regular", body_frames=None)
 def reparameterize(model, q, v):
     """The same state in joint coordinates far from their singularities.
 
@@ -117,16 +106,7 @@ def may_change_chart(model, i: int) -> bool:
     )
 
 
-@algorithm(
-    inputs={"xi": "nv", "v": "nv"},
-    outputs={"xi_dot": "nv"},
-    body_frames=None,
-    symbols={
-        "xi": "Step from a fixed position q0 [rad or m].",
-        "xi_dot": "d xi / dt [rad/s or m/s]: the inverse right Jacobian of each joint's exponential times its "
-        "velocity.",
-    },
-)
+@algorithm(inputs="xi v", outputs="xi_dot", body_frames=None)
 def tangent_rate(model, xi, v):
     """Rate of the step xi while the position ``integrate(q0, xi)`` moves with velocity v.
 
@@ -138,13 +118,7 @@ def tangent_rate(model, xi, v):
     return _each_joint(model, "tangent_rate", ("v", xi), ("v", v))
 
 
-@algorithm(
-    inputs="q v",
-    outputs={"q_coupled": "nq", "v_coupled": "nv"},
-    domains=(),
-    body_frames=None,
-    symbols={"q_coupled": "Joint positions [rad or m].", "v_coupled": "Joint velocities [rad/s or m/s]."},
-)
+@algorithm(inputs="q v", outputs="q_coupled v_coupled", domains=(), body_frames=None)
 def apply_couplings(model, q, v):
     """Positions and velocities in which every coupled joint follows its master.
 

@@ -11,14 +11,7 @@ from kinetree.algorithms.rnea import transmitted_forces
 from kinetree.algorithms.spec import algorithm
 
 
-@algorithm(
-    inputs="q v a",
-    optional="f_ext",
-    outputs={"power": ()},
-    symbols={
-        "power": "Power [W], positive where the joints give energy to the bodies; zero if no joint depends on time.",
-    },
-)
+@algorithm(inputs="q v a", optional="f_ext", outputs="power")
 def prescribed_power(model, q, v, a, f_ext=None):
     r"""Power that prescribed motions feed into the mechanism.
 

@@ -109,12 +109,7 @@ def rnea(model, q, v, a, f_ext=None):
     return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
 
 
-@algorithm(
-    inputs="q v",
-    optional="f_ext",
-    outputs={"c": "nv"},
-    symbols={"c": "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."},
-)
+@algorithm(inputs="q v", optional="f_ext", outputs="c")
 def bias_forces(model, q, v, f_ext=None):
     """Joint forces that keep the tree from accelerating: gravity, Coriolis, centrifugal and external forces.
 
@@ -125,11 +120,7 @@ def bias_forces(model, q, v, f_ext=None):
     return inward_pass(model, *body_forces(model, q, v, None, f_ext))
 
 
-@algorithm(
-    inputs="q",
-    outputs={"g": "nv"},
-    symbols={"g": "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."},
-)
+@algorithm(inputs="q", outputs="g")
 def gravity_forces(model, q):
     """Joint forces that hold the tree at rest against gravity.
 

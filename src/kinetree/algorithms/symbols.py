@@ -52,6 +52,48 @@ ARRAYS = {
     "K": (("nv", 6), "U / D [1 or 1/m], the part of a joint force that is propagated to the parent."),
     "D_inv": (("nv",), "Reciprocals of the articulated inertias of the joints [1/(kg m^2) or 1/kg]."),
     "T": ((), "Kinetic energy [J]."),
+    # derivatives of the dynamics, along velocity directions
+    "dtau_dq": (("nv", "nv"), "Column k is d/ds of ``rnea(integrate(q, s e_k), v, a)`` at s = 0 [N m/rad, N m/m, N/rad "
+        "or N/m]."),
+    "dtau_dv": (("nv", "nv"), "Derivative of joint forces with respect to v [N m s, N s]."),
+    "dtau_da": (("nv", "nv"), "The mass matrix M, the armature on its diagonal [kg m^2, kg m or kg]."),
+    "da_dq": (("nv", "nv"), "Column k is d/ds of ``aba(integrate(q, s e_k), v, tau)`` at s = 0 [1/s^2, m/(rad s^2) or "
+        "1/(m s^2)]."),
+    "da_dv": (("nv", "nv"), "Derivative of joint accelerations with respect to v [1/s, m/s]."),
+    "da_dtau": (("nv", "nv"), "The inverse of the mass matrix [1/(kg m^2), 1/kg]."),
+    "J_dot": ((6, "nv"), "dJ/dt, component by component [1/s and m/s]."),
+    # floating base
+    "I0c": (("nv_base", "nv_base"), "Composite inertia of all bodies in base coordinates [kg m^2, kg m, kg]."),
+    "H": (("nv_joints", "nv_joints"), "Mass matrix of the joints while the base rests [kg m^2, kg m or kg]."),
+    "p0c": (("nv_base",), "Wrench that the base would need not to accelerate, if the joints do not, base coordinates "
+        "[N m, N]."),
+    "H_fl": (("nv_joints", "nv_joints"), "Mass matrix of the joints on a compliant base [kg m^2, kg m or kg]; "
+        "symmetric, positive definite, dense."),
+    "C_fl": (("nv_joints",), "Joint forces that keep the joints from accelerating [N m or N]; independent of gravity."),
+    "J_fl": ((6, "nv_joints"), "Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint "
+        "velocities by impulses within the robot change the frame's twist by ``J_fl dqd``; with zero momentum "
+        "``J_fl qd`` is its twist."),
+    # positions of joints
+    "q_dot": (("nq",), "dq/dt [rad/s, m/s or 1/s]."),
+    "q_unit": (("nq",), "Positions with unit quaternions [rad or m]."),
+    "q_regular": (("nq",), "Joint positions [rad or m; quaternions as given]."),
+    "v_regular": (("nv",), "Joint velocities [rad/s or m/s]: those with the same velocities of all bodies."),
+    "xi": (("nv",), "Step from a fixed position q0 [rad or m]."),
+    "xi_dot": (("nv",), "d xi / dt [rad/s or m/s]: the inverse right Jacobian of each joint's exponential times its "
+        "velocity."),
+    "q_coupled": (("nq",), "Joint positions [rad or m], of coupled joints by their masters."),
+    "v_coupled": (("nv",), "Joint velocities [rad/s or m/s], of coupled joints by their masters."),
+    # others
+    "c": (("nv",), "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."),
+    "g": (("nv",), "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."),
+    "M_inv": (("nv", "nv"), "Inverse mass matrix [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric."),
+    "wrenches": (("nb", 6), "External wrench on each body [N m, N], in world coordinates about the world's origin: the "
+        "``f_ext`` of other calls."),
+    "z": (("nb", 6), "``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and "
+        "zero."),
+    "T_WF": (("nf", 4, 4), "``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is "
+        "``T_WF @ (x, 1)`` in the world."),
+    "power": ((), "Power [W], positive where the joints give energy to the bodies; zero if no joint depends on time."),
 }  # fmt: skip
 """Name, shape and meaning of each array. An entry of a shape is a number or the name of a size of the model."""
 
