@@ -12,6 +12,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.gears import along_axis
+from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces, body_forces
 from kinetree.spatial import Columns
@@ -69,6 +70,6 @@ def _by_inertia_matrix(model, q, v, tau, f_ext, diagonal):
     M = crba(model, q)
     for k in range(model.nv):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
-    force = [t - c for t, c in zip(tau, bias_forces(model, q, v, f_ext), strict=True)]
+    force = minus(tau, bias_forces(model, q, v, f_ext))
     [a] = solve_leaf_first(M, [force], inertia_scales(model))
     return a

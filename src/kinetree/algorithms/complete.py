@@ -11,6 +11,7 @@ from kinetree.algorithms.constrained import constrained_accelerations, eliminate
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.products import chained
 from kinetree.algorithms.rnea import rnea
@@ -49,7 +50,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
     refuse_unsupported(model, "rnea")
     tau = method(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
-    needed = [t - p for t, p in zip(tau, passive, strict=True)]
+    needed = minus(tau, passive)
     tau = at_masters(model, needed)
     return (tau, eliminated_multipliers(model, Kinematics(model, q, v), needed, {})) if multipliers else tau
 
@@ -61,8 +62,12 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
     further="multipliers",
     domains=(*COMPLETE, CLOSED_LOOPS),
     methods={
-        "auto": "forward_dynamics", "aba": "aba", "crba": "forward_dynamics_crba",
-        "divide_and_conquer": "divide_and_conquer", "world": "aba_world", "inverse_inertias": "aba_inverse_inertias",
+        "auto": "forward_dynamics",
+        "aba": "aba",
+        "crba": "forward_dynamics_crba",
+        "divide_and_conquer": "divide_and_conquer",
+        "world": "aba_world",
+        "inverse_inertias": "aba_inverse_inertias",
         "implicit_joints": "aba_implicit_joints",
     },
     symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
@@ -83,7 +88,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=
     """
     refuse_unsupported(model, "aba", computed=model.constraints)
     passive = passive_joint_forces(model, q, v)
-    force = [t + p for t, p in zip(tau, passive, strict=True)]
+    force = plus(tau, passive)
     if method is None:
         return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
     if model.constraints:

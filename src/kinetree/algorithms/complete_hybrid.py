@@ -7,6 +7,7 @@ from kinetree.algorithms.constrained import eliminated_multipliers, given_accele
 from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted, weighted_scales
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
+from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
@@ -67,9 +68,9 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
     if model.constraints:
         found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
         return found if multipliers else found[:2]
-    driven = [t + p for t, p in zip(tau, passive, strict=True)]
+    driven = plus(tau, passive)
     a_all, tau_all = method(model, q, v, driven, a, f_ext, forward=fd)
-    tau_all = [t - p for t, p in zip(tau_all, passive, strict=True)]
+    tau_all = minus(tau_all, passive)
     found = a_all, _given(model, tau_all, tau, fd)
     return (*found, []) if multipliers else found
 
@@ -97,7 +98,7 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
         a_all[k] = a_all[k] + a_k
     known = list(a_all)
     c = rnea(model, q, v, a_all, f_ext)
-    rest = [t + p - c_k for t, p, c_k in zip(entries_of(model, tau, fd), passive, c, strict=True)]
+    rest = minus(plus(entries_of(model, tau, fd), passive), c)
 
     M = restricted_inertia(model, q, fd)
     above = [tuple(reversed(range(m))) for m in range(len(forward))]
@@ -108,7 +109,7 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
         for k, ratio in column:
             a_all[k] = known[k] + acceleration * ratio
 
-    needed = [t - p for t, p in zip(rnea(model, q, v, a_all, f_ext), passive, strict=True)]
+    needed = minus(rnea(model, q, v, a_all, f_ext), passive)
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
     multipliers = eliminated_multipliers(model, kin, rest, {})
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers

@@ -14,6 +14,7 @@ from __future__ import annotations
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.couplings import coupled_rows, coupling_columns, expanded, projected, weighted, weighted_scales
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
 from kinetree.constraints import Kinematics
@@ -39,7 +40,7 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     # where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
     columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))
     above = coupled_rows(M, columns)
-    force = [t - c_k for t, c_k in zip(tau, c, strict=True)]
+    force = minus(tau, c)
     given = given_accelerations(model, kin)
     for k, a_k in given.items():
         force = [f - row[k] * a_k for f, row in zip(force, M, strict=True)]
@@ -56,7 +57,7 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
         a[j] = a[j] + a_j
     if not multipliers:
         return a
-    rest = [x - f for x, f in zip(_times(M, a), [t - c_k for t, c_k in zip(tau, c, strict=True)], strict=True)]
+    rest = minus(_times(M, a), minus(tau, c))
     found = dict(zip(numbers, lam, strict=True))
     for n, row in zip(numbers, rows, strict=True):
         _take(rest, row, found[n])

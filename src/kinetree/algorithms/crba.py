@@ -10,7 +10,7 @@ Book (table 6.2)      here
 from __future__ import annotations
 
 from kinetree.algorithms.gears import add_gear_inertia
-from kinetree.algorithms.kinematics import link_transform, motion_subspace
+from kinetree.algorithms.kinematics import links
 from kinetree.algorithms.spec import algorithm
 
 
@@ -37,10 +37,7 @@ def crba(model, q):
     >>> bool(np.all(np.linalg.eigvalsh(M) > 0.0))
     True
     """
-    X, S = [None] * model.nb, [None] * model.nb
-    for i in model.outward():
-        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
-
+    X, S = links(model, q)
     M = [[0.0] * model.nv for _ in range(model.nv)]
     Ic = list(model.I)
     for i in model.inward():

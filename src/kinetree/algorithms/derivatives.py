@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.gears import add_gear_derivatives
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.matrices import identity
+from kinetree.algorithms.matrices import identity, minus
 from kinetree.algorithms.products import chained
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.dual import Dual, rate_of
@@ -285,7 +285,7 @@ def external_wrenches(model, q, f_ext):
 
 def less(f, W):
     """The forces ``f[i] - W[i]`` on all bodies but the world."""
-    return [None] + [f_i - W_i for f_i, W_i in zip(f[1:], W[1:], strict=True)]
+    return [None] + minus(f[1:], W[1:])
 
 
 def _turn_against_wrenches(model, i, dq, S, W):

@@ -23,8 +23,10 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.factorize import LDL
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
-from kinetree.algorithms.kinematics import link_transform, motion_subspace, world_transforms
+from kinetree.algorithms.kinematics import link_transform, world_transforms
+from kinetree.algorithms.matrices import dot, minus
 from kinetree.algorithms.regularity import inertia_scales
+from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial.scalar import is_zero
 
@@ -56,33 +58,16 @@ class FloatingTree:
     """
 
     def __init__(self, model, q, v, a, f_ext, I, drifting):
-        algebra = model.algebra
+        algebra, field = model.algebra, None
         self.model, self.base, self.drifting = model, 1 if model.nv_base else 0, drifting
-        self.X, self.S, self.f, field, X_0 = ([None] * model.nb for _ in range(5))
-        field[0], X_0[0] = algebra.falling(model.gravity), algebra.Transform.identity()
         if self.base:
             V, X = model.joints[1].velocity(model.q_of(1, q), model.v_of(1, v)), link_transform(model, 1, q)
             w_x_v = V.cross(algebra.Motion(algebra.no_rotation, V.linear)).linear
-            self.drift = (X @ field[0]).a + w_x_v
+            self.drift = (X @ algebra.falling(model.gravity)).a + w_x_v
             a_0 = self.drift if drifting else algebra.Motion.zero().linear
-            X_0[1], field[1] = X.collapse(), algebra.AccelerationField(V.angular, algebra.no_rotation, a_0)
-            self.f[1] = self._force(1, I, field, X_0, f_ext)
-        for i in self.outward():
-            p, joint, q_i, v_i = model.parent[i], model.joints[i], model.q_of(i, q), model.v_of(i, v)
-            self.X[i], self.S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
-            # a = X a_lambda + S qdd + c_J + v x v_J
-            A_J = joint.bias(q_i, v_i)
-            if a is not None:
-                A_J = A_J + self.S[i] @ a[self.slot(i)]
-            field[i] = (self.X[i] @ field[p]).with_joint(joint.velocity(q_i, v_i), A_J)
-            if f_ext is not None:
-                X_0[i] = self.X[i].collapse() @ X_0[p]
-            self.f[i] = self._force(i, I, field, X_0, f_ext)
-
-    def _force(self, i, I, field, X_0, f_ext):
-        """``f = I a + v x* I v - X_0^* f_ext``."""
-        f = I[i].inertial_force(field[i])
-        return f if f_ext is None else f - X_0[i] @ self.model.algebra.external(f_ext[i])
+            field = algebra.AccelerationField(V.angular, algebra.no_rotation, a_0)
+        a = None if a is None else [0.0] * model.nv_base + list(a)
+        self.X, self.S, self.f = outward_pass(model, q, v, a, f_ext, I, base=field)
 
     def outward(self):
         """The bodies but the base, every parent before its children."""
@@ -333,11 +318,11 @@ def floating_base_reduced_coefficients(model, q, v, f_ext=None):
     I0c, F, H = _blocks(model, crba(model, q))
     inertia, columns = BaseInertia(I0c), [[row[k] for row in F] for k in range(model.nv_joints)]
     G, g = [inertia.solve(column) for column in columns], inertia.solve(p0c)
-    C_fl = [C_k - _product(column, g) for C_k, column in zip(C, columns, strict=True)]
+    C_fl = minus(C, [dot(column, g) for column in columns])
     H_fl = [list(row) for row in H]
     for m, column in enumerate(columns):
         for k in range(m + 1):
-            H_fl[m][k] = H_fl[k][m] = H[m][k] - _product(column, G[k])
+            H_fl[m][k] = H_fl[k][m] = H[m][k] - dot(column, G[k])
     return H_fl, C_fl
 
 
@@ -398,10 +383,3 @@ def _blocks(model, M):
     """``I_0^c, F, H`` of the whole matrix (table 9.5: that of table 6.2 with S = 1 at the base)."""
     n = model.nv_base
     return [row[:n] for row in M[:n]], [row[n:] for row in M[:n]], [row[n:] for row in M[n:]]
-
-
-def _product(x, y):
-    total = 0.0
-    for x_k, y_k in zip(x, y, strict=True):
-        total = total + x_k * y_k
-    return total

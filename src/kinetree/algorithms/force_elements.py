@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from kinetree.algorithms.element_kinematics import Kinematics, Leaf, Leaves
 from kinetree.algorithms.force_terms import transposed_product
+from kinetree.algorithms.matrices import plus
 from kinetree.errors import ModelError
 from kinetree.model.numbers import entries
 from kinetree.model.scalar_model import ScalarModel
@@ -159,7 +160,7 @@ def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list
             leaf.push(kin, [next(values) for _ in ids], wrenches, tau)
     if all(wrench.angular.is_zero and wrench.linear.is_zero for wrench in wrenches[1:]):
         return tau
-    return [x + y for x, y in zip(tau, transposed_product(model, kin.q, kin.X_0, wrenches), strict=True)]
+    return plus(tau, transposed_product(model, kin.q, kin.X_0, wrenches))
 
 
 def gauss_newton_slopes(model, q, v):

@@ -9,15 +9,9 @@ from __future__ import annotations
 
 from kinetree.algorithms.base_inertia import base_inertias
 from kinetree.algorithms.gears import gear_forces
-from kinetree.algorithms.kinematics import link_transforms, motion_subspace, world_transforms
+from kinetree.algorithms.kinematics import links, motion_subspace, world_transforms
 from kinetree.algorithms.rnea import body_forces, inward_pass
 from kinetree.algorithms.spec import algorithm
-
-
-def joint_axes(model, q):
-    """``X[i]`` and ``S[i]`` of every body, which ``C`` of the equation of motion needs, too."""
-    S = [None] + [motion_subspace(model, i, q) for i in model.outward()]
-    return link_transforms(model, q), S
 
 
 def differential_inverse_dynamics(model, X, S, I, a):
@@ -59,7 +53,7 @@ def inertial_forces(model, q, a):
     >>> bool(np.allclose(kt.dynamics.inertial_forces(arm, q, a), kt.crba(arm, q) @ a))
     True
     """
-    tau = differential_inverse_dynamics(model, *joint_axes(model, q), base_inertias(model), a)
+    tau = differential_inverse_dynamics(model, *links(model, q), base_inertias(model), a)
     return [tau[k] + model.armature[k] * a[k] for k in range(model.nv)]
 
 

@@ -20,6 +20,7 @@ from kinetree.algorithms.crba import crba, fill_block
 from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.joint_sets import forward_joints, merged_parent, supported_by
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
+from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
@@ -213,21 +214,14 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     tau_all = inward_pass(model, X, S, f)
 
     # H_11 qdd_1 = tau_1 - C'_1
-    M = restricted_inertia(model, q, fd)
-    rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
-    above = _ancestors_of_rows(model, fd)
-    scales = inertia_scales(model)
-    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above, [scales[k] for k in rows])
-    x = solve_ltdl(L, D, [tau[k] - tau_all[k] for k in rows], above)
+    x = _unknown_accelerations(model, q, tau, tau_all, fd)
 
     # tau = C' + ID_delta(Q^T [qdd_1; 0])
-    for k, x_k in zip(rows, x, strict=True):
-        a_all[k] = x_k
-    added = _acceleration_forces(model, X, S, entries_of(model, a_all, fd), supported_by(model, fd))
+    added = _acceleration_forces(model, X, S, x, supported_by(model, fd))
     for i in model.outward():
         slot = model.v_slice[i]
         if i in fd:
-            tau_all[slot] = tau[slot]
+            a_all[slot], tau_all[slot] = x[slot], tau[slot]
             continue
         for k in range(slot.start, slot.stop):
             tau_all[k] = tau_all[k] + added[k] + model.armature[k] * a[k]
@@ -237,17 +231,20 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
 def _by_inertia_matrix(model, q, v, tau, a, f_ext, fd):
     """Eq. 9.3 in four steps on inverse dynamics as a whole, for gears, which couple other bodies than neighbors."""
     a_all = entries_of(model, a, [i for i in model.outward() if i not in fd])
-    c, M = rnea(model, q, v, a_all, f_ext), restricted_inertia(model, q, fd)
-    rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
-    above = _ancestors_of_rows(model, fd)
-    scales = inertia_scales(model)
-    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above, [scales[k] for k in rows])
-    for k, x_k in zip(rows, solve_ltdl(L, D, [tau[k] - c[k] for k in rows], above), strict=True):
-        a_all[k] = x_k
-    tau_all = list(rnea(model, q, v, a_all, f_ext))
+    a_all = plus(a_all, _unknown_accelerations(model, q, tau, rnea(model, q, v, a_all, f_ext), fd))
+    tau_all = rnea(model, q, v, a_all, f_ext)
     for i in fd:
         tau_all[model.v_slice[i]] = tau[model.v_slice[i]]
     return a_all, tau_all
+
+
+def _unknown_accelerations(model, q, tau, c, fd):
+    """Solve ``H_11 qdd_1 = tau_1 - C'_1``; zero for the other joints."""
+    rows = [k for i in fd for k in range(model.v_slice[i].start, model.v_slice[i].stop)]
+    M, above, scales = restricted_inertia(model, q, fd), _ancestors_of_rows(model, fd), inertia_scales(model)
+    L, D = ltdl_factors([[M[m][n] for n in rows] for m in rows], above, [scales[k] for k in rows])
+    a = dict(zip(rows, solve_ltdl(L, D, [tau[k] - c[k] for k in rows], above), strict=True))
+    return [a.get(k, 0.0) for k in range(model.nv)]
 
 
 def _ancestors_of_rows(model, fd):

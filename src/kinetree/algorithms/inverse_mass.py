@@ -14,8 +14,8 @@ from __future__ import annotations
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.factorize import solve_leaf_first
-from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.matrices import identity
+from kinetree.algorithms.kinematics import link_transform, links, motion_subspace
+from kinetree.algorithms.matrices import identity, plus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Articulated, Responses
 from kinetree.algorithms.spec import algorithm
@@ -23,9 +23,7 @@ from kinetree.algorithms.spec import algorithm
 
 def added(model, diagonal):
     """Terms on the diagonal of M besides the inertia of the bodies: armature, and the caller's."""
-    if diagonal is None:
-        return model.armature
-    return [armature + x for armature, x in zip(model.armature, diagonal, strict=True)]
+    return model.armature if diagonal is None else plus(model.armature, diagonal)
 
 
 def eliminated_joints(model, X, S, diagonal):
@@ -83,9 +81,7 @@ def inverse_mass_product(model, q, x, diagonal=None):
     """
     if model.geared:
         return _solved(model, q, [x], diagonal)[0]
-    X, S = [None] * model.nb, [None] * model.nb
-    for i in model.outward():
-        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
+    X, S = links(model, q)
     joint = eliminated_joints(model, X, S, added(model, diagonal))
 
     u, pA = [None] * model.nb, [model.algebra.Force.zero()] * model.nb

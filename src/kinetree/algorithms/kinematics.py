@@ -24,6 +24,11 @@ def motion_subspace(model, i, q):
     return Columns(model.joints[i].motion_subspace(model.q_of(i, q)), model.algebra.Motion)
 
 
+def links(model, q):
+    """``i_X_lambda(i)`` and ``S_i`` of every body: two lists."""
+    return link_transforms(model, q), [None] + [motion_subspace(model, i, q) for i in model.outward()]
+
+
 def link_transforms(model, q):
     """``i_X_lambda(i)`` of every body."""
     return [None] + [link_transform(model, i, q) for i in model.outward()]

@@ -13,6 +13,7 @@ True
 from __future__ import annotations
 
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import (
@@ -297,4 +298,4 @@ def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     """
     c, rows = bias_forces(model, q, v, f_ext), above(model)
     L, D = ltdl_factors(crba(model, q), rows, inertia_scales(model))
-    return solve_ltdl(L, D, [t - c_k for t, c_k in zip(tau, c, strict=True)], rows)
+    return solve_ltdl(L, D, minus(tau, c), rows)

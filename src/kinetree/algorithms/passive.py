@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kinetree.algorithms.domain import LIMITS, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import element_forces
+from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.spec import algorithm
 from kinetree.forces.contract import JointForce
 from kinetree.joints.contract import tangent_inverse
@@ -59,7 +60,7 @@ def passive_terms(model, q, v):
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
     if model.elements:
-        elastic = [x + y for x, y in zip(elastic, element_forces(model, q, v), strict=True)]
+        elastic = plus(elastic, element_forces(model, q, v))
     return elastic, damping, stiffness
 
 

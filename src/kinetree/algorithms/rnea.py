@@ -16,13 +16,13 @@ from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.spec import algorithm
 
 
-def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
+def outward_pass(model, q, v, a, f_ext, I=None, weight=True, base=None):
     """Joint transforms ``X``, motion subspaces ``S`` and the force ``f`` that each body needs for its motion.
 
     The forces are those of the bodies' base inertias, or of the inertias ``I``: only joint forces may be read from the
     former (`base_inertia`).
     ``v`` or ``a`` may be None: then these terms are never formed (the stripped algorithms of eq. 5.12-5.13, table 6.1).
-    So is gravity without ``weight``.
+    So is gravity without ``weight``. ``base`` is the acceleration field of body 1, where it is given instead of found.
     """
     X, S, f, field = ([None] * model.nb for _ in range(4))
     X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
@@ -41,7 +41,7 @@ def outward_pass(model, q, v, a, f_ext, I=None, weight=True):
         if a is not None:
             A_J = A_J + S[i] @ model.v_of(i, a)
 
-        field[i] = (X[i] @ field[p]).with_joint(V_J, A_J)
+        field[i] = base if base and i == 1 else (X[i] @ field[p]).with_joint(V_J, A_J)
         # f = I a + v x* I v - X_0^* f_ext
         f[i] = I[i].inertial_force(field[i])
         if f_ext is not None:

@@ -8,8 +8,9 @@ Book (eq. 6.4-6.11)   here
 
 from __future__ import annotations
 
-from kinetree.algorithms.force_terms import differential_inverse_dynamics, joint_axes
+from kinetree.algorithms.force_terms import differential_inverse_dynamics
 from kinetree.algorithms.gears import add_gear_inertia
+from kinetree.algorithms.kinematics import links
 from kinetree.algorithms.spec import algorithm
 
 
@@ -28,7 +29,7 @@ def mass_matrix_jacobians(model, q):
     --------
     crba, mass_matrix_columns
     """
-    X, S = joint_axes(model, q)
+    X, S = links(model, q)
     M = [[0.0] * model.nv for _ in range(model.nv)]
     J = [{}] + [None] * (model.nb - 1)
     for k in model.outward():
@@ -61,7 +62,7 @@ def mass_matrix_columns(model, q):
     --------
     crba, mass_matrix_jacobians, inertial_forces
     """
-    X, S = joint_axes(model, q)
+    X, S = links(model, q)
     M = [[0.0] * model.nv for _ in range(model.nv)]
     for k in range(model.nv):
         unit = [1.0 if m == k else 0.0 for m in range(model.nv)]
