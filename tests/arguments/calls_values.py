@@ -90,6 +90,12 @@ def _joints() -> dict[str, tuple]:
 def _constraints() -> dict[str, tuple]:
     kinds = {
         "Coupling": dict(joint="elbow", master="shoulder"),
+        "HardLimits": dict(restitution=0.5, of=("elbow",)),
+        "Kinematics": dict(model=kt.models.double_pendulum(), q=[0.1, 0.2], v=[0.0, 0.1]),
+        "Lock": dict(joint="elbow"),
+        "LoopJoint": dict(name="loop", joint=joints.Spherical(), predecessor="world", successor="lower"),
+        "PrescribedMotion": dict(joint="elbow", motion=0.3),
+        "StickingFriction": dict(of=("elbow",)),
         "register": dict(cls=constraints.Coupling),
     }
     calls = {name: getattr(constraints, name) for name in constraints.__all__}

@@ -10,15 +10,19 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.constraint_rows import constraint_bias, constraint_error, constraint_jacobian
-from kinetree.constraints import CONSTRAINTS
+from kinetree.constraints import CONSTRAINTS, Kinematics, PrescribedMotion
 
 H = 1e-5  # step of differences
+T = 0.7  # time of the states [s]
 
 
 def plain(seed: int):
     """A tree of five bodies with joints of several kinds."""
     joints = [kt.joints.Revolute(), kt.joints.Spherical(), kt.joints.Prismatic((0, 1, 0)), kt.joints.Universal()]
-    return kt.models.random_tree(5, seed=seed, joints=joints).replace(damping=0.1)
+    model = kt.models.random_tree(5, seed=seed, joints=joints).replace(damping=0.1, dry_friction=0.2)
+    single = [model.joint_name(i) for i in model.outward() if model.joints[i].nq == 1]
+    bounds = {what: dict.fromkeys(single, x) for what, x in (("lower", -2.0), ("upper", 2.0), ("limit_stiffness", 9.0))}
+    return model.replace(**bounds)
 
 
 @functools.cache
@@ -30,21 +34,42 @@ def cases():
             base = plain(seed)
             for n, constraints in enumerate(cls.examples(base, np.random.default_rng(seed))):
                 model = base.with_constraints(*constraints)
-                found[f"{kind}-{seed}-{n}"] = (model, model.neutral())
+                q = model.neutral()
+                for c in constraints:
+                    if isinstance(c, PrescribedMotion):
+                        q[model.q_index(c.joint)] = [f(T) for f in c.functions(model)]
+                found[f"{kind}-{seed}-{n}"] = (model, q)
     return found
 
 
 case = pytest.mark.parametrize("label", list(cases()))
+equality = pytest.mark.parametrize(
+    "label", [label for label, (model, _) in cases().items() if not any(c.row_kind == "box" for c in model.constraints)]
+)
 
 
 def jacobian(model, q) -> np.ndarray:
-    return np.array(constraint_jacobian(model, q.tolist()), float)
+    return np.array(constraint_jacobian(model.at(T), q.tolist()), float)
+
+
+def velocities(model, q, v, t=T) -> np.ndarray:
+    """G v + g, the velocity of each row."""
+    now = model.at(t)
+    kin = Kinematics(now, q.tolist(), v.tolist())
+    given = {k: rates[0] for c in model.constraints for k, rates in c.given_rates(kin).items()}
+    return np.array(constraint_jacobian(now, q.tolist()), float) @ v - [
+        sum(x * given.get(k, 0.0) for k, x in row.items()) for c in now.constraints for row in c.rows(kin)
+    ]
 
 
 def allowed(model, q, x) -> np.ndarray:
-    """What remains of velocities x under the constraints."""
-    G = jacobian(model, q)
-    return x - np.linalg.pinv(G, rcond=1e-9) @ (G @ x)
+    """Velocities near x that the constraints allow."""
+    return x - np.linalg.pinv(jacobian(model, q), rcond=1e-9) @ velocities(model, q, x)
+
+
+def time(model) -> dict:
+    """The time as the complete dynamics take it."""
+    return {"t": T} if model.has_given_motions else {}
 
 
 def test_every_kind_has_examples():
@@ -57,43 +82,43 @@ def test_rows_are_derivatives_of_the_error(label):
     """d phi / ds along any direction, at positions where the constraint holds."""
     model, q = cases()[label]
     v = np.random.default_rng(1).standard_normal(model.nv)
-    phi = [np.array(constraint_error(model, kt.integrate(model, q, s * v).tolist()), float) for s in (H, -H)]
-    held = [bool(c.residual(kt.constraints.Kinematics(model, q.tolist()))) for c in model.constraints
-            for _ in range(c.count(model))]  # fmt: skip
-    assert np.abs(constraint_error(model, q.tolist())).max() < 1e-12
+    now = model.at(T)
+    phi = [np.array(constraint_error(now, kt.integrate(model, q, s * v).tolist()), float) for s in (H, -H)]
+    held = [bool(c.residual(Kinematics(now, q.tolist()))) for c in model.constraints for _ in range(c.count(model))]
+    assert np.abs(constraint_error(now, q.tolist())).max() < 1e-12
     assert (phi[0] - phi[1])[held] / (2 * H) == pytest.approx((jacobian(model, q) @ v)[held], abs=1e-8)
 
 
 @case
 def test_biases_are_rates_of_rows(label):
-    """d (G v) / dt while v stays the same."""
+    """d (G v + g) / dt while v stays the same."""
     model, q = cases()[label]
     v = np.random.default_rng(2).standard_normal(model.nv)
-    rates = [jacobian(model, kt.integrate(model, q, s * v)) @ v for s in (H, -H)]
-    bias = np.array(constraint_bias(model, q.tolist(), v.tolist()), float)
+    rates = [velocities(model, kt.integrate(model, q, s * v), v, T + s) for s in (H, -H)]
+    bias = np.array(constraint_bias(model.at(T), q.tolist(), v.tolist()), float)
     assert bias == pytest.approx((rates[0] - rates[1]) / (2 * H), abs=1e-6)
 
 
-@case
+@equality
 def test_multipliers_close_the_equation_of_motion(label):
     """M a + c = tau + passive + G^T lambda and G a + bias = 0, in all rows, redundant ones too."""
     model, q = cases()[label]
     rng = np.random.default_rng(3)
     v, tau = allowed(model, q, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
-    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True, **time(model))
     G, tree = jacobian(model, q), model.without_unsupported().replace(constraints=())
     rest = kt.inverse_dynamics(tree, q, v, a) - tau
     assert rest == pytest.approx(G.T @ lam, abs=1e-9 * (1 + np.abs(lam).max()))
-    bias = np.array(constraint_bias(model, q.tolist(), v.tolist()), float)
+    bias = np.array(constraint_bias(model.at(T), q.tolist(), v.tolist()), float)
     assert G @ a + bias == pytest.approx(0.0, abs=1e-9 * (1 + np.abs(a).max()))
-    assert kt.forward_dynamics(model, q, v, tau) == pytest.approx(a, rel=1e-12, abs=1e-12)
+    assert kt.forward_dynamics(model, q, v, tau, **time(model)) == pytest.approx(a, rel=1e-12, abs=1e-12)
     assert len(lam) == model.nc == len(model.constraint_labels)
     with kt.interpreted():
-        slow = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+        slow = kt.forward_dynamics(model, q, v, tau, multipliers=True, **time(model))
     assert slow[0] == pytest.approx(a, abs=1e-9) and slow[1] == pytest.approx(lam, abs=1e-8 * (1 + np.abs(lam).max()))
 
 
-@case
+@equality
 def test_the_other_dynamics_give_the_same_multipliers(label):
     """Inverse dynamics of the accelerations found, and hybrid dynamics with all forces or none of them known."""
     model, q = cases()[label]
@@ -101,23 +126,26 @@ def test_the_other_dynamics_give_the_same_multipliers(label):
         pytest.skip("loops: forward dynamics alone")
     rng = np.random.default_rng(6)
     v, tau = allowed(model, q, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
-    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    t = time(model)
+    a, lam = kt.forward_dynamics(model, q, v, tau, multipliers=True, **t)
     close = {"rel": 1e-9, "abs": 1e-9}
-    free, there = kt.inverse_dynamics(model, q, v, a, multipliers=True)
+    free, there = kt.inverse_dynamics(model, q, v, a, multipliers=True, **t)
     # Forces at dependent joints are the constraints' own there: the multipliers that remain are those without them.
-    _, same = kt.forward_dynamics(model, q, v, free, multipliers=True)
+    _, same = kt.forward_dynamics(model, q, v, free, multipliers=True, **t)
     assert there == pytest.approx(same, **close)
     names = model.joint_names
-    a_all, tau_all, all_of_it = kt.hybrid_dynamics(model, q, v, tau, a, forward=names, multipliers=True)
+    a_all, tau_all, all_of_it = kt.hybrid_dynamics(model, q, v, tau, a, forward=names, multipliers=True, **t)
     assert a_all == pytest.approx(a, **close) and all_of_it == pytest.approx(lam, **close)
-    a_all, tau_all, none = kt.hybrid_dynamics(model, q, v, tau, a, forward=[], multipliers=True)
+    a_all, tau_all, none = kt.hybrid_dynamics(model, q, v, tau, a, forward=[], multipliers=True, **t)
     assert tau_all == pytest.approx(free, **close) and none == pytest.approx(there, **close)
 
 
-@case
+@equality
 def test_constraint_forces_do_no_work(label):
-    """lambda^T G v = 0 in every motion that the constraints allow."""
+    """lambda^T G v = 0 in every motion that the constraints allow, if none moves by itself."""
     model, q = cases()[label]
+    if model.has_given_motions:
+        pytest.skip("drives do work")
     v = allowed(model, q, np.random.default_rng(4).standard_normal(model.nv))
     _, lam = kt.forward_dynamics(model, q, v, np.zeros(model.nv), multipliers=True)
     assert lam @ (jacobian(model, q) @ v) == pytest.approx(0.0, abs=1e-9 * (1 + np.abs(lam).max()))
@@ -136,13 +164,26 @@ def test_names_follow_and_copies_hold_the_same(label):
     assert pickle.loads(pickle.dumps(model)).structure() == model.structure()
 
 
-@case
+@equality
 def test_a_state_that_breaks_a_constraint_is_named(label):
     """The message names the constraint and by how much."""
     model, q = cases()[label]
     v = np.random.default_rng(5).standard_normal(model.nv)
     with pytest.raises(kt.errors.ConstraintError, match=r"v breaks the .* by"):
-        kt.forward_dynamics(model, q, v, np.zeros(model.nv))
+        kt.forward_dynamics(model, q, v, np.zeros(model.nv), **time(model))
+
+
+@case
+def test_bounded_rows_are_refused_where_accelerations_cannot_tell_them(label):
+    """By name; a copy without them is computed."""
+    model, q = cases()[label]
+    boxes = [c for c in model.constraints if c.row_kind == "box"]
+    zero = np.zeros(model.nv)
+    for c in boxes:
+        for call in (kt.forward_dynamics, kt.inverse_dynamics):
+            with pytest.raises(kt.errors.UnsupportedError, match=str(c)):
+                call(model, q, zero, zero)
+    assert not boxes or kt.forward_dynamics(model.without_unsupported(), q, zero, zero).shape == (model.nv,)
 
 
 def test_offsets_of_loops_are_numbers():

@@ -252,11 +252,11 @@ def test_accumulating_events_are_refused_with_advice():
 def test_what_the_error_about_accumulating_events_advises():
     """A stop with restitution: the bounces of the event, and then rest on the floor. And an end: at the time in which
     infinitely many bounces end, with what is left of a thousandth of a step, in the state of the last one."""
-    with pytest.raises(SimulationError, match="limits='hard', restitution=.*terminal='accumulation'"):
+    with pytest.raises(SimulationError, match="HardLimits.*terminal='accumulation'"):
         kt.simulate(ball(), [1.0], duration=10.0, dt=0.01, integrator="rk4", events=bounce(0.5))
     end = bounces(1.0, 0.5, 60)[-1]
     stopped = slider(mass=1.0, axis=(0.0, 0.0, 1.0), lower=0.0)
-    run = kt.simulate(stopped, [1.0], duration=3.0, limits="hard", restitution=0.5)
+    run = kt.simulate(stopped.with_constraints(kt.constraints.HardLimits(0.5)), [1.0], duration=3.0)
     assert [x.time for x in run.events] == pytest.approx(bounces(1.0, 0.5, len(run.events)), abs=1e-13)
     rest = run.time > end
     assert rest.sum() > 1500 and (run.q[rest] == 0.0).all() and (run.v[rest] == 0.0).all() and run.q.min() == 0.0

@@ -52,12 +52,6 @@ def object_run(**options):
     return np.concatenate((done.trajectory().time, done.trajectory().q.ravel(), done.trajectory().tau.ravel()))
 
 
-def in_stop(**options):
-    """A run into a hard stop."""
-    done = kt.simulate(kt.load("cart_pole"), [1.79, 0.0], [1.0, 0.0], duration=0.03, limits="hard", **options)
-    return done.q.ravel()
-
-
 def report(*arrays, **options):
     """The errors that `kinetree.accuracy` finds."""
     found = kt.accuracy(kt.models.cart_pole(), *arrays, **options)
@@ -92,14 +86,6 @@ def of_simulate(who: str, run: Callable) -> list[Case]:
              lambda: run(**START, controller=Delayed(push, 0.0015)), "delay = 0.0015 s is no multiple of dt = 0.001 s"),
         Case(who, "inputs", lambda: (run(), run(inputs=kt.Inputs(tau=[1.0, 0.0]))),
              lambda: run(controller=push, inputs=kt.Inputs(tau=[1.0, 0.0])), "both controller and inputs.tau"),
-        Case(who, "restitution", lambda: (in_stop(), in_stop(restitution=0.5)), lambda: run(restitution=0.5),
-             "restitution .* limits is 'soft'"),
-        Case(who, "locked", lambda: (run(**START), run(**START, locked=["hinge"])),
-             lambda: run(**ADAPTIVE, locked=["hinge"]), "locked .* integrator 'adaptive'"),
-        Case(who, "prescribed", lambda: (run(**START), run(**START, prescribed={"slider": 0.5})),
-             lambda: run(**ADAPTIVE, prescribed={"slider": 0.5}), "prescribed .* integrator 'adaptive'"),
-        Case(who, "friction", lambda: ("test_friction_exact.py", "compares them"),
-             lambda: run(**ADAPTIVE, friction="exact"), "friction .* integrator 'adaptive'"),
     ]  # fmt: skip
 
 

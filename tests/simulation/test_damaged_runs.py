@@ -24,15 +24,13 @@ def run():
     """With an event, an impact, a channel, a wrench, a disturbance and a energy balance; few samples."""
     event = kt.Event(lambda t, q, v: t - 0.015, name="bell")
     run = kt.simulate(
-        kt.load("cart_pole"),
+        kt.load("cart_pole").with_constraints(kt.constraints.HardLimits(0.5)),
         [1.79, 0.3],
         [1.0, 0.0],
         duration=0.02,
         record=kt.Record(period=2e-3),
-        limits="hard",
         events=[event],
         inputs=kt.Inputs(disturbance=lambda t: [1.0, 0.0], f_ext={"pole": [0.0, 0.1, 0.0, 0.0, 0.0, 0.0]}),
-        restitution=0.5,
     )
     assert len(run.events) == 2
     return run.with_channel("feet", np.ones((len(run), 2)), "N", labels=["left", "right"])

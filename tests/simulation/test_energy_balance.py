@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.constraints import HardLimits, StickingFriction
 from kinetree.errors import KinetreeError
 from kinetree.simulation.quadrature import accumulated
 from tests.analytic.mechanisms import pendulum, rigid_body, slider
@@ -137,8 +138,8 @@ def test_the_work_of_friction_is_counted_once_where_events_cut_steps(stops):
     model = slider(1.0, dry_friction=2.0, **({"lower": -0.3, "upper": 0.7} if stops else {}))
     marks = [kt.Event(lambda t, q, v, x=x: q[0] - x, name=f"{x}") for x in (0.123, 0.3571, 0.61, -0.2)]
     kick = kt.Event(lambda t, q, v: t - 0.1234, action=lambda t, q, v: (q, 1.5 * v), name="kick")
-    hard = {"limits": "hard", "restitution": 0.8} if stops else {}
-    run = kt.simulate(model, [0.1], [3.0], duration=1.0, dt=0.01, friction="exact", events=[*marks, kick], **hard)
+    model = model.with_constraints(StickingFriction(), *([HardLimits(0.8)] if stops else []))
+    run = kt.simulate(model, [0.1], [3.0], duration=1.0, dt=0.01, events=[*marks, kick])
     times = [0.0, *(x.time for x in run.events), 1.0]
     corners = np.array([0.1, *(x.q[0] for x in run.events), run.q[-1, 0]])  # it turns at the walls alone
     assert len(times) > (8 if stops else 5)
@@ -154,8 +155,8 @@ def test_impacts_friction_and_events_of_an_arm_leave_the_integrators_error():
     arm = kt.load("arm7").replace(damping=0.0, dry_friction=0.3)
     crossing = kt.Event(lambda t, q, v: q[1] - q[3] - 0.1, name="crossing")
     clock = kt.Event(lambda t, q, v: np.sin(40.0 * t), name="clock")
-    run = kt.simulate(arm, seed=3, duration=0.6, limits="hard", restitution=0.5, friction="exact",
-                      events=[crossing, clock])  # fmt: skip
+    arm = arm.with_constraints(StickingFriction(), HardLimits(0.5))
+    run = kt.simulate(arm, seed=3, duration=0.6, events=[crossing, clock])
     assert len(run.events) > 8 and any(x.name == "impact" for x in run.events)
     assert run.energy_balance.work("stops") < -0.1 and run.energy_balance.work("dry friction") < -0.1
     assert np.abs(run.energy_balance.remainder).max() < 1e-3 * run.energy_balance.scale

@@ -10,9 +10,14 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 import kinetree as kt
-from kinetree.errors import SimulationError
+from kinetree.errors import ArgumentError, SimulationError
 from kinetree.joints import Prismatic
 from tests.analytic.mechanisms import G, pendulum, slider
+
+
+def sticking(model):
+    """The model with dry friction as Coulomb's law has it."""
+    return model.with_constraints(kt.constraints.StickingFriction())
 
 
 def incline(angle, mu, mass=2.0):
@@ -31,7 +36,7 @@ def two_blocks(m1=2.0, m2=1.0, **passive):
 @pytest.mark.parametrize("share", [0.2, 0.9, 0.999999])
 def test_a_block_sticks_below_the_critical_angle(share):
     """tan(angle) < mu: not one bit changes."""
-    run = kt.simulate(incline(np.arctan(0.5 * share), 0.5), [0.3], duration=2.0, friction="exact")
+    run = kt.simulate(sticking(incline(np.arctan(0.5 * share), 0.5)), [0.3], duration=2.0)
     assert (run.q == 0.3).all() and (run.v == 0.0).all()
     assert np.abs(run.a).max() < 1e-14  # the force of friction is the load
 
@@ -39,7 +44,7 @@ def test_a_block_sticks_below_the_critical_angle(share):
 def test_a_block_slides_above_the_critical_angle():
     """With a = g (sin - mu cos), steps of h: q_n = a h^2 n (n + 1) / 2, to rounding."""
     angle, h = np.arctan(0.5 * 1.05), 1e-3
-    run = kt.simulate(incline(angle, 0.5), [0.0], duration=1.0, dt=h, friction="exact")
+    run = kt.simulate(sticking(incline(angle, 0.5)), [0.0], duration=1.0, dt=h)
     a = G * (np.sin(angle) - 0.5 * np.cos(angle))
     n = np.arange(len(run))
     assert run.q[:, 0] == pytest.approx(a * h * h * n * (n + 1) / 2, rel=1e-10)
@@ -57,7 +62,7 @@ def test_coupled_joints_stick_while_others_move():
     arm = kt.load("arm7").without_limits()
     friction = np.array([40.0, 60.0, 20.0, 20.0, 5.0, 0.0, 0.0, 0.0, 0.0])
     q = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0, 0.0, 0.0])
-    run = kt.simulate(arm.replace(dry_friction=friction), q, duration=1.0, friction="exact")
+    run = kt.simulate(sticking(arm.replace(dry_friction=friction)), q, duration=1.0)
     assert (run.q[:, :5] == q[:5]).all() and np.ptp(run.q[:, 5]) > 0.1
 
 
@@ -72,7 +77,7 @@ def test_no_creep_over_a_million_steps():
     """Two blocks under 0.99 of their breakaway loads, 1e6 steps: the same bits."""
     model = two_blocks(dry_friction=[3.0, 1.0])
     sim = kt.Simulation(
-        model, [0.1, -0.2], inputs=kt.Inputs(tau=[2.97, 0.99]), friction="exact", record=kt.Record(every=100000)
+        sticking(model), [0.1, -0.2], inputs=kt.Inputs(tau=[2.97, 0.99]), record=kt.Record(every=100000)
     )
     sim.advance(1000.0)
     assert sim.q.tolist() == [0.1, -0.2] and sim.v.tolist() == [0.0, 0.0]
@@ -84,7 +89,7 @@ def test_oscillator_loses_the_same_amplitude_each_half_cycle():
     1, -0.86, 0.72, ..., -0.02, and |-0.02| < tau_c / k = 0.07: rest. Errors are those of a step of order 1.
     """
     k, tau_c, h = 40.0, 2.8, 2e-4
-    run = kt.simulate(slider(1.0, dry_friction=tau_c), [1.0], duration=4.0, dt=h, friction="exact",
+    run = kt.simulate(sticking(slider(1.0, dry_friction=tau_c)), [1.0], duration=4.0, dt=h,
                       controller=lambda t, q, v: -k * q)  # fmt: skip
     x, v = run.q[:, 0], run.v[:, 0]
     expected = [(-1.0) ** n * (1.0 - n * 2.0 * tau_c / k) for n in range(1, 8)]
@@ -97,7 +102,7 @@ def test_oscillator_loses_the_same_amplitude_each_half_cycle():
 def test_pendulum_stops_in_finite_time_at_the_angles_of_the_energy():
     """m g l (cos y - cos x) = tau_c (x + y) from one turning angle x to the next, y, until m g l sin x < tau_c."""
     tau_c, h = 1.2, 5e-4
-    run = kt.simulate(pendulum(dry_friction=tau_c), [1.5], duration=8.0, dt=h, friction="exact")
+    run = kt.simulate(sticking(pendulum(dry_friction=tau_c)), [1.5], duration=8.0, dt=h)
     angles = [1.5]
     while G * np.sin(angles[-1]) > tau_c:
         x = angles[-1]
@@ -167,7 +172,7 @@ def test_two_joints_stick_and_slip_as_from_event_to_event():
     y, switches = reference(3.0)
     model = two_blocks(M1, M2, dry_friction=[F1, F2])
     for h in (2e-3, 1e-3, 5e-4):
-        run = kt.simulate(model, duration=3.0, dt=h, friction="exact", inputs=kt.Inputs(tau=lambda t: load(t)))
+        run = kt.simulate(sticking(model), duration=3.0, dt=h, inputs=kt.Inputs(tau=lambda t: load(t)))
         assert np.abs(np.concatenate((run.q[-1], run.v[-1])) - y).max() < 0.5 * h
     assert switches > 12 and ((run.v == 0.0).mean(axis=0) > 0.05).all()
 
@@ -178,7 +183,7 @@ def test_friction_only_takes_energy():
     arm = kt.load("arm7").without_limits().replace(gravity=(0, 0, 0), damping=0.0, dry_friction=1.0)
     _, v = arm.random_state(rng)
     v[8] = v[7]
-    run = kt.simulate(arm, arm.neutral(), v, duration=1.0, friction="exact")
+    run = kt.simulate(sticking(arm), arm.neutral(), v, duration=1.0)
     work = run.energy_balance.works["dry friction"].sum(axis=1)
     assert (np.diff(work) <= 0.0).all() and work[-1] < -0.5 * run.kinetic_energy[0]
     assert run.kinetic_energy[-1] < 0.5 * run.kinetic_energy[0]
@@ -193,27 +198,27 @@ def test_friction_of_followers_counts_at_the_master():
     arm = arm.replace(dry_friction=friction, gravity=(0, 0, 0))
     for push, moves in ((1.99, False), (2.01, True)):
         tau[follower] = push
-        run = kt.simulate(arm, arm.neutral(), duration=0.1, inputs=kt.Inputs(tau=tau), friction="exact")
+        run = kt.simulate(sticking(arm), arm.neutral(), duration=0.1, inputs=kt.Inputs(tau=tau))
         assert bool(np.any(run.v)) is moves and (run.q[:, follower] == run.q[:, master]).all()
 
 
 def test_the_energy_balance_has_the_force_and_the_work():
     """Held: the force is the load and does no work. Sliding: -tau_c, over the way."""
     model = slider(2.0, dry_friction=3.0)
-    held = kt.simulate(model, duration=0.1, inputs=kt.Inputs(tau=[2.0]), friction="exact").energy_balance
+    held = kt.simulate(sticking(model), duration=0.1, inputs=kt.Inputs(tau=[2.0])).energy_balance
     assert held.others["force.dry friction"] == pytest.approx(-2.0, rel=1e-14) and held.work("dry friction") == 0.0
-    run = kt.simulate(model, v0=[1.0], duration=0.5, friction="exact", record=kt.Record(every=7))
-    balance = run.energy_balance
-    assert (balance.others["force.dry friction"] == -3.0).all()
-    assert balance.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
-    assert np.abs(balance.remainder).max() < 3.0 * 1.0 * 1e-3  # tau_c v h
+    run = kt.simulate(sticking(model), v0=[1.0], duration=0.5, record=kt.Record(every=7))
+    book = run.energy_balance
+    assert (book.others["force.dry friction"] == -3.0).all()
+    assert book.works["dry friction"][:, 0] == pytest.approx(-3.0 * run.q[:, 0], rel=1e-9)
+    assert np.abs(book.remainder).max() < 3.0 * 1.0 * 1e-3  # tau_c v h
 
 
 def test_restored_runs_have_the_same_bits():
     """Stick-slip, saved in the middle: positions, works and forces."""
 
     def make():
-        return kt.Simulation(two_blocks(dry_friction=[F1, F2]), inputs=kt.Inputs(tau=load), friction="exact")
+        return kt.Simulation(sticking(two_blocks(dry_friction=[F1, F2])), inputs=kt.Inputs(tau=load))
 
     sim = make()
     sim.advance(0.7)
@@ -230,13 +235,13 @@ def test_restored_runs_have_the_same_bits():
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive", "implicit_midpoint"])
 def test_other_integrators_are_refused(integrator):
     """By name, with what to do."""
-    with pytest.raises(SimulationError, match=f"friction='exact'.*{integrator}.*semi_implicit"):
-        kt.simulate(slider(), duration=0.1, friction="exact", integrator=integrator)
+    with pytest.raises(SimulationError, match=f"sticking friction of all joints.*{integrator}.*semi_implicit"):
+        kt.simulate(sticking(slider()), duration=0.1, integrator=integrator)
 
 
-def test_unknown_words_are_refused():
-    """With the closest one."""
-    with pytest.raises(SimulationError, match="no friction 'exakt'. Did you mean 'exact'"):
+def test_friction_is_no_option_of_runs():
+    """It is part of the model."""
+    with pytest.raises(ArgumentError, match=r"friction is no option .*constraints.StickingFriction"):
         kt.simulate(slider(), duration=0.1, friction="exakt")
 
 
@@ -244,6 +249,6 @@ def test_events_see_joints_at_rest():
     """Within a step a stuck joint does not move either: no event where it stands."""
     watch = kt.Event(lambda t, q, v: q[0] - 0.1 - 1e-12, name="creeps")
     run = kt.simulate(
-        slider(2.0, dry_friction=3.0), [0.1], duration=0.1, inputs=kt.Inputs(tau=[2.9]), friction="exact", events=watch
+        sticking(slider(2.0, dry_friction=3.0)), [0.1], duration=0.1, inputs=kt.Inputs(tau=[2.9]), events=watch
     )
     assert not run.events

@@ -6,12 +6,23 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import SimulationError, UnknownNameError
+from kinetree.constraints import Lock, PrescribedMotion, StickingFriction
+from kinetree.errors import ConstraintError, ModelError, SimulationError, UnknownNameError
 from kinetree.joints import Polynomial, Prescribed, Prismatic, Revolute, Sinusoid
 from kinetree.surgery.states import StateMap
 
 START = np.array([0.2, 0.6, -0.1, 1.2, 0.3, 0.5, 0.1, 0.0, 0.0])
 SWING = Sinusoid(amplitude=0.4, omega=5.0, offset=0.3)
+
+
+def locking(model, names):
+    """The model with locks on these joints."""
+    return model.with_constraints(*map(Lock, (names,) if isinstance(names, str) else names))
+
+
+def moving(model, name, motion):
+    """The model with a prescribed motion."""
+    return model.with_constraints(PrescribedMotion(name, motion))
 
 
 def arm():
@@ -37,7 +48,7 @@ def test_a_locked_joint_is_at_rest_and_the_others_are_those_of_surgery():
     entries = [whole.v_slice[whole.joint(name)].start for name in locked]
     v = np.array([0.0, 0.3, 0.5, 0.0, -0.4, 1.0, 0.2, 0.0, 0.0])
     v[entries] = 0.0
-    run = kt.simulate(whole, q, v, duration=0.5, locked=locked)
+    run = kt.simulate(locking(whole, locked), q, v, duration=0.5)
     held = kt.surgery.lock(whole, {name: q[k] for name, k in zip(locked, entries, strict=True)})
     to_held = StateMap(whole, held)
     other = kt.simulate(held, to_held.q(q), to_held.v(q, v), duration=0.5, integrator="semi_implicit")
@@ -50,7 +61,7 @@ def test_a_locked_joint_is_at_rest_and_the_others_are_those_of_surgery():
 def test_the_lock_carries_what_inverse_dynamics_asks():
     """The force of the lock is that of the hybrid dynamics with acceleration zero there."""
     model = cart_pole()
-    run = kt.simulate(model, [0.0, 1.0], duration=0.4, locked="rail")
+    run = kt.simulate(locking(model, "rail"), [0.0, 1.0], duration=0.4)
     force = run.energy_balance.others["force.locked joints"]
     for n in (0, 150, 400):
         a, tau = kt.hybrid_dynamics(model, run.q[n], run.v[n], np.zeros(2), np.zeros(2), forward=("pole",))
@@ -65,7 +76,7 @@ def test_quaternions_stay_to_the_bit():
                inertia=np.eye(3))  # fmt: skip
     quaternion = np.array([0.3, -0.7, 0.2, 0.5])
     q = np.append(quaternion / np.linalg.norm(quaternion), 0.4)
-    run = kt.simulate(b.build(), q, duration=0.3, locked=("ball",))
+    run = kt.simulate(locking(b.build(), ("ball",)), q, duration=0.3)
     assert (run.q[:, :4] == q[:4]).all() and np.ptp(run.q[:, 4]) > 0.001
 
 
@@ -74,7 +85,7 @@ def test_a_prescribed_joint_is_the_time_dependent_model(motion):
     """The other joints move as in the model whose joint depends on time, step by step to rounding; the prescribed
     coordinate has the motion's own value and rate, to the bit."""
     model, given = cart_pole(damping=0.2), cart_pole(Prescribed(Prismatic((1, 0, 0)), motion), damping=0.2)
-    run = kt.simulate(model, [0.0, 1.0], duration=1.0, prescribed={"rail": motion})
+    run = kt.simulate(moving(model, "rail", motion), [0.0, 1.0], duration=1.0)
     other = kt.simulate(given, [1.0], duration=1.0, integrator="semi_implicit")
     assert run.q[:, 1] == pytest.approx(other.q[:, 0], abs=1e-11) and run.v[:, 1] == pytest.approx(
         other.v[:, 0], abs=1e-10
@@ -87,7 +98,7 @@ def test_a_prescribed_joint_is_the_time_dependent_model(motion):
 def test_the_force_of_a_prescribed_motion_is_that_of_hybrid_dynamics():
     """At every sample the recorded force and the acceleration of the pole are those of hybrid_aba."""
     model = cart_pole()
-    run = kt.simulate(model, [0.3, 1.0], duration=0.5, prescribed={"rail": SWING})
+    run = kt.simulate(moving(model, "rail", SWING), [0.3, 1.0], duration=0.5)
     for n in (1, 200, 499):
         rate = -0.4 * 25.0 * np.sin(5.0 * run.time[n])
         a, tau = kt.dynamics.hybrid_aba(model, run.q[n], run.v[n], np.zeros(2), [rate, 0.0], forward=("pole",))
@@ -99,11 +110,12 @@ def test_the_drive_of_a_prescribed_joint_overcomes_friction():
     """A mass pushed at 0.5 m/s against 3 N of friction: the drive gives 3 N, friction takes 1.5 W."""
     b = kt.ModelBuilder("mass")
     b.add_body("mass", joint=Prismatic((1, 0, 0)), joint_name="rail", mass=2.0, inertia=np.eye(3), dry_friction=3.0)
-    run = kt.simulate(b.build(), duration=0.5, prescribed={"rail": Polynomial((0.0, 0.5))}, friction="exact")
-    balance = run.energy_balance
-    assert balance.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
-    assert balance.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
-    assert balance.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
+    pushed = moving(b.build(), "rail", Polynomial((0.0, 0.5))).with_constraints(StickingFriction())
+    run = kt.simulate(pushed, duration=0.5)
+    book = run.energy_balance
+    assert book.others["force.prescribed motions"] == pytest.approx(3.0, rel=1e-12)
+    assert book.work("dry friction") == pytest.approx(-0.75, rel=1e-9)
+    assert book.work("prescribed motions") == pytest.approx(0.75, rel=1e-9)
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "dp54", "implicit_midpoint", "bdf2"])
@@ -111,7 +123,7 @@ def test_other_fixed_steps_keep_their_order(integrator):
     """Given motions under any fixed step: the motion of the time-dependent model under the same step, to rounding; the
     force is that of hybrid dynamics, and its work explains the energy."""
     model, given = cart_pole(damping=0.2), cart_pole(Prescribed(Prismatic((1, 0, 0)), SWING), damping=0.2)
-    run = kt.simulate(model, [0.3, 1.0], duration=0.5, prescribed={"rail": SWING}, integrator=integrator)
+    run = kt.simulate(moving(model, "rail", SWING), [0.3, 1.0], duration=0.5, integrator=integrator)
     other = kt.simulate(given, [1.0], duration=0.5, integrator=integrator)
     assert run.q[:, 1] == pytest.approx(other.q[:, 0], abs=1e-12)
     work, same = (x.energy_balance.work("prescribed motions") for x in (run, other))
@@ -129,7 +141,7 @@ def test_locked_under_runge_kutta():
     name = whole.joint_names[3]
     k, q = whole.v_slice[4].start, START.copy()
     v = np.where(np.arange(9) == k, 0.0, 0.5) * (np.arange(9) < 7)
-    run = kt.simulate(whole, q, v, duration=0.3, locked=name, integrator="rk4")
+    run = kt.simulate(locking(whole, name), q, v, duration=0.3, integrator="rk4")
     to_held = StateMap(whole, held := kt.surgery.lock(whole, {name: q[k]}))
     other = kt.simulate(held, to_held.q(q), to_held.v(q, v), duration=0.3, integrator="rk4")
     assert (run.q[:, k] == q[k]).all() and (run.v[:, k] == 0.0).all()
@@ -145,18 +157,18 @@ def test_reduced_steps_say_what_they_do_not_take():
     flat = kt.models.double_pendulum().planar()
     for robot, name, what in ((whole, master, "couplings"), (flat, "elbow", "planar")):
         with pytest.raises(SimulationError, match=what):
-            kt.simulate(robot, duration=0.01, locked=name, integrator="rk4")
-        assert len(kt.simulate(robot, duration=0.01, locked=name, integrator="semi_implicit")) == 11
+            kt.simulate(locking(robot, name), duration=0.01, integrator="rk4")
+        assert len(kt.simulate(locking(robot, name), duration=0.01, integrator="semi_implicit")) == 11
     kick = kt.Event(lambda t, q, v: t - 0.0105, action=lambda t, q, v: (q, v + 1.0), name="kick")
-    run = kt.simulate(model, duration=0.02, locked="rail", integrator="rk4", events=kick)
+    run = kt.simulate(locking(model, "rail"), duration=0.02, integrator="rk4", events=kick)
     assert run.v[-1, 0] == 0.0 == run.q[-1, 0]  # a lock takes what an event gives
 
 
 def test_starts_are_put_right_and_said():
     """A start that is not on the motion, a locked joint that moves: a note each."""
-    run = kt.simulate(cart_pole(), [0.5, 0.0], duration=0.01, prescribed={"rail": SWING})
+    run = kt.simulate(moving(cart_pole(), "rail", SWING), [0.5, 0.0], duration=0.01)
     assert run.q[0, 0] == pytest.approx(0.3) and any("start where it does" in note for note in run.notes)
-    run = kt.simulate(cart_pole(), v0=[1.0, 0.0], duration=0.01, locked=("rail",))
+    run = kt.simulate(locking(cart_pole(), ("rail",)), v0=[1.0, 0.0], duration=0.01)
     assert (run.v[:, 0] == 0.0).all() and any("start at rest" in note for note in run.notes)
 
 
@@ -164,14 +176,14 @@ def test_what_cannot_be_is_refused():
     """Unknown joints, both at once, followers, quaternions, other integrators."""
     model, whole = cart_pole(), arm()
     with pytest.raises(UnknownNameError, match="rial"):
-        kt.simulate(model, duration=0.1, locked=("rial",))
-    with pytest.raises(SimulationError, match="both locked and prescribed"):
-        kt.simulate(model, duration=0.1, locked=("rail",), prescribed={"rail": SWING})
-    with pytest.raises(SimulationError, match="follows joint"):
-        kt.simulate(whole, duration=0.1, locked=(whole.couplings[0].joint,))
-    with pytest.raises(SimulationError, match=r"prescribed\['joint'\]"):
+        locking(model, "rial")
+    with pytest.raises(ConstraintError, match="both locked and prescribed"):
+        moving(locking(model, "rail"), "rail", SWING)
+    with pytest.raises(ConstraintError, match="follows joint"):
+        locking(whole, whole.couplings[0].joint)
+    with pytest.raises(ModelError, match="prescribed motion of 'joint'"):
         top = kt.ModelBuilder("top")
         top.add_body("body", joint=kt.joints.Spherical(), joint_name="joint", mass=1.0, inertia=np.eye(3))
-        kt.simulate(top.build(), duration=0.1, prescribed={"joint": 0.0})
-    with pytest.raises(SimulationError, match="locked.*adaptive.*semi_implicit"):
-        kt.simulate(model, duration=0.1, locked=("rail",), integrator="adaptive")
+        moving(top.build(), "joint", 0.0)
+    with pytest.raises(SimulationError, match="lock of 'rail'.*adaptive.*semi_implicit"):
+        kt.simulate(locking(model, ("rail",)), duration=0.1, integrator="adaptive")

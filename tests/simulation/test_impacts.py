@@ -6,11 +6,17 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree.constraints import HardLimits
 from kinetree.joints import Prismatic
 from kinetree.model import ModelBuilder
 
 DT = 0.01
-STOPS = {"limits": "hard", "restitution": 0.5, "dt": DT}
+STOPS = {"dt": DT}
+
+
+def hard(model, restitution=0.5):
+    """The model with limits that nothing passes."""
+    return model.with_constraints(HardLimits(restitution))
 
 
 def ball(height=1.0):
@@ -42,7 +48,7 @@ def same(one, two):
 def test_rebounds_of_a_ball_are_events():
     """At the times of free fall to rounding, at the stop, with half the speed after each."""
     model, q0 = ball()
-    run = kt.simulate(model, q0, duration=1.2, **STOPS)
+    run = kt.simulate(hard(model), q0, duration=1.2, **STOPS)
     fall = np.sqrt(2.0 / 9.81)
     expected = fall * np.array([1.0, 2.0, 2.5])
     impacts = run.events[:3]
@@ -58,32 +64,32 @@ def test_rebounds_of_a_ball_are_events():
 
 def test_both_stops_are_told_apart():
     """A shuttle at 4 m/s meets the upper one after 0.25 s, and the lower one when it has gone 2 m at half the speed."""
-    run = kt.simulate(shuttle(), [0.0], [4.0], duration=1.5, **STOPS)
+    run = kt.simulate(hard(shuttle()), [0.0], [4.0], duration=1.5, **STOPS)
     assert [(x.joint, x.side) for x in run.events] == [("slide_joint", "upper"), ("slide_joint", "lower")]
     np.testing.assert_allclose([x.time for x in run.events], [0.25, 1.25], rtol=0, atol=1e-12)
 
 
 def test_a_stop_of_a_follower_is_met_by_its_master():
     """The master stands for what moves together: here it stops at half of the follower's limit."""
-    run = kt.simulate(shuttle(coupled=True), [0.0, 0.0], [1.0, 2.0], duration=0.7, **STOPS)
+    run = kt.simulate(hard(shuttle(coupled=True)), [0.0, 0.0], [1.0, 2.0], duration=0.7, **STOPS)
     (impact,) = run.events
     assert (impact.joint, impact.side) == ("slide_joint", "upper")
     np.testing.assert_allclose(impact.q, [0.5, 1.0], rtol=1e-14)
     np.testing.assert_allclose(impact.v_after, [-0.5, -1.0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("restitution", [0.5, {"other_joint": 0.5}])
-def test_a_follower_with_the_only_limit_gives_the_restitution(restitution):
-    """By number or by its name: the master, which has no limit of its own, rebounds with it."""
+@pytest.mark.parametrize("of", [(), "other_joint"])
+def test_a_follower_with_the_only_limit_gives_the_restitution(of):
+    """With all limits or by its name: the master, which has no limit of its own, rebounds with it."""
     model = shuttle(coupled=True).replace(lower={"slide_joint": -np.inf}, upper={"slide_joint": np.inf})
-    run = kt.simulate(model, [0.0, 0.0], [1.0, 2.0], duration=0.7, **STOPS | {"restitution": restitution})
+    run = kt.simulate(model.with_constraints(HardLimits(0.5, of)), [0.0, 0.0], [1.0, 2.0], duration=0.7, **STOPS)
     np.testing.assert_allclose(run.v[-1], [-0.5, -1.0], rtol=1e-12)
 
 
 def test_impacts_stand_between_the_events_of_the_user_in_time():
     """One list."""
     crossing = kt.Event(lambda t, q, v: q[0] - 0.2, name="crossing")
-    run = kt.simulate(shuttle(), [0.0], [4.0], duration=1.5, events=[crossing], **STOPS)
+    run = kt.simulate(hard(shuttle()), [0.0], [4.0], duration=1.5, events=[crossing], **STOPS)
     assert [x.name for x in run.events] == ["crossing", "impact", "crossing", "impact"]
     assert [x.joint for x in run.events] == ["", "slide_joint", "", "slide_joint"]
 
@@ -92,8 +98,8 @@ def test_an_impact_in_the_rest_of_a_step_that_an_event_cuts_is_counted_once():
     """The step is made anew from the event on."""
     event = kt.Event(lambda t, q, v: q[0] - 0.85, name="near")
     settings = STOPS | {"dt": 0.1}  # the step from 0.8 m goes on to the stop and back to 0.9 m
-    run = kt.simulate(shuttle(), [0.0], [4.0], duration=0.4, events=[event], **settings)
-    alone = kt.simulate(shuttle(), [0.0], [4.0], duration=0.4, **settings)
+    run = kt.simulate(hard(shuttle()), [0.0], [4.0], duration=0.4, events=[event], **settings)
+    alone = kt.simulate(hard(shuttle()), [0.0], [4.0], duration=0.4, **settings)
     assert [x.name for x in run.events] == ["near", "impact", "near"] and len(alone.events) == 1
 
 
@@ -103,7 +109,7 @@ def test_events_are_found_between_the_impacts_of_a_step(h):
     model, q0 = ball()
     fall, marks = np.sqrt(2.0 / 9.81), (0.2, 0.1)
     events = [kt.Event(lambda t, q, v, x=x: q[0] - x, name=f"{x}") for x in marks]
-    run = kt.simulate(model, q0, duration=0.75, events=events, **STOPS | {"dt": h})
+    run = kt.simulate(hard(model), q0, duration=0.75, events=events, **STOPS | {"dt": h})
     down = [("0.2", np.sqrt(2.0 * 0.8 / 9.81)), ("0.1", np.sqrt(2.0 * 0.9 / 9.81)), ("impact", fall)]
     speed = 0.5 * 9.81 * fall
     up = [(f"{x}", fall + (speed - np.sqrt(speed**2 - 2.0 * 9.81 * x)) / 9.81) for x in marks[::-1]]
@@ -121,7 +127,7 @@ def test_impacts_are_saved_with_the_run(suffix, tmp_path):
     if suffix == "nc":
         pytest.importorskip("h5netcdf")
     model, q0 = ball()
-    run = kt.simulate(model, q0, duration=1.2, **STOPS)
+    run = kt.simulate(hard(model), q0, duration=1.2, **STOPS)
     path = tmp_path / f"run.{suffix}"
     run.save(path)
     same(kt.Trajectory.load(path).events, run.events)
@@ -130,7 +136,7 @@ def test_impacts_are_saved_with_the_run(suffix, tmp_path):
 def test_a_restored_simulation_has_its_impacts():
     """What happened before a snapshot, and no more; the rest happens again, to the bit."""
     model, q0 = ball()
-    sim = kt.Simulation(model, q0, **STOPS)
+    sim = kt.Simulation(hard(model), q0, **STOPS)
     sim.advance(0.6)
     snapshot = sim.save()
     sim.advance(0.6)
@@ -146,7 +152,7 @@ def test_pieces_steps_and_files_have_the_impacts_and_bits_of_the_whole(tmp_path)
     remembers, the acceleration before it, is part of a snapshot."""
 
     def make():
-        return kt.Simulation(kt.load("arm7"), seed=1, limits="hard", restitution=0.5)
+        return kt.Simulation(kt.load("arm7").with_constraints(kt.constraints.HardLimits(0.5)), seed=1)
 
     whole, steps, other = make(), make(), make()
     whole.advance(0.3)
@@ -174,5 +180,5 @@ def test_rollouts_name_what_they_do_with_limits():
 def test_soft_stops_and_rest_are_no_impacts():
     """A joint that lies on its hard stop, and one that a soft stop turns round."""
     model, _ = ball()
-    assert kt.simulate(model, [0.0], duration=0.1, **STOPS).events == ()
+    assert kt.simulate(hard(model), [0.0], duration=0.1, **STOPS).events == ()
     assert kt.simulate(shuttle(), [0.0], [4.0], duration=0.5, dt=DT).events == ()

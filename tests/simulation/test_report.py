@@ -167,8 +167,9 @@ def test_a_joint_that_rests_on_its_stop_is_no_finding():
     """Put on its soft stop, dropped on it, and on a hard one: no finding, though the stop takes all of the energy in a
     few steps; that it rests there is said."""
     ball = slider(1.0, axis=(0, 0, 1), lower=0.0)
-    for height, settings in ((0.0, {}), (0.1, {}), (0.0, {"limits": "hard"}), (0.1, {"limits": "hard"})):
-        report = kt.simulate(ball, [height], duration=1.0, **settings).report()
+    hard = ball.with_constraints(kt.constraints.HardLimits())
+    for height, model in ((0.0, ball), (0.1, ball), (0.0, hard), (0.1, hard)):
+        report = kt.simulate(model, [height], duration=1.0).report()
         assert report.findings == () and "Nothing is off" in str(report)
         assert report.notes == ("At rest on their stops at the end, by what they bear: 'rail' (lower, 9.81 N).",)
     above = kt.simulate(ball, [5.0], duration=0.1).report()

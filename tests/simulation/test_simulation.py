@@ -145,7 +145,7 @@ def test_the_automatic_integrator_asks_what_is_stiff():
     sprung = limited.replace(stiffness=1.0)
     assert kt.Simulation(sprung).integrator == "rk4"  # stops of 50 rad/s
     assert kt.Simulation(sprung, dt=0.02).integrator == "semi_implicit"
-    assert kt.Simulation(limited, limits="hard").integrator == "semi_implicit"
+    assert kt.Simulation(limited.with_constraints(kt.constraints.HardLimits())).integrator == "semi_implicit"
 
 
 def test_a_snapshot_of_another_run_is_refused_by_what_differs():

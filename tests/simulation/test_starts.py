@@ -55,7 +55,7 @@ def test_coupled_joints_start_inside_the_limits_of_all(limits, first):
     assert any(told in note for note in run.notes)
     assert kt.rollout(model, run.q[0], None, None, 1e-3, steps=2).q.shape == (3, 2)
     for seed in range(5):
-        q = kt.simulate(model, duration=0.01, seed=seed, limits="hard").q[0]
+        q = kt.simulate(model.with_constraints(kt.constraints.HardLimits()), duration=0.01, seed=seed).q[0]
         assert (q >= np.asarray(model.lower) - 1e-15).all() and (q <= np.asarray(model.upper) + 1e-15).all()
 
 
@@ -83,9 +83,10 @@ def test_the_loops_of_cassie_are_what_stops_its_simulation():
     robots = "cmeel.prefix/share/example-robot-data/robots/cassie_description/robots"
     path = importlib.metadata.distribution("example-robot-data").locate_file(f"{robots}/cassie.sdf")
     model = kt.load(path, inertia="project")
-    for limits in ("soft", "hard", "raise"):
+    hard = model.with_constraints(kt.constraints.HardLimits())
+    for robot, limits in ((model, "soft"), (hard, "soft"), (model, "raise")):
         with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
-            kt.simulate(model, duration=0.01, limits=limits)
+            kt.simulate(robot, duration=0.01, limits=limits)
     with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
         kt.rollout(model, model.neutral(), None, None, 1e-3, steps=3)
 
@@ -104,6 +105,6 @@ def test_what_a_run_reaches_on_its_soft_stop_is_a_start(settings):
         assert any("q0 is beyond the limits of 'rail' by 0.0" in note for note in again.notes)
     own = kt.simulate(run.model.replace(lower=0.0), [-0.45], duration=0.01)  # a stop of the model's own: any depth
     assert own.q[-1, 0] > -0.45 and any("beyond the limits of 'rail' by 0.45" in note for note in own.notes)
-    for limits in ("raise", "hard"):
+    for robot, limits in ((model, "raise"), (model.with_constraints(kt.constraints.HardLimits()), "soft")):
         with pytest.raises(LimitError, match="rail"):
-            kt.simulate(model, run.q[deepest], duration=0.01, limits=limits)
+            kt.simulate(robot, run.q[deepest], duration=0.01, limits=limits)

@@ -47,7 +47,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
     --------
     rnea, forward_dynamics
     """
-    refuse_unsupported(model, "rnea")
+    refuse_unsupported(model, "rnea", computed=equalities(model, loops=False))
     tau = method(model, q, v, a, f_ext)
     passive = passive_joint_forces(model, q, v)
     needed = minus(tau, passive)
@@ -86,7 +86,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=
     --------
     aba, inverse_dynamics
     """
-    refuse_unsupported(model, "aba", computed=model.constraints)
+    refuse_unsupported(model, "aba", computed=equalities(model))
     passive = passive_joint_forces(model, q, v)
     force = plus(tau, passive)
     if method is None:
@@ -136,13 +136,20 @@ def step_accelerations(model, q, v, tau, f_ext=None):
     return forward_dynamics(model, q, v, tau, f_ext)
 
 
+def equalities(model, loops=True):
+    """The constraints for which accelerations are solved: all equalities, or those without frames."""
+    return [c for c in model.constraints if c.row_kind == "equality" and (loops or not c.frames)]
+
+
 def refuse_unsupported(model, bare, computed=()):
     """Raise UnsupportedError for physics of the model that is not computed here, instead of leaving it out.
 
     ``bare`` names the algorithm that computes the same of the tree alone; ``computed`` are constraints that the caller
     solves for.
     """
-    names = tuple(name for name in model.unsupported if name not in {str(c) for c in computed})
+    solved = {str(c) for c in computed}
+    given = (str(c) for c in model.constraints if c.time_dependent)
+    names = tuple(name for name in (*model.unsupported, *given) if name not in solved)
     if not names:
         return
     shown = "; ".join(names[:4]) + (f"; ... ({len(names)} in all)" if len(names) > 4 else "")

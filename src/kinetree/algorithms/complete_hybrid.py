@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
+from kinetree.algorithms.complete import COMPLETE, equalities, refuse_unsupported
 from kinetree.algorithms.constrained import eliminated_multipliers, given_accelerations
 from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted, weighted_scales
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
@@ -62,7 +62,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """
-    refuse_unsupported(model, "hybrid_aba")
+    refuse_unsupported(model, "hybrid_aba", computed=equalities(model, loops=False))
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v)
     if model.constraints:

@@ -140,7 +140,8 @@ def _held(name: str, chosen, meaning: str) -> Domain:
 
     def residuals(model, inputs):
         """(constraint, "q" or "v", row, residual), positions first."""
-        kin = Kinematics(model, inputs["q"], inputs["v"])
+        now = model.at(inputs["t"]) if "t" in inputs else model
+        kin = Kinematics(now, inputs["q"], inputs["v"])
         held = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
         found = [(c, "q", n, x) for c in held for n, x in enumerate(c.residual(kin) or ())]
         for c in held:
@@ -159,7 +160,7 @@ def _held(name: str, chosen, meaning: str) -> Domain:
         c, at, n, residual = residuals(model, inputs)[index]
         return c.violation(at, n, float(residual))
 
-    return Domain(name, ("q", "v"), violations, explain, "ConstraintError", meaning)
+    return Domain(name, ("q", "v", "t"), violations, explain, "ConstraintError", meaning)
 
 
 CONSTRAINTS = _held("constraints of joints", lambda c: not c.frames, "q or v breaks a constraint.")

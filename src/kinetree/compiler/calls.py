@@ -8,7 +8,7 @@ from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model, a_truth_value
 from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
-from kinetree.compiler.time_argument import TIME, missing_inputs, takes_time, with_time
+from kinetree.compiler.time_argument import TIME, missing_inputs, needs_time, takes_time, with_time
 from kinetree.native.arrays import as_arrays
 from kinetree.once import made_once, once
 from kinetree.public import place
@@ -65,7 +65,7 @@ class _GeneralCall:
                 a_truth_value(f"{self.spec.name}: {more}", more_too := named.pop(more))
                 if more_too:
                     return _GeneralCall(self.spec.variants[more]).call(model, args, out, named)
-        spec, name = self.with_time if model.time_dependent else self.spec, self.spec.name
+        spec, name = self.with_time if needs_time(self.spec, model) else self.spec, self.spec.name
         if spec is not self.spec and not named and len(args) == len(spec.inputs):
             f = model.functions.get(name)
             if f is not None and not is_interpreted():

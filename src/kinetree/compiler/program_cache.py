@@ -59,20 +59,21 @@ def cached_program(spec, model, present: tuple[str, ...], static: Mapping[str, o
 def _key(spec, model) -> str | None:
     """All code that a trace would run, by content; None if not all of it belongs to the library."""
     elements = tuple(map(type, model.elements))
-    joints = content.key(model.joints, elements, type(model), sources=("kinetree.compiler.tracing",))
+    constraints = tuple(c.code for c in model.constraints)
+    joints = content.key(model.joints, elements, constraints, type(model), sources=("kinetree.compiler.tracing",))
     return f"{joints}/{spec.key}" if joints is not None and spec.key is not None else None
 
 
 def joint_classes(model) -> frozenset:
-    """The code that the joints and force elements of a model are made of: classes, and functions of a user's own.
+    """The code of the joints, force elements and constraints of a model: classes, and functions of a user's own.
 
     The functions themselves are in it, and so stay alive: their place in memory may be part of a joint's repr.
     """
+    parts = (part for i in model.outward() for part in _parts(model.joints[i]))
+    parts = (*parts, *(part for c in model.constraints for part in _parts(c.code[1:])))
     return frozenset(
-        type(part) if _is_ours(type(part)) or isinstance(part, Joint) else _Same(part)
-        for i in model.outward()
-        for part in _parts(model.joints[i])
-    ) | frozenset(map(type, model.elements))
+        type(part) if _is_ours(type(part)) or isinstance(part, Joint) else _Same(part) for part in parts
+    ) | frozenset(map(type, (*model.elements, *model.constraints)))
 
 
 def _is_ours(code) -> bool:

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
 
+from kinetree.algorithms.domain import CONSTRAINTS
 from kinetree.algorithms.spec import Spec
 from kinetree.once import once
 
@@ -33,7 +34,12 @@ def timed(spec: Spec, model) -> Spec:
     spec : Spec
     model : Model
     """
-    return with_time(spec) if model.time_dependent and takes_time(spec) else spec
+    return with_time(spec) if needs_time(spec, model) else spec
+
+
+def needs_time(spec: Spec, model) -> bool:
+    """Whether an algorithm takes the time of this model: joints depend on it, or constraints that it solves for."""
+    return takes_time(spec) and (model.time_dependent or (CONSTRAINTS in spec.domains and model.has_given_motions))
 
 
 def with_time(spec: Spec) -> Spec:
@@ -57,8 +63,11 @@ def at_time(function: Callable) -> Callable:
 def missing_inputs(name: str, model, missing: Sequence[str]) -> str:
     """The message about inputs that are not given."""
     message = f"{name}: missing {', '.join(missing)}"
-    if TIME not in missing or not model.time_dependent:
+    if TIME not in missing:
         return message
+    if not model.time_dependent:
+        given = next(c for c in model.constraints if c.time_dependent)
+        return f"{message}. Model {model.name!r} has a {given}: give the time t [s] as the last of the inputs"
     moving = [model.joint_name(i) for i in model.outward() if model.joints[i].time_dependent]
     joints = f"joint {moving[0]!r} depends" if len(moving) == 1 else f"joints {', '.join(map(repr, moving[:4]))} depend"
     return f"{message}. In model {model.name!r} {joints} on time: give the time t [s] as the last of the inputs"

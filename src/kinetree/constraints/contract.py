@@ -37,6 +37,8 @@ class Constraint:
         The fields that hold names of joints and of frames, or tuples of such.
     number_fields : tuple of str
         The fields that are run-time inputs of kernels; the others are baked into compiled code.
+    verb : str
+        What a joint is whose velocities it gives: "locked".
 
     Notes
     -----
@@ -52,6 +54,7 @@ class Constraint:
     joint_fields: tuple[str, ...] = ("joint",)
     frame_fields: tuple[str, ...] = ()
     number_fields: tuple[str, ...] = ()
+    verb: str = "constrained"
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
@@ -142,6 +145,11 @@ class Constraint:
     def with_numbers(self, values: Sequence) -> Constraint:
         """The same with other numbers, of any scalar type, in the order of ``numbers``."""
         return replace(self, **dict(zip(self.number_fields, values, strict=True)))
+
+    @property
+    def code(self) -> tuple:
+        """The code that its formulas run: the class, then joints and functions among its fields."""
+        return (type(self),)
 
     def structure(self, model) -> tuple:
         """All but names and numbers, hashable: models of equal structure share compiled functions."""

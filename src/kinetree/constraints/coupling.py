@@ -47,6 +47,7 @@ class Coupling(Constraint):
     name: str = ""
 
     joint_fields = ("joint", "master")
+    verb = "coupled"
 
     def __post_init__(self) -> None:
         for what in ("joint", "master"):

@@ -129,6 +129,11 @@ class LoopJoint(Constraint):
         P, S = (Vector3(*values[n : n + 3]) for n in (0, 3))
         return replace(self, X_P=Transform.of(self.X_P.E, P), X_S=Transform.of(self.X_S.E, S))
 
+    @property
+    def code(self) -> tuple:
+        """The class, and the joint."""
+        return type(self), self.joint
+
     def structure(self, model) -> tuple:
         """The joint, the frames and the rotations of both sides."""
         turns = (tuple(x for row in X.E.matrix.rows for x in row) for X in (self.X_P, self.X_S))

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
+from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
+from kinetree.constraints.kinematics import Kinematics
+from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
-from kinetree.errors import DuplicateNameError, ModelError
+from kinetree.constraints.prescribed_motion import PrescribedMotion
+from kinetree.errors import ConstraintError, DuplicateNameError, ModelError
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 
@@ -39,7 +43,7 @@ def register(cls: type[Constraint]) -> type[Constraint]:
     return cls
 
 
-for _cls in (Coupling, LoopJoint):
+for _cls in (Coupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint):
     register(_cls)
 
 
@@ -75,5 +79,24 @@ def checked_constraints(model, constraints: Sequence[Constraint]) -> tuple[Const
                 f"model {model.name!r}: two constraints are named {c.name!r}", kind="constraint", name=c.name
             )
         seen.add(getattr(c, "name", ""))
+    _refuse_twice(model, constraints)
     couplings = resolved([c for c in constraints if isinstance(c, Coupling)])
     return (*couplings, *(c for c in constraints if not isinstance(c, Coupling)))
+
+
+def _refuse_twice(model, constraints: Sequence[Constraint]) -> None:
+    """A velocity is given once."""
+    owner: dict[int, Constraint] = {}
+    for c in sorted(constraints, key=lambda c: not isinstance(c, Coupling)):
+        for k in c.velocity_map(Kinematics(model, ())):
+            first = owner.setdefault(k, c)
+            if first is c or isinstance(c, Coupling):  # couplings are followed to their end
+                continue
+            joint = next(name for name in c.joints if k in Kinematics(model, ()).dofs(name))
+            if isinstance(first, Coupling):
+                raise ConstraintError(
+                    f"joint {joint!r} follows joint {first.master!r}, so it cannot be {c.verb} itself; name "
+                    f"{first.master!r}",
+                    joint=joint,
+                )
+            raise ConstraintError(f"joint {joint!r} is both {first.verb} and {c.verb}", joint=joint)

@@ -293,7 +293,7 @@ def _accumulation(event: Event, t: float, after: float) -> SimulationError:
     return SimulationError(
         f"simulate: event {event.name!r} happens again after {after:.3g} s, at t = {t:.9g} s: its occurrences "
         "accumulate, as bounces of a ball that comes to rest do, and no action can hold it there. For a joint that "
-        "meets a stop, give the joint that limit and use limits='hard', restitution=..., which comes to rest on it; "
+        "meets a stop, give the joint that limit and the model kt.constraints.HardLimits(restitution), where it rests; "
         f"else end the run there, with Event(..., terminal={ACCUMULATION!r}).",
         time=t,
         event=event.name,

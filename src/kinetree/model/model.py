@@ -218,7 +218,7 @@ class Model(JointArrays):
         others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
         closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
         self._set(constraints=(*others, *closed))
-        self._set(unsupported=equipment.unsupported)
+        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind != "equality")))
         check_equipment(self, equipment)
 
         arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
@@ -498,7 +498,9 @@ class Model(JointArrays):
         UnknownNameError
             There is no such kind.
         """
-        return self.replace(equipment=self.equipment.without_forces(*kinds))
+        equalities = tuple(c for c in self.without_loops if c.row_kind == "equality")
+        equipment = self.equipment.without_forces(*kinds)
+        return self.replace(equipment=equipment, constraints=self.without_loops if kinds else equalities)
 
     @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:

@@ -125,6 +125,11 @@ class Tree:
         return sum(c.count(self) for c in self.constraints)
 
     @property
+    def has_given_motions(self) -> bool:
+        """Whether constraints depend on time: then the complete dynamics take it as their last input."""
+        return any(c.time_dependent for c in self.constraints)
+
+    @property
     def constraint_labels(self) -> tuple[str, ...]:
         """The constraint of each row, in the order of the multipliers."""
         return tuple(c.label for c in self.constraints for _ in range(c.count(self)))
@@ -150,7 +155,7 @@ class Tree:
         Tree
             With the same structure and numbers; its joints are ordinary ones, some of which move without freedoms.
         """
-        return self._bound(t, self.joints) if self.time_dependent else self
+        return self._bound(t, self.joints) if self.time_dependent or self.has_given_motions else self
 
     def after(self, dt) -> Tree:
         """Of a tree at a time that a time dt [s] later; itself unless joints depend on time."""

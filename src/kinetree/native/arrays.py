@@ -181,14 +181,16 @@ def explain(spec, model, arrays: Mapping[str, np.ndarray], batch: tuple[int, ...
             return _non_finite(spec, model, name, x)
     for domain in spec.domains:
         names = [name for name in domain.needs if name in arrays]
-        inputs = {name: _entries(np.broadcast_to(arrays[name], (*batch, *spec.shape(name, model)))) for name in names}
+        shapes = {name: spec.shape(name, model) for name in names}
+        wide = {name: np.broadcast_to(arrays[name], (*batch, *shape)) for name, shape in shapes.items()}
+        inputs = {name: _entries(x) if shapes[name] else x for name, x in wide.items()}
         with np.errstate(all="ignore"):  # infinity and NaN are looked for, not warned of
             violations = domain.violations(model, inputs)
         for index, violated in enumerate(violations):
             violated = np.broadcast_to(np.asarray(violated, bool), batch)
             if np.any(violated):
                 state = tuple(int(k) for k in np.argwhere(violated)[0])
-                one = {name: [float(x[state]) for x in values] for name, values in inputs.items()}
+                one = {name: x[state].tolist() for name, x in wide.items()}
                 error = domain.explain(model, one, index)
                 where = f" at batch index {state if len(state) > 1 else state[0]}" if state else ""
                 error.args = (f"{spec.name}{where}: {error.message}",)

@@ -14,7 +14,7 @@ from kinetree.simulation.limits import beyond_stops, check_inside
 INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
 
 
-def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Complete and check the initial state.
 
     Parameters
@@ -29,6 +29,8 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
     seed : int or None
     limits : str
         "ignore" lets the state be outside the limits, "soft" as far as a soft stop may hold a joint.
+    hard : sequence of int
+        Velocity coordinates whose limits are hard: there it must be inside.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         if INITIAL in model.keyframes:
             (q, own_v), whose = model.keyframe(INITIAL), "initial"
             notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
-        q, moved = _inside_limits(model, q, limits)
+        q, moved = _inside_limits(model, q, "" if hard else limits)
         notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in moved]
     elif isinstance(q0, str):
         q, own_v = model.keyframe(q0)
@@ -63,10 +65,10 @@ def initial_state(model, q0, v0, seed, limits: str) -> tuple[np.ndarray, np.ndar
         q_coupled, v_coupled = System(model.without_limits()).function("apply_couplings")(q, v)
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     q, v = q + 0.0, v + 0.0  # no -0.0
+    what = "the initial position" if chosen else "q0"
+    check_inside(model, q, what, only=None if limits == "raise" else hard)
     if limits == "soft":
-        notes += beyond_stops(model, q, "the initial position" if chosen else "q0")
-    elif limits != "ignore":
-        check_inside(model, q, "the initial position" if chosen else "q0")
+        notes += beyond_stops(model, q, what)
     _check_domains(model, q, v)
     return q, v, notes
 

@@ -1,25 +1,22 @@
-"""Exact dry friction, hard stops, locked and prescribed joints, as an element of a simulation."""
+"""Constraints of single joints in a simulation: sticking friction, hard limits, locks and prescribed motions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from kinetree.arguments import number
-from kinetree.errors import KinetreeError, SimulationError
+from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
+from kinetree.errors import SimulationError
 from kinetree.integrators.events import Occurrence
 from kinetree.integrators.given_joints import GivenJoints, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
 from kinetree.integrators.joint_constraints import KINDS, JointLaws
-from kinetree.integrators.methods import one_of
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied
-from kinetree.joints import Prescribed
 from kinetree.model.ranges import position_ranges
 from kinetree.simulation.components import Channel, Element
 from kinetree.simulation.quadrature import accumulated
 
+HANDLED = (StickingFriction, HardLimits, Lock, PrescribedMotion)
 ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", "motions": "prescribed motions"}
 NEAR = 1e-9  # [rad, m, per second] a start that is so close to the prescribed motion is meant to be on it
 
@@ -29,16 +26,8 @@ class JointConstraints(Element):
 
     Parameters
     ----------
-    friction : bool
-        Dry friction of the model holds joints below tau_c, without rounding.
-    stops : bool
-        Position limits are hard stops.
-    restitution : float or mapping of joint name to float
-        Of the stops: 0 comes to rest, 1 keeps the energy.
-    locked : sequence of str
-        Joints that stay where they start.
-    prescribed : mapping of joint name to a function of time
-        Joints that move as told; several coordinates as in `kinetree.joints.Prescribed`.
+    held : sequence of Constraint
+        Those of the model that steps solve for: `HANDLED`.
 
     Notes
     -----
@@ -48,10 +37,10 @@ class JointConstraints(Element):
 
     name = "joints"
 
-    def __init__(self, friction=False, stops=False, restitution=0.0, locked=(), prescribed=None) -> None:
-        self.friction, self.stops, self.restitution = bool(friction), bool(stops), restitution
-        self.locked = (locked,) if isinstance(locked, str) else tuple(locked)
-        self.prescribed = dict(prescribed or {})
+    def __init__(self, held) -> None:
+        self.held = tuple(held)
+        self.friction = any(isinstance(c, StickingFriction) for c in self.held)
+        self.stops = any(isinstance(c, HardLimits) for c in self.held)
         self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
         self._log: list[tuple] = []  # of steps: (time of its end, entries (kind, energies of independent velocities))
         self._step = None
@@ -59,10 +48,8 @@ class JointConstraints(Element):
 
     @property
     def words(self) -> str:
-        """What is asked for, in short."""
-        parts = ["friction='exact'"] * self.friction + ["limits='hard'"] * self.stops
-        parts += ["locked"] * bool(self.locked) + ["prescribed"] * bool(self.prescribed)
-        return ", ".join(parts)
+        """Its constraints, in short."""
+        return ", ".join(map(str, self.held))
 
     @property
     def settings(self) -> str:
@@ -70,15 +57,23 @@ class JointConstraints(Element):
         return f"{self.words} {self._start[self._locked_entries].tolist()}" if self._reduced else self.words
 
     def prepare(self, model):
-        """The model without the friction that is solved for here."""
-        self.laws = joint_laws(model, self)
+        """The model without these constraints, the friction and the limits that are solved for here."""
+        self.laws = joint_laws(model, self.held)
         names = {k: model.joint_name(i) for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
         self._joints = [names[k] for k in self.laws.master]
-        slices = (model.q_slice[model.joint(name)] for name in self.locked)
+        slices = (model.q_index(c.joint) for c in self.held if isinstance(c, Lock))
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
-        if not self.friction or not np.any(model.dry_friction):
+        left = model.replace(constraints=tuple(c for c in model.constraints if not isinstance(c, HANDLED)))
+        sticking = [k for c in self.held if isinstance(c, StickingFriction) for k in c.coordinates(model)]
+        self.hard = [k for c in self.held if isinstance(c, HardLimits) for k in c.coordinates(model)]
+        return left.replace(dry_friction=_changed(left.dry_friction, sticking, 0.0)) if sticking else left
+
+    def without_limits(self, model):
+        """The model without the limits that are hard."""
+        if not self.hard:
             return model
-        return model.replace(dry_friction=0.0)
+        infinite = {"lower": -np.inf, "upper": np.inf, "limit_stiffness": 0.0, "limit_damping": 0.0}
+        return model.replace(**{what: _changed(getattr(model, what), self.hard, x) for what, x in infinite.items()})
 
     def start(self, model, q, v) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """The initial state as the laws want it, with notes on what was changed."""
@@ -189,13 +184,10 @@ class JointConstraints(Element):
         return found
 
 
-def requested(model, friction, limits, restitution, locked, prescribed) -> JointConstraints | None:
-    """The element for the settings of a simulation; None if they ask for nothing of it."""
-    one_of("simulate: friction", friction, ("smooth", "exact"))
-    found = JointConstraints(friction == "exact", limits == "hard", restitution, locked, prescribed)
-    if not found.stops and np.any(np.asarray(restitution if not isinstance(restitution, Mapping) else 1.0)):
-        raise SimulationError(f"simulate: restitution is that of hard stops; limits is {limits!r}, expected 'hard'.")
-    return found if found.words else None
+def requested(model) -> JointConstraints | None:
+    """The element for the constraints of a model; None if there are none for it."""
+    held = [c for c in model.constraints if isinstance(c, HANDLED)]
+    return JointConstraints(held) if held else None
 
 
 def refuse_methods(asked: JointConstraints, integrator: str) -> None:
@@ -203,22 +195,22 @@ def refuse_methods(asked: JointConstraints, integrator: str) -> None:
     if integrator == "semi_implicit" or (integrator != "adaptive" and not (asked.friction or asked.stops)):
         return
     raise SimulationError(
-        f"simulate: {asked.words} is part of fixed steps, friction and stops of integrator 'semi_implicit' alone; "
-        f"integrator {integrator!r} has no such step. Use integrator='semi_implicit'; or friction='smooth', "
-        "limits='soft', kinetree.surgery.lock, a model with kinetree.joints.Prescribed, or an Event.",
+        f"simulate: {asked.words}: locks and prescribed motions are part of fixed steps, hard limits and sticking "
+        f"friction of integrator 'semi_implicit' alone; integrator {integrator!r} has no such step. Use "
+        "integrator='semi_implicit'; or leave these constraints out of model.constraints, with soft stops and rounded "
+        "friction instead, kinetree.surgery.lock, a model with kinetree.joints.Prescribed, or an Event.",
         integrator=integrator,
     )
 
 
-def joint_laws(model, asked: JointConstraints) -> JointLaws:
-    """The laws of a model's independent velocities.
+def _changed(array, entries, value) -> np.ndarray:
+    array = np.array(array, dtype=float)
+    array[entries] = value
+    return array
 
-    Raises
-    ------
-    SimulationError
-        A joint is both locked and prescribed, follows another, or its motion cannot be given; the restitution is not
-        between 0 and 1.
-    """
+
+def joint_laws(model, held) -> JointLaws:
+    """The constraints of a model's independent velocities."""
     follower = {model.joint(c.joint): c for c in model.couplings}
     entries = [k for i in model.outward() if i not in follower
                for k in range(model.v_slice[i].start, model.v_slice[i].stop)]  # fmt: skip
@@ -230,33 +222,34 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
             for n, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
                 position[number[k]] = model.q_slice[i].start + n
     friction, lower, upper, e = np.zeros(ny), np.full(ny, -np.inf), np.full(ny, np.inf), np.zeros(ny)
-    if asked.friction:
-        friction[:] = np.asarray(model.dry_friction, dtype=float)[entries]
-    if asked.stops:
-        restitution = _restitution(model, asked.restitution)
-        e[:] = restitution[entries]
-        lower, upper = (np.where(position < 0, most, x[entries])
-                        for x, most in zip(position_ranges(model), (-np.inf, np.inf), strict=True))  # fmt: skip
+    sticking = [k for c in held if isinstance(c, StickingFriction) for k in c.coordinates(model)]
+    hard = {k: c.restitution for c in held if isinstance(c, HardLimits) for k in c.coordinates(model)}
+    for k in sticking:
+        if k in number:
+            friction[number[k]] = float(model.dry_friction[k])
+    if hard:
+        limits = {what: np.full(model.nv, most) for what, most in (("lower", -np.inf), ("upper", np.inf))}
+        for what, bound in limits.items():
+            bound[list(hard)] = np.asarray(getattr(model, what), dtype=float)[list(hard)]
+        e[:] = [hard.get(k, 0.0) for k in entries]
+        lower, upper = (np.where(position < 0, most, x[entries]) for x, most in zip(
+            position_ranges(model, **limits), (-np.inf, np.inf), strict=True))  # fmt: skip
     rows = []
     for c in model.couplings:
         k, m = model.v_index(c.joint).start, number[model.v_index(c.master).start]
-        if asked.friction:  # of the same sign as the motion of the master, times the way
+        if k in sticking:  # of the same sign as the motion of the master, times the way
             friction[m] += abs(c.ratio) * float(model.dry_friction[k])
-        if asked.stops and model.has_limit(k) and not model.has_limit(entries[m]):
-            e[m] = restitution[k]
+        if k in hard and entries[m] not in hard:
+            e[m] = hard[k]
         rows.append((model.q_index(c.joint).start, model.q_index(c.master).start, k, m, c.ratio, c.offset))
     locked, motion = np.zeros(ny, dtype=bool), [None] * ny
-    for name in asked.locked:
-        i = _own(model, name, follower, "locked")
-        for k in range(model.v_slice[i].start, model.v_slice[i].stop):
-            locked[number[k]] = True
-    for name, f in asked.prescribed.items():
-        i = _own(model, name, follower, "prescribed")
-        for n, f_n in enumerate(_motion(model, i, f)):
-            m = number[model.v_slice[i].start + n]
-            motion[m] = f_n
-            if f_n is not None and locked[m]:
-                raise SimulationError(f"simulate: joint {name!r} is both locked and prescribed.", joint=name)
+    for c in held:
+        if isinstance(c, Lock):
+            slot = model.v_index(c.joint)
+            locked[[number[k] for k in range(slot.start, slot.stop)]] = True
+        elif isinstance(c, PrescribedMotion):
+            for n, f in enumerate(c.functions(model)):
+                motion[number[model.v_index(c.joint).start + n]] = f
     G = None
     if model.couplings:
         G = np.zeros((model.nv, ny))
@@ -266,41 +259,3 @@ def joint_laws(model, asked: JointConstraints) -> JointLaws:
     return JointLaws(G, np.array(entries, dtype=int), position, friction, lower, upper, e, locked, tuple(motion),
                      tuple(rows))  # fmt: skip
 
-
-def _own(model, name: str, follower, what: str) -> int:
-    i = model.joint(name)
-    if i in follower:
-        master = follower[i].master
-        raise SimulationError(
-            f"simulate: joint {name!r} follows joint {master!r}, so it cannot be {what} itself; name {master!r}.",
-            joint=name,
-        )
-    return i
-
-
-def _motion(model, i: int, f) -> tuple:
-    """Functions of time for the coordinates of a joint, None where it is free."""
-    joint, name = model.joints[i], model.joint_name(i)
-    try:
-        whole = Prescribed(joint, f)
-    except KinetreeError as error:
-        raise SimulationError(f"simulate: prescribed[{name!r}]: {error}", joint=name) from error
-    if not whole._is_plain:
-        raise SimulationError(
-            f"simulate: prescribed[{name!r}]: the velocities of {joint!r} are not the rates of its positions; build "
-            "the model with kinetree.joints.Prescribed instead.",
-            joint=name,
-        )
-    return whole.motion
-
-
-def _restitution(model, e) -> np.ndarray:
-    found, expected = np.zeros(model.nv), "a number from 0 (comes to rest) to 1 (keeps the energy)"
-    if not isinstance(e, Mapping):
-        expected += ", or a mapping of joint names to such"
-        found[:] = number("simulate: restitution", e, expected, least=0.0, most=1.0)
-        return found
-    for name, value in e.items():
-        slot, what = model.v_slice[model.joint(name)], f"simulate: restitution[{name!r}]"
-        found[slot] = number(what, value, expected, least=0.0, most=1.0)
-    return found

@@ -22,7 +22,7 @@ def bounded_coordinates(model) -> list[tuple[int, int, int]]:
     return found
 
 
-def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> None:
+def check_inside(model, q: np.ndarray, what: str, time: float | None = None, only=None) -> None:
     """Raise if a coordinate of q is outside its limits.
 
     Parameters
@@ -34,6 +34,8 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> 
         Opens the message: "q0", "the motion".
     time : float, optional
         Time of the state [s].
+    only : sequence of int, optional
+        Velocity coordinates to look at.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None) -> 
         Names the joint, its value and its limits.
     """
     for i, j, k in bounded_coordinates(model):
-        if not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
+        if (only is None or k in only) and not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
             raise _limit_error(model, i, k, float(q[j]), what, time)
 
 

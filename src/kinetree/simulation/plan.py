@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.integrators.methods import Adaptive, integrator_of, one_of
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
@@ -18,12 +19,8 @@ from kinetree.simulation.motors import checked_motors
 from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
 
-LIMITS = ("soft", "ignore", "raise", "hard")
+LIMITS = ("soft", "ignore", "raise")
 PLAIN = {
-    "friction": "smooth",
-    "restitution": 0.0,
-    "locked": (),
-    "prescribed": None,
     "motors": (),
     "events": (),
     "elements": (),
@@ -85,29 +82,29 @@ def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict)
         if kept is not None and kept[0] == key:
             return kept[1]
     found = _plan(model, q0, v0, seed, dt, integrator, limits, **physics)
-    if key is not None:
+    if key is not None and found.constraints is None:
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(
-    given, q0, v0, seed, dt, integrator, limits, friction, restitution, locked, prescribed, motors, events, elements
-) -> Plan:
+def _plan(given, q0, v0, seed, dt, integrator, limits, motors, events, elements) -> Plan:
     one_of("simulate: limits", limits, LIMITS)
     integrator = integrator_of("simulate: integrator", integrator)
-    constraints = requested(given, friction, limits, restitution, locked, prescribed)
+    constraints = requested(given)
     own = () if constraints is None else (constraints,)
     own += (*checked_motors(given, motors), *checked_events(events))
     elements = Elements((*Elements(elements).all, *own))
     model = elements.prepare(given)
-    q, v, notes = initial_state(model, q0, v0, seed, limits)
+    q, v, notes = initial_state(model, q0, v0, seed, limits, () if constraints is None else constraints.hard)
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
+        model = constraints.without_limits(model)
     active, stops = with_soft_stops(model, q) if limits == "soft" else (model.without_limits(), [])
     method, chosen = chosen_method(active, integrator, dt, constraints is not None)
     if constraints is not None:
         refuse_methods(constraints, method.name)
+    refuse_unsupported(active, "aba")
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
     guard = Guard(model) if limits == "raise" else None

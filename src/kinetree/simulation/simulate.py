@@ -26,10 +26,6 @@ def simulate(
     seed: int | None = None,
     progress: bool | None = None,
     limits: str = "soft",
-    friction: str = "smooth",
-    restitution=0.0,
-    locked=(),
-    prescribed=None,
     motors=(),
 ) -> Trajectory:
     """Simulate the motion of a mechanism.
@@ -78,22 +74,12 @@ def simulate(
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
-    limits : {"soft", "ignore", "raise", "hard"}
+    limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
         with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
-        with an error; or hard stops, met by impacts and rested on without penetration ("semi_implicit" only). All but
-        "soft" apply to the model's own stops too.
-    friction : {"smooth", "exact"}
-        Dry friction rounded off below 1e-3 rad/s or m/s, with which a loaded joint creeps; or exactly Coulomb's law:
-        joints below their breakaway load do not move at all ("semi_implicit" only).
-    restitution : float or mapping of joint name to float
-        Of hard stops: 0 for none, 1 for a rebound that loses nothing.
-    locked : sequence of str
-        Joints that stand still (fixed steps only). The energy balance has the forces that this takes.
-    prescribed : mapping of joint name to function of time, optional
-        Joints that move as told (fixed steps only): numbers, `kinetree.joints.Polynomial`, `Sinusoid`, ..., or any
-        callable over scalars; for several coordinates as in `kinetree.joints.Prescribed`. The energy balance has the
-        forces.
+        with an error. All but "soft" apply to the model's own stops too. Limits that nothing passes, friction that
+        sticks, locks and prescribed motions are constraints of the model: ``model.with_constraints(...)`` with
+        `kinetree.constraints.HardLimits`, `StickingFriction`, `Lock`, `PrescribedMotion`.
     motors : sequence of Motor, or "effort_limit"
         Drives between the controller and the joints, see `Motor`; or one for each joint with an effort limit.
 
@@ -147,8 +133,7 @@ def simulate(
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits, friction=friction,
-        restitution=restitution, locked=locked, prescribed=prescribed, motors=motors,
+        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits, motors=motors,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

@@ -10,7 +10,6 @@ from contextlib import suppress
 import numpy as np
 
 from kinetree.arguments import (
-    a_mapping,
     a_method,
     a_model,
     a_number,
@@ -19,7 +18,6 @@ from kinetree.arguments import (
     a_word,
     checked,
     number,
-    some_names,
 )
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.methods import Adaptive, described, is_built_in
@@ -70,7 +68,7 @@ class Simulation:
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
-    limits, friction, restitution, locked, prescribed, motors
+    limits, motors
         As for `simulate`.
 
     Attributes
@@ -104,8 +102,7 @@ class Simulation:
     @checked(
         MOVED,
         model=a_model, integrator=a_method, inputs=an_option(Inputs), record=an_option(Record),
-        checkpoint=an_option(Checkpoint), limits=a_word, friction=a_word, locked=some_names, prescribed=a_mapping,
-        seed=a_seed,
+        checkpoint=an_option(Checkpoint), limits=a_word, seed=a_seed,
     )  # fmt: skip
     def __init__(
         self,
@@ -123,16 +120,11 @@ class Simulation:
         elements=(),
         seed: int | None = None,
         limits: str = "soft",
-        friction: str = "smooth",
-        restitution=0.0,
-        locked=(),
-        prescribed=None,
         motors=(),
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        physics = {"friction": friction, "restitution": restitution, "locked": locked, "prescribed": prescribed}
-        physics |= {"motors": motors, "events": events, "elements": elements}
+        physics = {"motors": motors, "events": events, "elements": elements}
         self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, physics)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._elements, self._method = made.model, made.notes, made.elements, made.method
