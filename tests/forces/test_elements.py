@@ -57,7 +57,8 @@ class Muscle(ForceElement):
         return self.strength * (length * length + 0.2 * rate)
 
 
-KINDS = [*(cls for cls in FORCES.values() if not issubclass(cls, JointForce)), Bushing, Muscle]
+LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
+KINDS = [*LAWS, Bushing, Muscle]
 
 
 def machine(cls, seed=0):

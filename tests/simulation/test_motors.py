@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.errors import SimulationError
+from kinetree.errors import ModelError, SimulationError, UnsupportedError
 from tests.analytic.mechanisms import slider
 
 MASS, RATIO = 2.0, 10.0
@@ -14,8 +14,8 @@ MASS, RATIO = 2.0, 10.0
 
 def test_saturation_and_reflected_inertia():
     """a = r tau_max / (m + r^2 J), whatever more the controller asks; the energy balance has what was refused."""
-    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, rotor_inertia=0.01)
-    run = kt.simulate(slider(MASS), duration=0.5, controller=lambda t, q, v: [7.0], motors=[motor])
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, rotor_inertia=0.01)
+    run = kt.simulate(slider(MASS).with_forces(motor), duration=0.5, controller=lambda t, q, v: [7.0])
     assert run.tau == pytest.approx(3.0) and run.a == pytest.approx(3.0 / (MASS + 1.0))
     assert run.v[-1, 0] == pytest.approx(0.5, rel=1e-12)
     others = run.energy_balance.others
@@ -26,33 +26,33 @@ def test_saturation_and_reflected_inertia():
 
 def test_a_dc_motor_runs_up_exponentially():
     """m dv/dt = r tau_0 (1 - r v / omega_0): v = omega_0 / r (1 - exp(-t / T)), T = m omega_0 / (r^2 tau_0)."""
-    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.5, speed_limit=30.0)
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, torque_limit=0.5, speed_limit=30.0)
     T, h = MASS * 30.0 / (RATIO**2 * 0.5), 1e-3
-    run = kt.simulate(slider(MASS), duration=5.0, dt=h, controller=lambda t, q, v: [100.0], motors=[motor])
+    run = kt.simulate(slider(MASS).with_forces(motor), duration=5.0, dt=h, controller=lambda t, q, v: [100.0])
     assert run.v[:, 0] == pytest.approx(3.0 * -np.expm1(-run.time / T), abs=3.0 * h / T)
     assert run.v.max() <= 3.0
 
 
 def test_the_whole_torque_up_to_the_rated_speed_and_for_braking():
     """Beyond the rated speed the limit falls linearly; against the motion it is always there."""
-    motor = kt.simulation.Motor("x", gear_ratio=-2.0, torque_limit=1.0, speed_limit=10.0, rated_speed=6.0)
+    motor = kt.forces.Motor("x", gear_ratio=-2.0, torque_limit=1.0, speed_limit=10.0, rated_speed=6.0)
     assert motor.range(3.0) == (-2.0, 2.0) and motor.range(4.0) == (-2.0, 1.0) and motor.range(6.0) == (-2.0, 0.0)
     assert motor.range(-4.0) == (-1.0, 2.0)
 
 
 def test_losses_of_the_gear_help_to_brake():
     """The joint gets eta r tau where the motor drives, r tau / eta where it brakes; the shaft has tau at most."""
-    motor = kt.simulation.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, efficiency=0.8)
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, torque_limit=0.3, efficiency=0.8)
     assert motor.range(1.0) == pytest.approx((-3.75, 2.4))
-    run = kt.simulate(slider(MASS), v0=[-1.0], duration=2.0, controller=lambda t, q, v: [9.0], motors=motor)
+    run = kt.simulate(slider(MASS).with_forces(motor), v0=[-1.0], duration=2.0, controller=lambda t, q, v: [9.0])
     shaft = run.energy_balance.others["motor rail: torque"]
     assert shaft == pytest.approx(0.3, rel=1e-12) and {round(float(x), 9) for x in run.tau[:, 0]} == {3.75, 2.4}
 
 
 def test_lag_is_exponential():
     """A step of the command: the force at the samples is 1 - exp(-t / T), exactly, as the command is held."""
-    motor = kt.simulation.Motor("rail", time_constant=0.05)
-    run = kt.simulate(slider(MASS), duration=0.3, controller=lambda t, q, v: [2.0], motors=[motor])
+    motor = kt.forces.Motor("rail", time_constant=0.05)
+    run = kt.simulate(slider(MASS).with_forces(motor), duration=0.3, controller=lambda t, q, v: [2.0])
     assert run.tau[:, 0] == pytest.approx(-2.0 * np.expm1(-run.time / 0.05), abs=1e-12)
 
 
@@ -60,8 +60,8 @@ def test_saved_in_the_middle_of_a_lag():
     """Restored: the same bits, the same log."""
 
     def make():
-        return kt.Simulation(slider(MASS), [0.1], controller=lambda t, q, v: -50.0 * q,
-                             motors=[kt.simulation.Motor("rail", torque_limit=2.0, time_constant=0.02)])  # fmt: skip
+        model = slider(MASS).with_forces(kt.forces.Motor("rail", torque_limit=2.0, time_constant=0.02))
+        return kt.Simulation(model, [0.1], controller=lambda t, q, v: -50.0 * q)
 
     sim = make()
     sim.advance(0.3)
@@ -77,25 +77,25 @@ def test_saved_in_the_middle_of_a_lag():
 
 
 def test_limits_of_the_model_on_request():
-    """motors='effort_limit': forces are those of the model's drives; the report says that they saturate."""
+    """Motors of the effort limits: forces are those of the model's drives; the report says that they saturate."""
     model = slider(MASS).replace(effort_limit=3.0)
-    run = kt.simulate(model, duration=0.5, controller=lambda t, q, v: [7.0 if t > 0.2 else 1.0], motors="effort_limit")
+    model = model.with_forces(*kt.forces.Motor.of_effort_limits(model))
+    run = kt.simulate(model, duration=0.5, controller=lambda t, q, v: [7.0 if t > 0.2 else 1.0])
     assert run.tau.max() == 3.0
     assert any(finding.kind == "saturation" for finding in run.report().findings)
-    assert not kt.simulate(slider(), duration=0.1, motors="effort_limit").energy_balance.others
+    assert kt.forces.Motor.of_effort_limits(slider()) == ()
 
 
 def test_works_with_other_integrators():
     """Motors change forces only: rk4 and adaptive solvers take them; a lag is no function of time and state."""
-    motor = kt.simulation.Motor("rail", torque_limit=3.0)
+    motor = kt.forces.Motor("rail", torque_limit=3.0)
     for integrator in ("rk4", "adaptive"):
-        run = kt.simulate(slider(MASS), duration=0.5, integrator=integrator, motors=motor,
-                          controller=lambda t, q, v: [7.0])  # fmt: skip
+        model = slider(MASS).with_forces(motor)
+        run = kt.simulate(model, duration=0.5, integrator=integrator, controller=lambda t, q, v: [7.0])
         assert run.v[-1, 0] == pytest.approx(0.75, rel=1e-9)
     with pytest.raises(SimulationError, match="time constant"):
-        kt.simulate(slider(), duration=0.1, integrator="adaptive",
-                    motors=kt.simulation.Motor("rail", time_constant=0.1),
-                    controller=lambda t, q, v: [1.0])  # fmt: skip
+        slow = slider().with_forces(kt.forces.Motor("rail", time_constant=0.1))
+        kt.simulate(slow, duration=0.1, integrator="adaptive", controller=lambda t, q, v: [1.0])
 
 
 @pytest.mark.parametrize(
@@ -104,15 +104,33 @@ def test_works_with_other_integrators():
 )
 def test_numbers_that_no_motor_has(settings):
     """Refused by name."""
-    with pytest.raises(SimulationError, match=f"Motor of joint 'x': {next(iter(settings))}"):
-        kt.simulation.Motor("x", **settings)
+    with pytest.raises(ModelError, match=f"Motor of joint 'x': {next(iter(settings))}"):
+        kt.forces.Motor("x", **settings)
 
 
 def test_joints_that_no_motor_drives():
     """A free joint has six velocities; anything but a Motor is refused."""
     b = kt.ModelBuilder("top")
     b.add_body("body", joint=kt.joints.Free(), joint_name="joint", mass=1.0, inertia=np.eye(3))
-    with pytest.raises(SimulationError, match="6 velocities"):
-        kt.simulate(b.build(), duration=0.1, motors=[kt.simulation.Motor("joint")])
-    with pytest.raises(SimulationError, match="expected kinetree.simulation.Motor"):
-        kt.simulate(slider(), duration=0.1, motors=[3.0])
+    with pytest.raises(ModelError, match="6 velocities"):
+        b.build().with_forces(kt.forces.Motor("joint"))
+    with pytest.raises(ModelError, match="3.0 is no force element"):
+        slider().with_forces(3.0)
+
+
+def test_motors_are_data_of_the_model():
+    """Two runs of one model share nothing; algorithms take delivered forces; rollouts refuse what they do not apply."""
+    motor = kt.forces.Motor("rail", torque_limit=2.0, time_constant=0.02)
+    model = slider(MASS).with_forces(motor)
+    assert model.motors == (motor,) and model.laws == () and model.forces == (motor,)
+    command = lambda t, q, v: [1.0]  # noqa: E731
+    one, other = (kt.Simulation(model, [0.0], controller=command) for _ in range(2))
+    one.advance(0.1)
+    other.advance(0.1)
+    assert np.array_equal(one.trajectory().tau, other.trajectory().tau)
+    assert kt.forward_dynamics(model, [0.0], [0.0], [9.0]) == pytest.approx(9.0 / MASS)
+    assert kt.surgery.rename(model, prefix="a_").motors == (
+        kt.forces.Motor("a_rail", torque_limit=2.0, time_constant=0.02),
+    )
+    with pytest.raises(UnsupportedError, match="has motor 'motor rail', which rollouts do not apply"):
+        kt.rollout(model, [[0.0]], [[0.0]], [[1.0]], 1e-3, steps=2)

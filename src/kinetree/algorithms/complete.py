@@ -123,7 +123,7 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
     added = None
-    if model.elements:
+    if model.laws:
         K, D = gauss_newton_slopes(model, q, v)
         force = [f - dt * chained(row, v) for f, row in zip(force, K, strict=True)]
         added = [[dt * (d + dt * k) for d, k in zip(*rows, strict=True)] for rows in zip(D, K, strict=True)]

@@ -48,7 +48,7 @@ def elastic_energy(model, q):
     energy = 0.0
     for _, force, at in joint_forces(model, q):
         energy = energy + force.energy(at)
-    for stored in element_energies(model, q) if model.elements else ():
+    for stored in element_energies(model, q) if model.laws else ():
         energy = energy + stored
     return energy
 

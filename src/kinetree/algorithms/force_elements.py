@@ -135,19 +135,19 @@ def _pulled(graph: Graph, tension: int, row) -> list:
 def element_energies(model, q) -> list:
     """The stored energy of every element [J]."""
     kin = Kinematics(model, q)
-    laws = (differentiated(element) for element in model.elements)
+    laws = (differentiated(element) for element in model.laws)
     return [law.leaves.outer([law.energy], kin)[0] for law in laws]
 
 
 def element_forces(model, q, v) -> list:
     """The joint forces of all elements together [N m or N]."""
-    return _joint_forces(model, Kinematics(model, q, v), model.elements)
+    return _joint_forces(model, Kinematics(model, q, v), model.laws)
 
 
 def dissipative_forces(model, q, v) -> list[list]:
     """Of every element the joint forces that no stored energy explains [N m or N]."""
     kin = Kinematics(model, q, v)
-    return [_joint_forces(model, kin, [element], stored=False) for element in model.elements]
+    return [_joint_forces(model, kin, [element], stored=False) for element in model.laws]
 
 
 def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list:
@@ -170,7 +170,7 @@ def gauss_newton_slopes(model, q, v):
     """
     kin = Kinematics(model, q, v)
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for element in model.elements:
+    for element in model.laws:
         law = differentiated(element)
         for slopes, into in ((law.stiffness, K), (law.damping, D)):
             for rows, hessian in slopes:

@@ -59,7 +59,7 @@ def passive_terms(model, q, v):
             elastic[k] = elastic[k] + f
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
-    if model.elements:
+    if model.laws:
         elastic = plus(elastic, element_forces(model, q, v))
     return elastic, damping, stiffness
 

@@ -56,6 +56,9 @@ class ForceElement:
         Whether the law is stiff near rest at any step.
     beyond_limits : bool
         Whether it acts only outside the position limits of a joint.
+    commanded : bool
+        Whether it delivers a joint force that is commanded from outside, as motors do, instead of a law of positions
+        and velocities: then simulations apply it, and algorithms are given what it delivers.
 
     Notes
     -----
@@ -94,6 +97,7 @@ class ForceElement:
     kinked: bool = False
     stiff_at_rest: bool = False
     beyond_limits: bool = False
+    commanded: bool = False
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)

@@ -9,6 +9,7 @@ from kinetree.forces.contract import ForceElement, JointForce
 from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
 from kinetree.forces.dry_friction import DryFriction
+from kinetree.forces.motor import Motor
 from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
@@ -66,7 +67,7 @@ def check_force(what: str, force: object) -> None:
         )
 
 
-for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar):
+for _cls in (Damping, DryFriction, Spring, SoftStop, PointSpring, CubicTorsionBar, Motor):
     register(_cls)
 
 # Kinds whose parameters are arrays of every model and arguments of ``ModelBuilder.add_body``, in the order in which

@@ -63,7 +63,7 @@ def passive_slopes(model, q, v, stuck=None):
             if stuck is not None and force.stiff_at_rest:
                 slope = slope + stuck[k] * (resting - slope)
             D[k][k] = D[k][k] + slope
-    if model.elements:
+    if model.laws:
         K_elements, D_elements = exact_slopes(model, q, v)
         K = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(K, K_elements, strict=True)]
         D = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(D, D_elements, strict=True)]

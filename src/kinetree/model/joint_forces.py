@@ -59,7 +59,12 @@ def entered_forces(model, forces: Sequence[ForceElement], arrays: Mapping[str, n
 
 def _check_element(model, force: ForceElement) -> None:
     for joint in force.joints:
-        model.joint(joint)
+        i = model.joint(joint)
+        if force.commanded and model.joints[i].nv != 1:
+            raise ModelError(
+                f"{type(force).__name__} of joint {joint!r}: it has {model.joints[i].nv} velocities, expected one.",
+                joint=joint,
+            )
     for frame in force.frames:
         model.frame(frame)
     for number, x in force.numbers().items():
@@ -68,7 +73,8 @@ def _check_element(model, force: ForceElement) -> None:
                 f"force element {force.name!r}: {number} is {x!r}, expected a number, text, or a tuple of numbers",
                 found=x,
             )
-        check.check_finite(f"force element {force.name!r}: {number}", float(x))
+        if not force.commanded:  # motors may be unlimited
+            check.check_finite(f"force element {force.name!r}: {number}", float(x))
 
 
 def check_number_names(model) -> None:

@@ -480,6 +480,20 @@ class Model(JointArrays):
         """
         return self.replace(constraints=(*self.constraints, *constraints))
 
+    def with_forces(self, *forces: ForceElement) -> Model:
+        """A copy with further force elements.
+
+        Parameters
+        ----------
+        *forces : ForceElement
+            See `kinetree.forces`.
+
+        Raises
+        ------
+        ModelError, UnknownNameError, DuplicateNameError
+        """
+        return self.replace(forces=(*self.forces, *forces))
+
     def without_limits(self) -> Model:
         """A copy whose joints have no position limits and no stops."""
         return self.replace(lower=-np.inf, upper=np.inf, limit_stiffness=0.0, limit_damping=0.0)

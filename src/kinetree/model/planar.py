@@ -76,9 +76,9 @@ class PlanarModel(Model):
     __slots__ = ("spatial", "_axes")
 
     def __init__(self, model: Model) -> None:
-        if model.elements:
+        if model.laws:
             raise ModelError(
-                f"model {model.name!r} has force element {model.elements[0].name!r}, whose law is over vectors of "
+                f"model {model.name!r} has force element {model.laws[0].name!r}, whose law is over vectors of "
                 "space; planar models have forces of joints alone. Use the spatial model"
             )
         plane = plane_of(model)

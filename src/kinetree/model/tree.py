@@ -487,6 +487,16 @@ class Tree:
         """The force elements: those of the joints, joint by joint, then all others, `elements`."""
         return (*(force for at_joint in self.joint_forces for force in at_joint), *self.elements)
 
+    @property
+    def laws(self) -> tuple[ForceElement, ...]:
+        """The `elements` whose forces depend on positions and velocities."""
+        return tuple(element for element in self.elements if not element.commanded)
+
+    @property
+    def motors(self) -> tuple[ForceElement, ...]:
+        """The `elements` that deliver commanded joint forces."""
+        return tuple(element for element in self.elements if element.commanded)
+
     def has_limit(self, k: int) -> bool:
         """Whether velocity coordinate k has a lower or an upper position limit."""
         return self._limited[_coordinate("has_limit", k, self.nv)]

@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-from kinetree.simulation.motors import Motor as Motor
 from kinetree.simulation.rollout import Rollout as Rollout
 from kinetree.simulation.snapshot import Snapshot as Snapshot
 
 __all__ = [
-    "Motor",
     "Rollout",
     "Snapshot",
 ]

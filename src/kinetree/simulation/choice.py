@@ -53,7 +53,7 @@ class Stiffness:
         names = [model.joint_name(i) for i in model.outward() for _ in range(model.joints[i].nv)]
         friction = next((force.joint for force in model.forces if force.stiff_at_rest), None)
         springs = any(force.is_spring for force in model.forces)
-        damping = any(not (force.is_spring or force.kinked) for force in model.forces)
+        damping = any(not (force.is_spring or force.kinked or force.commanded) for force in model.forces)
         stops = stops and any(force.beyond_limits for force in model.forces)
         if not springs and (friction is not None or stops or not damping):  # no rate changes what is chosen
             return cls(friction, stops, 0.0, None, 0.0, None)
@@ -68,7 +68,7 @@ class Stiffness:
             for k, stiffness, d in slopes:
                 (contact if force.beyond_limits else K)[k, k] += stiffness
                 D[k, k] += d
-        if model.elements:
+        if model.laws:
             slopes = [gauss_newton_slopes(model, q.tolist(), [0.0] * model.nv) for q in positions]
             others = np.nan_to_num(np.array(slopes, dtype=float), posinf=0.0, neginf=0.0)  # points that coincide
             K, D = K + others[:, 0], D + others[:, 1]

@@ -281,7 +281,7 @@ def _energies(run) -> dict[str, np.ndarray]:
     for _, force, at in joint_forces(model, q):
         if force.energy_channel:
             stored[force.energy_channel] = stored[force.energy_channel] + force.energy(at)
-    for element, energy in zip(model.elements, element_energies(model, q) if model.elements else (), strict=True):
+    for element, energy in zip(model.laws, element_energies(model, q) if model.laws else (), strict=True):
         stored[f"force {element.name}"] = energy
     return found | {name: energy for name, energy in stored.items() if np.any(energy)}
 
@@ -311,9 +311,9 @@ def _passive_channels(run) -> dict[str, Channel]:
 def _element_channels(run) -> dict[str, Channel]:
     """Powers of force elements that no stored energy explains, by velocity coordinate."""
     model, q, v = run.model, list(run.q.T), list(run.v.T)
-    columns = dissipative_forces(model, q, v) if model.elements else ()
+    columns = dissipative_forces(model, q, v) if model.laws else ()
     forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
-    powers = {f"force {e.name}": f * run.v for e, f in zip(model.elements, forces, strict=True)}
+    powers = {f"force {e.name}": f * run.v for e, f in zip(model.laws, forces, strict=True)}
     return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}
 
 
@@ -360,7 +360,7 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
     for i in roots:
         own = model.v_slice[i]
         held = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
-        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held or model.elements:
+        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held or model.laws:
             return None
     weight = np.zeros((len(run), 6))
     gravity = np.array(list(model.gravity), dtype=float)

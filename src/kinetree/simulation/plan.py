@@ -15,13 +15,12 @@ from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import initial_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulation.limits import Guard, with_soft_stops
-from kinetree.simulation.motors import checked_motors
+from kinetree.simulation.motors import Drivetrain
 from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
 
 LIMITS = ("soft", "ignore", "raise")
 PLAIN = {
-    "motors": (),
     "events": (),
     "elements": (),
 }
@@ -76,7 +75,7 @@ def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict)
         The options of `PLAIN`.
     """
     key = None
-    if all(type(x) is type(PLAIN[name]) and x == PLAIN[name] for name, x in physics.items()):
+    if not model.motors and all(type(x) is type(PLAIN[name]) and x == PLAIN[name] for name, x in physics.items()):
         key = (_bytes(q0), _bytes(v0), seed, dt, integrator, limits)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
@@ -87,12 +86,12 @@ def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict)
     return found
 
 
-def _plan(given, q0, v0, seed, dt, integrator, limits, motors, events, elements) -> Plan:
+def _plan(given, q0, v0, seed, dt, integrator, limits, events, elements) -> Plan:
     one_of("simulate: limits", limits, LIMITS)
     integrator = integrator_of("simulate: integrator", integrator)
     constraints = requested(given)
     own = () if constraints is None else (constraints,)
-    own += (*checked_motors(given, motors), *checked_events(events))
+    own += (*map(Drivetrain, given.motors), *checked_events(events))
     elements = Elements((*Elements(elements).all, *own))
     model = elements.prepare(given)
     q, v, notes = initial_state(model, q0, v0, seed, limits, () if constraints is None else constraints.hard)

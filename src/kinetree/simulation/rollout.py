@@ -112,6 +112,12 @@ class Rollout:
     ) -> None:
         if limits not in LIMITS:
             raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
+        if model.motors:
+            raise UnsupportedError(
+                f"rollout: model {model.name!r} has motor {model.motors[0].name!r}, which "
+                "rollouts do not apply: they take delivered joint forces. Take motors out: model.replace(forces=[f for "
+                "f in model.forces if f not in model.motors]); kt.simulate applies them."
+            )
         self.model = self._base = _with_limits(model, limits)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and not self._stiffness.asks_dt:

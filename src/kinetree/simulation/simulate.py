@@ -26,7 +26,6 @@ def simulate(
     seed: int | None = None,
     progress: bool | None = None,
     limits: str = "soft",
-    motors=(),
 ) -> Trajectory:
     """Simulate the motion of a mechanism.
 
@@ -80,8 +79,6 @@ def simulate(
         with an error. All but "soft" apply to the model's own stops too. Limits that nothing passes, friction that
         sticks, locks and prescribed motions are constraints of the model: ``model.with_constraints(...)`` with
         `kinetree.constraints.HardLimits`, `StickingFriction`, `Lock`, `PrescribedMotion`.
-    motors : sequence of Motor, or "effort_limit"
-        Drives between the controller and the joints, see `Motor`; or one for each joint with an effort limit.
 
     Returns
     -------
@@ -133,7 +130,7 @@ def simulate(
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits, motors=motors,
+        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

@@ -68,7 +68,7 @@ class Simulation:
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
-    limits, motors
+    limits
         As for `simulate`.
 
     Attributes
@@ -120,11 +120,10 @@ class Simulation:
         elements=(),
         seed: int | None = None,
         limits: str = "soft",
-        motors=(),
-    ) -> None:
+        ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        physics = {"motors": motors, "events": events, "elements": elements}
+        physics = {"events": events, "elements": elements}
         self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, physics)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._elements, self._method = made.model, made.notes, made.elements, made.method
