@@ -15,6 +15,7 @@ was = state()
 import kinetree
 print(json.dumps({
     "modules": sorted({name.partition(".")[0] for name in set(sys.modules) - before}),
+    "own": sorted(name for name in sys.modules if name.startswith("kinetree")),
     "before": was, "after": state(),
 }))
 """
@@ -38,3 +39,43 @@ def test_import_changes_no_global_state():
     """NumPy's error handling and print options, the warning filters and the recursion limit stay as they were."""
     found = fresh_import()
     assert found["after"] == found["before"]
+
+
+def test_import_loads_nothing_before_it_is_used():
+    """The package and its table of names; what is used is loaded with what it needs, and not everything."""
+    assert fresh_import()["own"] == ["kinetree", "kinetree.public"]
+    loaded = printed("import sys, kinetree as kt; kt.rnea; print(*sys.modules)").split()
+    assert "kinetree.algorithms.rnea" in loaded
+    assert not {"kinetree.simulation.simulate", "kinetree.textbook.aba_variants", "kinetree.io.save"} & set(loaded)
+
+
+def printed(code: str) -> str:
+    """The output of a fresh process."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+FIRST_USES = """
+import inspect, threading
+from concurrent.futures import ThreadPoolExecutor
+import kinetree as kt
+from kinetree.public import CALLS, PLACES, names
+barrier = threading.Barrier(4)
+
+def everything(k):
+    barrier.wait()
+    spaces = sorted({*PLACES, *CALLS}, reverse=k % 2)
+    modules = [kt if space == "kinetree" else getattr(kt, space.partition(".")[2]) for space in spaces]
+    return {(m.__name__, name): id(getattr(m, name)) for m in modules for name in names(m.__name__)}
+
+with ThreadPoolExecutor(4) as pool:
+    found = list(pool.map(everything, range(4)))
+print(all(x == found[0] for x in found), len(found[0]) == sum(len(names(s)) for s in {*PLACES, *CALLS}))
+print(set(dict(inspect.getmembers(kt))) >= set(kt.__all__))
+"""
+
+
+def test_first_uses_from_several_threads_give_one_thing():
+    """All names of all namespaces, looked up by four threads at once: each has one value, and inspect lists them."""
+    assert printed(FIRST_USES).split() == ["True"] * 3
