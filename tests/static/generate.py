@@ -11,9 +11,10 @@ import inspect
 import textwrap
 from pathlib import Path
 
+import kinetree
 from kinetree.public import ALGORITHMS as NAMES
 from kinetree.public import CALLS, NAMESPACES, PLACES, shortened
-from tests.static.source_tree import PACKAGE, module_name, package_files
+from tests.static.source_tree import PACKAGE, ROOT, module_name, package_files
 
 BY_HAND = "Generated: python -m tests.static.generate."
 HEADER = f'''# {BY_HAND}
@@ -144,9 +145,38 @@ def joint_arrays() -> str:
     return head + "\n".join(["from kinetree.model.tree import Tree", "", "class JointArrays(Tree):", *lines, ""])
 
 
+PAGE = """# Names
+
+All public names: about 45 calls in `kinetree` (imported as `kt`), everything else in namespaces. A name that another
+library has for the same (`fk`, `computeJointJacobians`, `mj_step`) is an error that gives ours.
+
+In `kt.compile` an algorithm is one word: `kt.floating_base.jacobian` is "floating_base_jacobian" there,
+`kt.regressors.momentum` is "momentum_regressor", `kt.centroidal.momentum` is "centroidal_momentum"; the others have the
+name of their call. Where several algorithms give one quantity, the call takes `method=`; "mass_matrix:columns" is that
+in `kt.compile`.
+
+| where | contents | names |
+| --- | --- | --- |
+"""
+
+
+def page() -> str:
+    """The text of ``docs/names.md``."""
+    rows = []
+    for name in ("kt", *sorted(NAMESPACES)):
+        module = kinetree if name == "kt" else getattr(kinetree, name)
+        own = [x for x, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+        shown = sorted(x for x in getattr(module, "__all__", own) if not x.startswith("_"))
+        shown = [x for x in shown if name != "kt" or x not in NAMESPACES]
+        about = "the main calls" if name == "kt" else " ".join(inspect.getdoc(module).split("\n\n")[0].split())
+        rows.append(f"| `{name if name == 'kt' else f'kt.{name}'}` | {about} | {', '.join(f'`{x}`' for x in shown)} |")
+    return PAGE + "\n".join(rows) + "\n"
+
+
 def files() -> dict[Path, str]:
     """All generated files and their texts."""
     found = {PACKAGE / "algorithms" / "index.py": index(), PACKAGE / "model" / "joint_arrays.pyi": joint_arrays()}
+    found[ROOT / "docs" / "names.md"] = page()
     for namespace in {*PLACES, *NAMES}:
         file = Path(importlib.import_module(namespace).__file__)
         found[file.with_suffix(".pyi")] = stub(namespace)
