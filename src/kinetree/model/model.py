@@ -12,32 +12,35 @@ import numpy as np
 from kinetree.arguments import a_mapping, a_name, a_random_generator, checked
 from kinetree.constraints import Constraint
 from kinetree.constraints.registry import checked_constraints
-from kinetree.errors import ModelError, ShapeError, unknown_name
+from kinetree.errors import ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
-from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_PARAMETERS
+from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
+from kinetree.model.construction import (
+    checked_arrays,
+    checked_geometry,
+    checked_gravity,
+    checked_tree,
+    snapped_placements,
+)
 from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
-from kinetree.model.joint_forces import check_number_names, entered_forces, joint_forces
+from kinetree.model.joint_forces import check_number_names, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
     numbers_of,
-    radius_of_gyration,
-    snapped,
     snapped_inertia,
 )
-from kinetree.model.parts import Frame, Geometry, Report, numeric
+from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
 from kinetree.model.scalar_model import ScalarModel
-from kinetree.model.topology import check_regular
-from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
+from kinetree.spatial import Inertia, Transform, Vector3
 
 GRAVITY = (0.0, 0.0, -9.81)
-_NOT_NEGATIVE = ("armature", *VELOCITY_PARAMETERS)
 _CHANGEABLE = (
     "name", "gravity", *VELOCITY_ARRAYS, *POSITION_PARAMETERS, "velocity_limit", "effort_limit", "I", "X_T", "report",
     "equipment", "rotors", "constraints", "forces",
@@ -67,12 +70,6 @@ class Model(JointArrays):
         About the body's origin; ``I[0]`` is that of bodies fixed to the world, which no algorithm uses.
     gravity : (3,) array
         In world coordinates [m/s^2].
-    armature : float, (nv,) array or mapping, optional
-        Reflected inertia of the actuator per velocity coordinate, or by joint name [kg m^2 or kg]; zero by default.
-    lower, upper : float, (nv,) array or mapping, optional
-        Position limits [rad or m], for joints with as many positions as velocities; infinite by default.
-    velocity_limit, effort_limit : float, (nv,) array or mapping, optional
-        Limits of the actuators [rad/s or m/s; N m or N]; data that the dynamics do not use.
     frames : sequence of Frame
         Frames besides those of the bodies.
     constraints : sequence of Constraint
@@ -80,7 +77,7 @@ class Model(JointArrays):
     rotors : sequence of GearedRotor
         Of geared drives; ``I`` contains them.
     forces : sequence of ForceElement
-        Besides those that the arrays above give.
+        Besides those that ``parameters`` give.
     geometry : sequence of sequences of Geometry
         Shapes of every body.
     equipment : Equipment, optional
@@ -95,9 +92,12 @@ class Model(JointArrays):
     accept_impossible_inertia : bool
         Accept inertias that no body can have.
     **parameters : float, (nv,) array or mapping, optional
-        Of the forces of joints, per velocity coordinate or by joint name, zero by default: ``damping``, ``stiffness``
-        and others [SI]; ``spring_reference``, per position, neutral by default [rad or m]. See
-        ``ModelBuilder.add_body``. The model has them as arrays, and as elements in ``forces``.
+        Per velocity coordinate or by joint name: ``armature``, the reflected inertia of actuators [kg m^2 or kg], zero
+        by default; ``lower`` and ``upper``, limits of joints with as many positions as velocities [rad or m],
+        ``velocity_limit`` [rad/s or m/s] and ``effort_limit`` [N m or N] of actuators, which the dynamics do not use,
+        infinite by default; those of the forces of joints, ``damping``, ``stiffness`` and others [SI], zero by default.
+        Per position: ``spring_reference`` [rad or m], neutral by default. See `ModelBuilder.add_body`. The model has
+        them as arrays, those of forces as elements in ``forces``, too.
 
     Attributes
     ----------
@@ -166,11 +166,6 @@ class Model(JointArrays):
         X_T: Sequence[Transform],
         I: Sequence[Inertia],
         gravity=GRAVITY,
-        armature=None,
-        lower=None,
-        upper=None,
-        velocity_limit=None,
-        effort_limit=None,
         frames: Sequence[Frame] = (),
         constraints: Sequence[Constraint] = (),
         rotors: Sequence[GearedRotor] = (),
@@ -184,33 +179,13 @@ class Model(JointArrays):
         accept_impossible_inertia: bool = False,
         **parameters,
     ) -> None:
-        for what in parameters:
-            if what not in PARAMETERS:
-                raise unknown_name("parameter", what, PARAMETERS, f"model {name!r}")
         equipment = equipment or Equipment()
-        parent = tuple(int(p) for p in parent)
-        check_regular(parent)
-        nb = len(parent)
-        given = {"body_names": body_names, "joint_names": (None, *joint_names), "joints": joints, "X_T": X_T, "I": I}
-        for what, values in given.items():
-            if len(values) != nb:
-                raise ShapeError(f"model {name!r}: {what} has {len(values)} entries, expected {nb}, as many as parent")
-        check.check_names("body", body_names, name)
-        check.check_names("joint", joint_names, name)
-        for i in range(1, nb):
-            check.check_joint(f"joint {joint_names[i - 1]!r}", joints[i])
-            check.check_placement(f"placement of joint {joint_names[i - 1]!r}", X_T[i])
-            if not accept_impossible_inertia:
-                check.check_spatial_inertia(f"body {body_names[i]!r}", I[i])
+        possible = not accept_impossible_inertia
+        parent = checked_tree(name, parent, body_names, joint_names, joints, X_T, I, possible)
         self._set_structure(
-            name=str(name),
-            body_names=tuple(body_names),
-            joint_names=tuple(joint_names),
-            parent=parent,
-            joints=(None, *joints[1:]),
-            frames=_all_frames(tuple(body_names), frames),
-            welded=welded or {},
-        )
+            name=str(name), body_names=tuple(body_names), joint_names=tuple(joint_names), parent=parent,
+            joints=(None, *joints[1:]), frames=_all_frames(tuple(body_names), frames), welded=welded or {},
+        )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
         loops = [c for c in constraints if isinstance(c, LoopJoint)]
         if loops:
@@ -221,71 +196,26 @@ class Model(JointArrays):
         self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind != "equality")))
         check_equipment(self, equipment)
 
-        arrays = {what: check.per_velocity(what, value, self, default) for what, value, default in (
-            ("armature", armature, 0.0), ("lower", lower, -np.inf), ("upper", upper, np.inf),
-            ("velocity_limit", velocity_limit, np.inf), ("effort_limit", effort_limit, np.inf),
-            *((what, parameters.get(what), 0.0) for what in VELOCITY_PARAMETERS),
-        )}  # fmt: skip
-        for what in POSITION_PARAMETERS:
-            arrays[what] = check.per_position(what, parameters.get(what), self, self._joint_neutral())
-        elements = entered_forces(self, forces, arrays)
-        labels = self.velocity_labels
-        for what in _NOT_NEGATIVE:
-            check.check_not_negative(what.replace("_", " "), labels, arrays[what])
-        check.check_limits(labels, arrays["lower"], arrays["upper"])
-        for what in ("velocity_limit", "effort_limit"):
-            if np.any(np.isnan(arrays[what])) or np.any(arrays[what] < 0.0):
-                k = int(np.argmax(~(arrays[what] >= 0.0)))
-                raise ModelError(f"joint {labels[k]!r}: {what.replace('_', ' ')} is {arrays[what][k]}, expected >= 0")
-        self._refuse_limits_off_vector_joints(arrays["lower"], arrays["upper"])
-        for array in arrays.values():
-            array.setflags(write=False)
-
-        gravity = numeric(f"model {name!r}: gravity", gravity)
-        if gravity.shape != (3,):
-            raise ShapeError(
-                f"model {name!r}: gravity has shape {gravity.shape}, expected (3,): a world vector [m/s^2]",
-                gravity=gravity,
-            )
-        gravity = tuple(gravity.tolist())
-        check.check_finite(f"model {name!r}: gravity", gravity, "m/s^2")
+        arrays, elements = checked_arrays(self, forces, parameters)
         inertias = tuple(snapped_inertia(body) for body in I)
         self._set(
-            X_T=(Transform.identity(), *(self._snapped_placement(i, X_T[i], inertias) for i in self.outward())),
+            X_T=snapped_placements(self, X_T, inertias),
             I=inertias,
-            gravity=Vector3(*(snapped(x, max(map(abs, gravity))) for x in gravity)),
-            geometry=tuple(map(tuple, geometry)) if geometry is not None else ((),) * nb,
+            gravity=checked_gravity(name, gravity),
+            geometry=checked_geometry(name, geometry, len(parent)),
             equipment=equipment,
             report=report if report is not None else Report(),
             source=source,
             source_options=None if source_options is None else MappingProxyType(dict(source_options)),
             accept_impossible_inertia=bool(accept_impossible_inertia),
-            functions={},
-            _reframed=None,
-            _numbers=None,
             _limited=tuple(bool(x) for x in np.isfinite(arrays["lower"]) | np.isfinite(arrays["upper"])),
             **arrays,
         )
-        self._set(rotors=checked_rotors(self, rotors, possible=not accept_impossible_inertia))
+        self._set(functions={}, _reframed=None, _numbers=None)
+        self._set(rotors=checked_rotors(self, rotors, possible=possible))
         self._set(joint_forces=joint_forces(self), elements=elements)
         check_number_names(self)
-        if len(self.geometry) != nb:
-            raise ShapeError(f"model {name!r}: geometry has {len(self.geometry)} entries, expected {nb}, one per body")
         check.check_moving_inertia(self)
-
-    def _snapped_placement(self, i: int, X: Transform, inertias: Sequence[Inertia]) -> Transform:
-        size = max(*map(abs, X.r), radius_of_gyration(inertias[i]), radius_of_gyration(inertias[self.parent[i]]))
-        return Transform(rotation_from_matrix(X.E.matrix), Vector3(*(snapped(x, size) for x in X.r)))
-
-    def _refuse_limits_off_vector_joints(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        for i in self.outward():
-            joint, k = self.joints[i], self.v_slice[i]
-            if joint.nq != joint.nv and (np.any(np.isfinite(lower[k])) or np.any(np.isfinite(upper[k]))):
-                raise ModelError(
-                    f"joint {self.joint_name(i)!r} ({joint!r}) has limits, but its positions (nq={joint.nq}) are not "
-                    f"one per velocity (nv={joint.nv}), so they limit nothing; remove lower and upper",
-                    joint=self.joint_name(i),
-                )
 
     # Equipment -------------------------------------------------------------------------------------------------------
 
