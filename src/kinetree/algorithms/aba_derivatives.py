@@ -44,7 +44,7 @@ from kinetree.spatial.columns import JointVector
     inputs="q v tau",
     optional="f_ext",
     outputs="da_dq da_dv da_dtau",
-    symbols={"f_ext": "; held constant there."},
+    symbols={"f_ext": "; constant there."},
     raises="SingularityError",
 )
 def aba_derivatives(model, q, v, tau, f_ext=None):

@@ -148,11 +148,11 @@ class _Pieces:
                 force = force - X_0[i] @ model.algebra.external(f_ext[i])
             T, T_a = force_basis(model.algebra, S)
             armature = [float(x) for x in model.armature[model.v_slice[i]]]
-            driven = [(T_k, x**0.5) for T_k, x in zip(T_a, armature, strict=True) if x > 0.0]
+            weighted = [(T_k, x**0.5) for T_k, x in zip(T_a, armature, strict=True) if x > 0.0]
             self.X[i], self.S[i] = X.matrix(), self.columns(S)
             self.c[i] = self.vector(joint.bias(q_i, v_i) + V[i].cross(V_J))
-            self.P[i] = self.columns(Columns([*T, *(T_k * x for T_k, x in driven)], T.kind))
-            self.E[i] = np.array([0.0] * len(T) + [1.0] * len(driven))
+            self.P[i] = self.columns(Columns([*T, *(T_k * x for T_k, x in weighted)], T.kind))
+            self.E[i] = np.array([0.0] * len(T) + [1.0] * len(weighted))
             self.active[i] = self.vector(T_a @ model.v_of(i, tau))
             self.I[i], self.p[i] = model.I[i].matrix(), self.vector(force)
         self.tau = [np.asarray(x) for x in tau]

@@ -68,8 +68,8 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
     if model.constraints:
         found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
         return found if multipliers else found[:2]
-    driven = plus(tau, passive)
-    a_all, tau_all = method(model, q, v, driven, a, f_ext, forward=fd)
+    force = plus(tau, passive)
+    a_all, tau_all = method(model, q, v, force, a, f_ext, forward=fd)
     tau_all = minus(tau_all, passive)
     found = a_all, _given(model, tau_all, tau, fd)
     return (*found, []) if multipliers else found

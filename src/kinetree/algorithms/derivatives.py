@@ -37,7 +37,7 @@ from kinetree.spatial import Columns
 
 
 @algorithm(
-    inputs="q v a", optional="f_ext", outputs="dtau_dq dtau_dv dtau_da", symbols={"f_ext": "; held constant there."}
+    inputs="q v a", optional="f_ext", outputs="dtau_dq dtau_dv dtau_da", symbols={"f_ext": "; constant there."}
 )
 def rnea_derivatives(model, q, v, a, f_ext=None):
     r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.

@@ -135,16 +135,16 @@ LIMITS = Domain(
 )
 
 
-def _held(name: str, chosen, meaning: str) -> Domain:
+def _satisfied(name: str, chosen, meaning: str) -> Domain:
     """The condition that positions and velocities obey some of the equalities."""
 
     def residuals(model, inputs):
         """(constraint, "q" or "v", row, residual), positions first."""
         now = model.at(inputs["t"]) if "t" in inputs else model
         kin = Kinematics(now, inputs["q"], inputs["v"])
-        held = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
-        found = [(c, "q", n, x) for c in held for n, x in enumerate(c.residual(kin) or ())]
-        for c in held:
+        equalities = [c for c in model.constraints if c.row_kind == "equality" and chosen(c)]
+        found = [(c, "q", n, x) for c in equalities for n, x in enumerate(c.residual(kin) or ())]
+        for c in equalities:
             rates = c.given_rates(kin)
             for n, row in enumerate(c.rows(kin)):
                 rate = 0.0
@@ -163,8 +163,8 @@ def _held(name: str, chosen, meaning: str) -> Domain:
     return Domain(name, ("q", "v", "t"), violations, explain, "ConstraintError", meaning)
 
 
-CONSTRAINTS = _held("constraints of joints", lambda c: not c.frames, "q or v breaks a constraint.")
-CLOSED_LOOPS = _held("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
+CONSTRAINTS = _satisfied("constraints of joints", lambda c: not c.frames, "q or v breaks a constraint.")
+CLOSED_LOOPS = _satisfied("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
 
 
 def _central_pivots(model):

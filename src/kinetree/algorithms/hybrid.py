@@ -59,7 +59,7 @@ def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
 
     Examples
     --------
-    The elbow is driven at a known acceleration, the shoulder swings freely:
+    The elbow has a known acceleration, the shoulder swings freely:
 
     >>> import kinetree as kt, numpy as np
     >>> arm, zero = kt.models.double_pendulum(), np.zeros(2)

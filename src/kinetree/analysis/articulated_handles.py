@@ -23,7 +23,7 @@ Inertia = namedtuple("Inertia", ("IA", "pA"))
 def articulated_inverse_inertia(
     model, q, v=None, tau=None, f_ext=None, *, handles, bodies=None, method: str = "projection"
 ) -> InverseInertia:
-    r"""Inverse inertia and bias acceleration of a mechanism, or of a part of it, as felt at some frames.
+    r"""Inverse inertia and bias acceleration of a mechanism, or of a part of it, about some frames.
 
     .. math:: a = \Phi^A f + b^A
 
@@ -88,7 +88,7 @@ def articulated_inverse_inertia(
 def articulated_inertia(
     model, q, v=None, tau=None, f_ext=None, *, handles, bodies=None, method: str = "projection"
 ) -> Inertia:
-    r"""Articulated-body inertia and bias force of a mechanism, or of a part of it, as felt at some frames.
+    r"""Articulated-body inertia and bias force of a mechanism, or of a part of it, about some frames.
 
     .. math:: f = I^A a + p^A
 

@@ -89,7 +89,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hung:
+class PlacedBody:
     """A body in its place in a tree.
 
     Parameters
@@ -111,7 +111,7 @@ class Hung:
     Y: Transform
 
 
-def hang(tree: SpanningTree, links: Mapping[str, Link]) -> list[Hung]:
+def placed_bodies(tree: SpanningTree, links: Mapping[str, Link]) -> list[PlacedBody]:
     """Every moving body of a tree in its place, parents first.
 
     Parameters
@@ -133,7 +133,7 @@ def hang(tree: SpanningTree, links: Mapping[str, Link]) -> list[Hung]:
         here, there = (link.X_S, link.X_P) if turned else (link.X_P, link.X_S)
         joint = reversed_joint(link.joint) if turned else link.joint
         new[body] = there
-        placed.append(Hung(body, parent, name, joint, here @ new[parent].inverse(), there))
+        placed.append(PlacedBody(body, parent, name, joint, here @ new[parent].inverse(), there))
     return placed
 
 
@@ -381,18 +381,18 @@ class MechanismBuilder:
         )  # fmt: skip
         builder.report = self._checker.report
         Y = {WORLD: Transform.identity()}
-        for hung in hang(tree, self._links):
-            inertia, geometry = self._bodies[hung.body]
-            Y[hung.body], back = hung.Y, hung.Y.inverse()
-            same = is_identity(hung.Y)
-            builder._bodies[hung.body] = AddedBody(
-                hung.body, hung.parent, hung.joint, hung.joint_name, hung.X_T, hung.Y @ inertia,
-                dict(self._links[hung.joint_name].data),
+        for x in placed_bodies(tree, self._links):
+            inertia, geometry = self._bodies[x.body]
+            Y[x.body], back = x.Y, x.Y.inverse()
+            same = is_identity(x.Y)
+            builder._bodies[x.body] = AddedBody(
+                x.body, x.parent, x.joint, x.joint_name, x.X_T, x.Y @ inertia,
+                dict(self._links[x.joint_name].data),
                 geometry if same else [shape.seen_from(back) for shape in geometry],
             )  # fmt: skip
-            builder._joint_names[hung.joint_name] = hung.body
+            builder._joint_names[x.joint_name] = x.body
             if not same:
-                builder.add_frame(hung.body, hung.body, back)
+                builder.add_frame(x.body, x.body, back)
         for name, (body, X) in self._frames.items():
             if body not in Y:
                 raise unknown_name("body", body, Y, f"model {self.name!r} (frame {name!r})")
@@ -405,7 +405,7 @@ class MechanismBuilder:
         for name in tree.chords:
             for what in ACTUATOR_LIMITS:
                 if what in self._links[name].data:
-                    builder.note("info", f"joint {name!r}", f"closes a loop, where {what} is not held")
+                    builder.note("info", f"joint {name!r}", f"closes a loop, where {what} is not kept")
         return builder.build(merge_fixed=merge_fixed)
 
     def _tree(self, graph: MechanismGraph, chords: Iterable[str], keep: Iterable[str], order: str) -> SpanningTree:

@@ -75,7 +75,7 @@ class Model(JointArrays):
     constraints : sequence of Constraint
         See `kinetree.constraints`.
     rotors : sequence of GearedRotor
-        Of geared drives; ``I`` contains them.
+        Geared rotors; ``I`` contains them.
     forces : sequence of ForceElement
         Besides those that ``parameters`` give.
     geometry : sequence of sequences of Geometry

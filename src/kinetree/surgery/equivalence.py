@@ -36,20 +36,20 @@ class Simplification:
     Parameters
     ----------
     before, after : Model
-    moved : mapping of str to mapping
-        From joints to what their bodies gave up: names of moments and their values [kg, kg m, kg m^2], in axes in which
-        the joint is canonical (z along the axis of a revolute joint).
+    regrouped : mapping of str to mapping
+        From joints to the parts regrouped from their bodies: names of moments and their values [kg, kg m, kg m^2], in
+        axes in which the joint is canonical (z along the axis of a revolute joint).
     zeros_before, zeros_after : int
         Parameters of all bodies that are zero in these axes.
 
     Notes
     -----
-    ``operations()`` counts what is saved.
+    ``operations()`` counts the savings.
     """
 
     before: Model
     after: Model
-    moved: Mapping[str, Mapping[str, float]] = field(repr=False)
+    regrouped: Mapping[str, Mapping[str, float]] = field(repr=False)
     zeros_before: int
     zeros_after: int
 
@@ -76,7 +76,7 @@ class Simplification:
     def __str__(self) -> str:
         all_of_them = 10 * (self.before.nb - 1)
         lines = [f"{self.zeros_before} of {all_of_them} inertial parameters were zero, {self.zeros_after} are now"]
-        for joint, parts in self.moved.items():
+        for joint, parts in self.regrouped.items():
             lines.append(f"joint {joint!r}: {', '.join(f'{name} {x:.6g}' for name, x in parts.items())}")
         return "\n".join(lines)
 
@@ -131,7 +131,7 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
     own = [turn[i] @ I for i, I in enumerate(model.I)]
     regroupable = [(), *(joint.regroupable for _, joint in canonical[1:])]
     zeros_before = sum(_zeros(I, form) for I in own[1:])
-    moved, changed = {}, set()
+    regrouped, changed = {}, set()
     for i in model.inward():
         p = model.parent[i]
         delta = _regroupable_part(own[i], regroupable[i], form)
@@ -149,17 +149,17 @@ def simplify_inertias(model: Model, *, form: str = "inertia") -> tuple[Model, Si
             changed.add(p)
         own[i] = rest
         changed.add(i)
-        moved[model.joint_name(i)] = parts
-    if not moved:
+        regrouped[model.joint_name(i)] = parts
+    if not regrouped:
         return model, Simplification(model, model, {}, zeros_before, zeros_before)
-    message = f"inertias of {len(moved)} bodies are simplified: they move the same, and are not those of the bodies"
+    message = f"inertias of {len(regrouped)} bodies are simplified: they move the same, and are not those of the bodies"
     made = Model(**{
         **model._arguments(),
         "I": tuple(turn[i].inverse_apply(own[i]) if i in changed else I for i, I in enumerate(model.I)),
         "report": model.report.with_entry("info", "simplify_inertias", message),
         "accept_impossible_inertia": True,
     })  # fmt: skip
-    return made, Simplification(model, made, moved, zeros_before, sum(_zeros(I, form) for I in own[1:]))
+    return made, Simplification(model, made, regrouped, zeros_before, sum(_zeros(I, form) for I in own[1:]))
 
 
 def _moments(I: Inertia) -> tuple:

@@ -14,7 +14,7 @@ KIND = "rotor"  # in messages
 Note = tuple[str, str]  # level and message
 
 
-def moved(gears: Iterable[Gear], stator: str, to: str, X: Transform, but: Collection[str] = ()) -> list[Gear]:
+def shifted(gears: Iterable[Gear], stator: str, to: str, X: Transform, but: Collection[str] = ()) -> list[Gear]:
     """The rotors in a body given to another one, X from its coordinates to those of the other; not those of joints."""
     return [
         (joint, to, rotor.seen_from(X)) if on == stator and joint not in but else (joint, on, rotor)

@@ -76,7 +76,7 @@ class ModelEditor(ModelBuilder):
             self._frames[frame] = (parent, self._frames[frame][1] @ X)
         self._lock_gears(body.joint_name, "its joint stands still")
         self._drop_forces("lock", (), (body.joint_name,))
-        self._gears = gears.moved(self._gears, name, parent, X.inverse())
+        self._gears = gears.shifted(self._gears, name, parent, X.inverse())
         del self._joint_names[body.joint_name]
         self._welded[body.joint_name] = name
 
@@ -84,7 +84,7 @@ class ModelEditor(ModelBuilder):
         """Give a body other coordinates, Y from the old to the new; its joint's place is left to the caller."""
         body, back = self._bodies[name], Y.inverse()
         body.inertia = Y @ body.inertia
-        self._gears = gears.moved(self._gears, name, name, Y)
+        self._gears = gears.shifted(self._gears, name, name, Y)
         body.geometry = [shape.seen_from(back) for shape in body.geometry]
         for child in self._bodies.values():
             if child.parent == name:
@@ -113,7 +113,7 @@ class ModelEditor(ModelBuilder):
             self._frames[frame] = (name, self._frames[frame][1] @ back)
         self._frames.pop(name, None)
         free = {j for j in self._joint_names if self._root_of(self._joint_names[j]) not in {b.name for b in carried}}
-        self._gears = gears.moved(self._gears, WORLD, name, X, free)
+        self._gears = gears.shifted(self._gears, WORLD, name, X, free)
         for body in carried:
             body.parent, body.X = name, body.X @ back
 

@@ -13,7 +13,7 @@ from kinetree.model import Keyframe, Model
 from kinetree.model.equipment import LoopJoint
 from kinetree.model.gears import gears_of_joint
 from kinetree.model.graph import MechanismGraph, named_loops
-from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, hang, is_identity
+from kinetree.model.mechanism import ACTUATOR_LIMITS, LOOP_DATA, Link, acyclic, is_identity, placed_bodies
 from kinetree.model.spanning import SpanningTree
 from kinetree.spatial import Transform
 from kinetree.surgery.model_editor import ModelEditor
@@ -105,17 +105,17 @@ def retree(
     _forget(editor, model, closed, unsupported)
     softness = [name for name in opened if closing[name].softness is not None]
     for name in softness:
-        editor.note("info", f"joint {name!r}", "is a joint of the tree now, exact; its softness is not held")
-    moved = hang(tree, links)
-    for hung in moved:
-        if not is_identity(hung.Y):
-            editor.reframe(hung.body, hung.Y)
-    for hung in moved:
-        body = editor._bodies[hung.body]
-        body.parent, body.joint, body.joint_name, body.X = hung.parent, hung.joint, hung.joint_name, hung.X_T
-        body.data = dict(links[hung.joint_name].data)
-    editor._joint_names = {hung.joint_name: hung.body for hung in moved}
-    editor._bodies = {hung.body: editor._bodies[hung.body] for hung in moved}
+        editor.note("info", f"joint {name!r}", "is a joint of the tree now, exact; its softness is not kept")
+    placed = placed_bodies(tree, links)
+    for x in placed:
+        if not is_identity(x.Y):
+            editor.reframe(x.body, x.Y)
+    for x in placed:
+        body = editor._bodies[x.body]
+        body.parent, body.joint, body.joint_name, body.X = x.parent, x.joint, x.joint_name, x.X_T
+        body.data = dict(links[x.joint_name].data)
+    editor._joint_names = {x.joint_name: x.body for x in placed}
+    editor._bodies = {x.body: editor._bodies[x.body] for x in placed}
     left = tuple(loop for loop in editor.equipment.loops if not any(loop is closing[name] for name in opened))
     editor.equipment = dataclasses.replace(editor.equipment, loops=(*left, *records.values()), keyframes=())
     return _with_keyframes(model, editor.result(), keyframes)
@@ -165,9 +165,9 @@ def _record(editor: ModelEditor, link: Link, model: Model, unsupported: str) -> 
     if lost := link.only_in_tree:
         if unsupported == "raise":
             link.as_loop()
-        editor.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not held")
+        editor.note("dropped", f"joint {link.name!r}", f"closes a loop, where {', '.join(lost)} is not kept")
     if given := [what for what in ACTUATOR_LIMITS if what in link.data]:
-        editor.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not held")
+        editor.note("info", f"joint {link.name!r}", f"closes a loop, where {', '.join(given)} is not kept")
     data = {what: value for what, value in link.data.items() if what not in lost}
     # The frames with the bodies' names stay where they are, wherever in the body that is.
     seen = [model.frame(body).X_FB.inverse() for body in (link.predecessor, link.successor)]

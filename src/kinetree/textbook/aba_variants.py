@@ -38,9 +38,9 @@ class _JointForces:
 
     def __init__(self, model, i, S, tau):
         T, self.T_a = force_basis(model.algebra, S)
-        driven = [(T_k, x) for T_k, x in zip(self.T_a, model.armature[model.v_slice[i]], strict=True) if not is_zero(x)]
-        self.P = Columns([*T, *(T_k * sqrt(x) for T_k, x in driven)], T.kind)
-        self.E = [0.0] * len(T) + [1.0] * len(driven)
+        loaded = [(T_k, x) for T_k, x in zip(self.T_a, model.armature[model.v_slice[i]], strict=True) if not is_zero(x)]
+        self.P = Columns([*T, *(T_k * sqrt(x) for T_k, x in loaded)], T.kind)
+        self.E = [0.0] * len(T) + [1.0] * len(loaded)
         self.active = self.T_a @ model.v_of(i, tau)
 
     def system(self, U, more=None):
