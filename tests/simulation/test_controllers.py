@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import ArgumentError, NonFiniteError, SimulationError
-from kinetree.simulation.components import Channel, Landing
+from kinetree.simulation.components import Channel, StateReset
 from kinetree.simulation.controllers import Delayed, Sampled, Sum
 from tests.analytic.mechanisms import pendulum, slider
 
@@ -180,7 +180,7 @@ def test_wrenches_may_depend_on_the_state(integrator, error):
             lambda: kt.simulate(slider(), duration=0.1, inputs=kt.Inputs(disturbance=lambda t: [1.0, 2.0])),
             r"disturbance .* \(2,\)",
         ),
-        (lambda: kt.simulate(slider(), duration=0.1, elements=[3.0]), "float is no element"),
+        (lambda: kt.simulate(slider(), duration=0.1, components=[3.0]), "float is no component"),
     ],
 )
 def test_wrong_parts_are_named(wrong, message):
@@ -220,7 +220,8 @@ class Motor:
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
 def test_elements_take_part(integrator):
     """The model, the forces and the energy balance are as the element makes them: 2 N of 5 on 2.0 + 0.5 kg."""
-    run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[5.0]), duration=0.1, integrator=integrator, elements=[Motor()])
+    inputs = kt.Inputs(tau=[5.0])
+    run = kt.simulate(slider(2.0), inputs=inputs, duration=0.1, integrator=integrator, components=[Motor()])
     assert run.v[-1, 0] == pytest.approx(2.0 / 2.5 * 0.1) and run.tau[:, 0].tolist() == [2.0] * len(run)
     assert run.energy_balance.channels["winding"][:, 0] == pytest.approx(0.4)
     assert run.energy_balance.energies["armature"][-1] == pytest.approx(0.5 * 0.5 * run.v[-1, 0] ** 2)
@@ -236,12 +237,12 @@ class Wall:
         if step.q1[0] < 0.5:
             return None
         t = step.t0 + (0.5 - step.q0[0]) / step.v0[0]
-        return Landing(t, np.array([0.5]), -0.5 * step.v1, "impact", before=step.v1, joint="rail")
+        return StateReset(t, np.array([0.5]), -0.5 * step.v1, "impact", before=step.v1, joint="rail")
 
 
-def test_a_landing_changes_state_and_books_its_energy():
+def test_a_state_reset_changes_state_and_its_energy_is_accounted():
     """At 1 m/s the wall is met at 0.5 s; three quarters of 1 J are gone at once, and none of it is unexplained."""
-    run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, dt=0.03, integrator="rk4", elements=[Wall()])
+    run = kt.simulate(slider(2.0), v0=[1.0], duration=1.0, dt=0.03, integrator="rk4", components=[Wall()])
     assert run.q[-1, 0] == pytest.approx(0.25, abs=1e-12)
     (jump,) = run.energy_balance.events
     assert (jump.label, jump.joint) == ("impact", "rail") and jump.time == pytest.approx(0.5)

@@ -89,7 +89,7 @@ class Element:
     "options",
     [
         {"events": [kt.Event(lambda t, q, v: _fails(t) or 1.0, name="broken")]},
-        {"elements": [Element()]},
+        {"components": [Element()]},
         {"tau": lambda t: _fails(t) or np.zeros(1)},
         {"f_ext": lambda t: _fails(t) or np.zeros((2, 6))},
     ],

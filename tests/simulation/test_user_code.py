@@ -13,7 +13,7 @@ from kinetree.integrators import RungeKutta4
 from kinetree.joints import Revolute
 from kinetree.liegroup import Projection
 from kinetree.liegroup.single_body import unified_rk4_step
-from kinetree.simulation.components import HOOKS, Channel, Landing
+from kinetree.simulation.components import HOOKS, Channel, StateReset
 from kinetree.spatial import Inertia, Motion, Symmetric3, Transform, Vector3
 
 ARM, START = kt.load("double_pendulum"), [1.0, 0.5]
@@ -71,7 +71,7 @@ class Element:
 
 # Hooks that get arrays, and how many; the others get a model, a time, or what they returned themselves.
 HOOKS_WITH_ARRAYS = {"joint_forces": 3, "after_step": 5, "wrap": 4, "channels": 7}
-HOOKS_WITHOUT = {"prepare", "reset", "next_time", "landed", "get_state", "set_state"}
+HOOKS_WITHOUT = {"prepare", "reset", "next_time", "after_reset", "get_state", "set_state"}
 
 
 def integrator(which: int) -> type:
@@ -104,7 +104,7 @@ PLACES = {
     "action of an event": {
         "events": kt.Event(lambda t, q, v: t - 0.0153, action=lambda t, q, v: (q, spoil(v)))
     },
-    **{f"element {hook} {n}": {"elements": (hook, n)} for hook, count in HOOKS_WITH_ARRAYS.items()
+    **{f"element {hook} {n}": {"components": (hook, n)} for hook, count in HOOKS_WITH_ARRAYS.items()
        for n in range(count)},
     **{f"integrator {n}": {"integrator": integrator(n)} for n in range(4)},
 }  # fmt: skip
@@ -120,8 +120,8 @@ def test_the_places_are_all_hooks():
 def test_user_code_cannot_write_to_the_state(place, way):
     """Computing in place is an error of the user's code, which says what to do, wherever it is called from."""
     settings = PLACES[place]
-    if "elements" in settings:
-        settings = {"elements": Element(*settings["elements"])}
+    if "components" in settings:
+        settings = {"components": Element(*settings["components"])}
     fixed = place.startswith(("integrator", "element wrap"))
     if fixed and way != "fixed step":
         pytest.skip("a fixed step")
@@ -208,7 +208,7 @@ class MyStep(RungeKutta4):
 
 
 class Jolt:
-    """An element that changes the state once, and fills the buffers of its landing anew later."""
+    """A component that changes the state once, and refills the buffers of its reset later."""
 
     def __init__(self, keeps: bool) -> None:
         self.keeps, self.q, self.v = keeps, np.zeros(2), np.zeros(2)
@@ -223,7 +223,7 @@ class Jolt:
         self.done = True
         q, v = (self.q, self.v) if self.keeps else (np.zeros(2), np.zeros(2))
         q[...], v[...] = step.q1, 0.5 * step.v1
-        return Landing(step.t1, q, v, "jolt", before=step.v1)
+        return StateReset(step.t1, q, v, "jolt", before=step.v1)
 
 
 class Shaper:
@@ -264,8 +264,8 @@ BUFFERS = {
         for make in (lambda: spin, lambda: Buffer(spin, 2))
     ),
     "integrator": (lambda: {"integrator": RungeKutta4}, lambda: {"integrator": MyStep}),
-    "landing": (lambda: {"elements": Jolt(False)}, lambda: {"elements": Jolt(True)}),
-    "element": tuple(lambda keeps=keeps: {"controller": spin, "elements": Shaper(keeps)} for keeps in (False, True)),
+    "state reset": (lambda: {"components": Jolt(False)}, lambda: {"components": Jolt(True)}),
+    "element": tuple(lambda keeps=keeps: {"controller": spin, "components": Shaper(keeps)} for keeps in (False, True)),
     "action": (
         lambda: {"events": kt.Event(lambda t, q, v: t - 0.021, action=lambda t, q, v: (q + 0.0, 0.5 * v))},
         lambda: {"events": kt.Event(lambda t, q, v: t - 0.021, action=(
@@ -348,7 +348,7 @@ def _results():
         events=kt.Event(lambda t, q, v: t - 0.01),
         controller=spin,
         motors=kt.simulation.Motor(ARM.joint_names[0]),
-        elements=Heat(),
+        components=Heat(),
     )
     _ = run.energy_balance
     q, v, a = (np.random.default_rng(0).normal(size=(30, 2)) for _ in range(3))
@@ -388,5 +388,5 @@ def test_outputs_of_compiled_functions_are_fresh():
 def test_the_element_keeps_its_own_arrays():
     """Arrays that an element returns for the energy balance are copied: its own stay writable."""
     heat = Heat()
-    run = kt.simulate(ARM, START, duration=0.01, elements=heat)
+    run = kt.simulate(ARM, START, duration=0.01, components=heat)
     assert not run.energy_balance.powers["heat"].flags.writeable and heat.kept.flags.writeable

@@ -40,7 +40,7 @@ class AdaptiveLoop:
     state : RunState
         Where the run is; it is moved.
     drive : Drive
-    elements : Elements
+    components : Components
     monitor : Monitor
     guard : Guard or None
         Limits that may not be passed.
@@ -53,16 +53,17 @@ class AdaptiveLoop:
     """
 
     __slots__ = (
-        "_counts", "_drive", "_elements", "_every", "_guard", "_method", "_monitor", "_record", "_run_state", "_system",
+        "_components", "_counts", "_drive", "_every", "_guard", "_method", "_monitor", "_record", "_run_state",
+        "_system",
     )  # fmt: skip
 
-    def __init__(self, system, state, drive, elements, monitor, guard, record, every, method, counts) -> None:
-        self._system, self._run_state, self._drive, self._elements = system, state, drive, elements
+    def __init__(self, system, state, drive, components, monitor, guard, record, every, method, counts) -> None:
+        self._system, self._run_state, self._drive, self._components = system, state, drive, components
         self._monitor, self._guard, self._record, self._every = monitor, guard, record, every
         self._method, self._counts = method, counts
 
     def advance(self, end: float, tick) -> bool:
-        """Go on to a time [s]; whether a landing ended the run before.
+        """Go on to a time [s]; whether a state reset ended the run before.
 
         Raises
         ------
@@ -77,11 +78,11 @@ class AdaptiveLoop:
             if not state.evaluated:
                 drive.segment(start, state.q, state.v)
             stop = min(end, drive.next_time(start))
-            if self._elements.having("after_step"):
+            if self._components.having("after_step"):
                 stop = min(stop, start + state.dt)
             whole, rest = state.whole_steps(stop)
             steps = np.arange(whole + (rest > 0.0))
-            sampled = steps[((state.count + steps) % self._every == 0) | ((steps == 0) & self._monitor.landed)]
+            sampled = steps[((state.count + steps) % self._every == 0) | ((steps == 0) & self._monitor.was_reset)]
             times = np.append(state.origin + (state.n + sampled) * state.dt, stop)
             recorded = len(sampled) > 0 and sampled[0] == 0
             times = times if recorded else np.append(start, times)  # the solver begins with the first
@@ -126,7 +127,7 @@ class AdaptiveLoop:
         if self._monitor.needed:
             tau = drive.command(state.time, state.q, state.v)
             done = Step(state.time, state.q, state.v, float(times[-1]), Q[-1], V[-1], tau)
-        self._monitor.landed = False
+        self._monitor.was_reset = False
         whole, rest = state.whole_steps(float(times[-1]))
         state.count += whole + (rest > 0.0)
         state.evaluated = False
@@ -134,8 +135,8 @@ class AdaptiveLoop:
             state.reset_to(times[-1], Q[-1], V[-1])
         else:
             state.n, state.q, state.v = state.n + whole, Q[-1], V[-1]
-        landing = self._monitor.after_step(done) if done is not None else None
-        if landing is None:
+        reset = self._monitor.after_step(done) if done is not None else None
+        if reset is None:
             return False
-        state.reset_to(landing.t, landing.q, landing.v)
-        return landing.stop
+        state.reset_to(reset.t, reset.q, reset.v)
+        return reset.stop

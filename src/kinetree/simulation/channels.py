@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.errors import DuplicateNameError, KinetreeError, NonFiniteError, ShapeError, unknown_name
-from kinetree.simulation.components import Elements
+from kinetree.simulation.components import Components
 
 ENERGIES = {
     "kinetic_energy": "energy of motion",
@@ -259,7 +259,7 @@ def _is_taken(run, name: str) -> bool:
     known = (*BASE, *AXES, *BALANCE, *(x.name for x in run.extra))
     if name in known or name.partition(".")[0] in (BALANCE_KINDS if dot else ()) or (dot and head in frames):
         return True
-    return bool(Elements(run.metadata.elements).having("channels")) and name in run.energy_balance.others
+    return bool(Components(run.metadata.components).having("channels")) and name in run.energy_balance.others
 
 
 def frozen(values) -> np.ndarray:
@@ -313,4 +313,4 @@ def _of_balance(run, name: str) -> Quantity:
         "quaternion_error": "largest deviation of a quaternion's squared length from one",
         "coupling_error": "largest deviation of a coupling",
     }  # fmt: skip
-    return Quantity(name, run.time, values, units, labels, words.get(kind, "of an element"), dims)
+    return Quantity(name, run.time, values, units, labels, words.get(kind, "of a component"), dims)

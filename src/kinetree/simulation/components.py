@@ -1,7 +1,7 @@
-"""What takes part in a simulation beside the integrator and the controller: motors, stiction, stops, events.
+"""Components of a simulation beside the integrator and the controller: motors, dry friction, stops, events.
 
-An element is any object with some of the methods of `Element`; those that it does not have cost nothing. It need not
-derive from that class, which is here for its words and as a base without behavior. The arrays that an element gets are
+A component is any object with some of the methods of `Component`; those that it does not have cost nothing. It need not
+derive from that class, which documents them and is a base without behavior. The arrays that a component gets are
 read-only; those that it returns are copied.
 """
 
@@ -17,7 +17,7 @@ from kinetree.errors import SimulationError
 from kinetree.integrators.user_code import copied, lock
 
 HOOKS = (
-    "prepare", "wrap", "reset", "joint_forces", "next_time", "after_step", "landed", "get_state", "set_state",
+    "prepare", "wrap", "reset", "joint_forces", "next_time", "after_step", "after_reset", "get_state", "set_state",
     "channels",
 )  # fmt: skip
 
@@ -36,8 +36,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Landing:
-    """Where a step ends instead: at time ``t`` within it, in another state.
+class StateReset:
+    """A step that ends at a time ``t`` within it, in another state.
 
     Attributes
     ----------
@@ -46,11 +46,11 @@ class Landing:
     q, v : numpy.ndarray
         The state from which the run goes on.
     label : str
-        What happened; the energy that the change of state takes or gives is booked under it.
+        Name of the event, under which the energy of the change of state appears in the energy balance.
     stop : bool
         End the run here.
     before : numpy.ndarray or None
-        The velocity just before, where the state jumps at ``t``; None if it does not.
+        The velocity just before, if the state is discontinuous at ``t``; None if it is not.
     joint : str
         The joint where it happened, if it was one.
     """
@@ -65,8 +65,8 @@ class Landing:
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
-    """A change of state in an instant, as the energy balance books it: ``energy`` [J] is positive where it enters."""
+class ImpulseEvent:
+    """A change of state in an instant: ``energy`` [J] is positive where it enters."""
 
     time: float
     label: str
@@ -96,8 +96,8 @@ class Channel:
     work: np.ndarray | None = None
 
 
-class Element:
-    """Base of the elements of a simulation. A subclass overrides what it needs; the rest is never called."""
+class Component:
+    """Base of the components of a simulation. A subclass overrides what it needs; the rest is never called."""
 
     name = "element"
 
@@ -114,27 +114,27 @@ class Element:
         raise NotImplementedError
 
     def joint_forces(self, t, q, v, tau):
-        """The joint forces that act, from those that were asked for; (nv,) [N m or N]."""
+        """Applied joint forces, from the commanded ones; (nv,) [N m or N]."""
         raise NotImplementedError
 
     def next_time(self, t) -> float:
         """A time after t at which a step has to end [s]; infinity for none."""
         raise NotImplementedError
 
-    def after_step(self, step: Step) -> Landing | None:
+    def after_step(self, step: Step) -> StateReset | None:
         """Where the step ends instead, or None."""
         raise NotImplementedError
 
-    def landed(self, t) -> None:
-        """The run goes on from a time t within the last step, in another state or cut short by an element."""
+    def after_reset(self, t) -> None:
+        """The run goes on from a time t within the last step, in another state or cut short by a component."""
         raise NotImplementedError
 
     def get_state(self):
-        """What a snapshot has to hold; anything that can be pickled."""
+        """The state for snapshots; anything that can be pickled."""
         raise NotImplementedError
 
     def set_state(self, state) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         raise NotImplementedError
 
     def channels(self, run) -> dict[str, Channel]:
@@ -142,30 +142,31 @@ class Element:
         raise NotImplementedError
 
 
-class Elements:
-    """The elements of one simulation, sorted by what they do.
+class Components:
+    """The components of one simulation, sorted by their methods.
 
     Parameters
     ----------
-    elements : iterable
+    components : iterable
     """
 
     __slots__ = ("_hooks", "all")
 
-    def __init__(self, elements: Iterable) -> None:
-        self.all = tuple(elements) if isinstance(elements, Iterable) else (elements,)
+    def __init__(self, components: Iterable) -> None:
+        self.all = tuple(components) if isinstance(components, Iterable) else (components,)
         self._hooks = {hook: tuple(e for e in self.all if _has(e, hook)) for hook in HOOKS}
-        for element in self.all:
-            if not any(element in chosen for chosen in self._hooks.values()):
+        for component in self.all:
+            if not any(component in chosen for chosen in self._hooks.values()):
                 raise SimulationError(
-                    f"simulate: {type(element).__name__} is no element: it has none of the methods {', '.join(HOOKS)}.",
-                    element=element,
+                    f"simulate: {type(component).__name__} is no component: it has none of the methods "
+                    f"{', '.join(HOOKS)}.",
+                    component=component,
                 )
-        names = [element_name(element) for element in self.all]
+        names = [component_name(component) for component in self.all]
         for name in names:
             if names.count(name) > 1:
                 raise SimulationError(
-                    f"simulate: {names.count(name)} elements are named {name!r}; give them names of their own.",
+                    f"simulate: {names.count(name)} components are named {name!r}; give them names of their own.",
                     name=name,
                 )
 
@@ -174,82 +175,82 @@ class Elements:
         return self._hooks[hook]
 
     def prepare(self, model):
-        """The model as all elements want it."""
-        for element in self.having("prepare"):
-            changed = element.prepare(model)
+        """The model as modified by all components."""
+        for component in self.having("prepare"):
+            changed = component.prepare(model)
             if (changed.nq, changed.nv) != (model.nq, model.nv):
                 raise SimulationError(
-                    f"simulate: element {element_name(element)!r} made a model with nq, nv = {changed.nq}, "
+                    f"simulate: component {component_name(component)!r} made a model with nq, nv = {changed.nq}, "
                     f"{changed.nv} of one with {model.nq}, {model.nv}; coordinates stay as they are.",
-                    element=element,
+                    component=component,
                 )
             model = changed
         return model
 
     def wrap(self, stepper, system):
-        """The step that all elements make of the integrator's."""
-        for element in self.having("wrap"):
-            stepper = element.wrap(stepper, system)
+        """The integrator's step, wrapped by all components."""
+        for component in self.having("wrap"):
+            stepper = component.wrap(stepper, system)
         return stepper
 
     def next_time(self, t: float) -> float:
         """The first time after t at which a step has to end [s]."""
-        return min((element.next_time(t) for element in self.having("next_time")), default=math.inf)
+        return min((component.next_time(t) for component in self.having("next_time")), default=math.inf)
 
-    def after_step(self, step: Step) -> Landing | None:
-        """The earliest of the landings that the elements ask for, with a state of its own.
+    def after_step(self, step: Step) -> StateReset | None:
+        """The earliest state reset of the components, with copies of its arrays.
 
         Raises
         ------
         SimulationError
-            The state of a landing is not one of this model.
+            The state of a reset is not one of this model.
         """
         lock(step.q0, step.v0, step.q1, step.v1, step.tau)
         first, whose = None, None
-        for element in self.having("after_step"):
-            landing = element.after_step(step)
-            if landing is not None and (first is None or landing.t < first.t):
-                first, whose = landing, element
+        for component in self.having("after_step"):
+            reset = component.after_step(step)
+            if reset is not None and (first is None or reset.t < first.t):
+                first, whose = reset, component
         return None if first is None else _checked(first, whose, step)
 
-    def landed(self, t: float) -> None:
-        """Tell of a step that was cut short."""
-        for element in self.having("landed"):
-            element.landed(t)
+    def after_reset(self, t: float) -> None:
+        """After a step that was shortened."""
+        for component in self.having("after_reset"):
+            component.after_reset(t)
 
     def get_state(self) -> dict[str, object]:
-        """The state of every element that has one, by name."""
-        return {element_name(element): element.get_state() for element in self.having("get_state")}
+        """The state of every component that has one, by name."""
+        return {component_name(component): component.get_state() for component in self.having("get_state")}
 
     def set_state(self, states: dict[str, object]) -> None:
-        """Take up what `get_state` gave."""
-        for element in self.having("set_state"):
-            if element_name(element) in states:
-                element.set_state(states[element_name(element)])
+        """Restore a state of `get_state`."""
+        for component in self.having("set_state"):
+            if component_name(component) in states:
+                component.set_state(states[component_name(component)])
 
 
-def _checked(landing: Landing, element, step: Step) -> Landing:
-    """The landing with copies of its arrays, whatever the element does to them later."""
-    found = (landing.q, landing.v, landing.v if landing.before is None else landing.before)
+def _checked(reset: StateReset, component, step: Step) -> StateReset:
+    """The state reset with copies of its arrays."""
+    found = (reset.q, reset.v, reset.v if reset.before is None else reset.before)
     try:
         q, v, before = (copied(x) for x in found)
     except (TypeError, ValueError):
         q = v = before = np.empty(0)
     if q.shape != step.q0.shape or not v.shape == before.shape == step.v0.shape:
         raise SimulationError(
-            f"simulate: element {element_name(element)!r} ends the step at t = {landing.t:.9g} s in q, v, before = "
+            f"simulate: component {component_name(component)!r} ends the step at t = {reset.t:.9g} s in q, v, before = "
             f"{found!r}, expected arrays of shapes {step.q0.shape}, {step.v0.shape}, {step.v0.shape}.",
-            element=element,
-            time=landing.t,
+            component=component,
+            time=reset.t,
         )
-    return replace(landing, q=q, v=v, before=None if landing.before is None else before)
+    return replace(reset, q=q, v=v, before=None if reset.before is None else before)
 
 
-def element_name(element) -> str:
-    """How the energy balance calls an element."""
-    return str(getattr(element, "name", type(element).__name__))
+def component_name(component) -> str:
+    """The name of a component in the energy balance."""
+    return str(getattr(component, "name", type(component).__name__))
 
 
-def _has(element, hook: str) -> bool:
-    method = getattr(type(element), hook, None) or getattr(element, hook, None)
-    return callable(method) and method is not getattr(Element, hook)
+def _has(component, hook: str) -> bool:
+    method = getattr(type(component), hook, None) or getattr(component, hook, None)
+    return callable(method) and method is not getattr(Component, hook)

@@ -17,7 +17,7 @@ from kinetree.forces.registry import JOINT_FORCES
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
-from kinetree.simulation.components import Channel, Elements, element_name
+from kinetree.simulation.components import Channel, Components, component_name
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.simulation.quadrature import accumulated
 from kinetree.simulation.rounding import rounding
@@ -29,7 +29,7 @@ NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves
 class EnergyBalance:
     """What the energy of a run did, sample by sample.
 
-    ``energy(t) - energy(0) = sum of works(t) + jumps(t) + remainder(t)``. Powers and works are positive where energy
+    ``energy(t) - energy(0) = sum of works(t) + impulses(t) + remainder(t)``. Powers and works are positive where energy
     enters the mechanism, so losses are negative.
 
     Attributes
@@ -40,10 +40,10 @@ class EnergyBalance:
         [J]: "kinetic" of the bodies, "armature", "gravity", "springs", "stops"; only kinds that are there.
     powers : dict of str to (T,) or (T, nv) array
         [W]: "controller" (or "joint forces", if they were given), "disturbance", "damping", "dry friction", "stops",
-        by velocity coordinate; "external wrenches", "prescribed motions"; those of elements.
+        by velocity coordinate; "external wrenches", "prescribed motions"; those of components.
     works : dict of str to (T,) or (T, nv) array
         Energy that entered by each source since the start [J].
-    jumps : (T,) array
+    impulses : (T,) array
         Energy that changes of state in an instant gave, since the start [J].
     remainder : (T,) array
         What no source explains [J]: the error of the integrator, and of sums over samples that lie far apart.
@@ -55,10 +55,10 @@ class EnergyBalance:
     quaternion_error, coupling_error : (T,) array
         Largest deviation of a quaternion's squared length from one; of a coupling.
     others : dict of str to array
-        Channels of elements that are no energies.
+        Channels of components that are no energies.
     counts : dict of str to int
         "steps", "rejections", "evaluations", as far as the run knows them.
-    events : tuple of Jump
+    events : tuple of ImpulseEvent
         Changes of state in an instant.
     labels : tuple of str
         Names of the velocity coordinates, for the columns of powers and works.
@@ -70,7 +70,7 @@ class EnergyBalance:
     energies: Mapping[str, np.ndarray]
     powers: Mapping[str, np.ndarray]
     works: Mapping[str, np.ndarray]
-    jumps: np.ndarray
+    impulses: np.ndarray
     remainder: np.ndarray
     momentum: np.ndarray
     momentum_error: np.ndarray | None
@@ -110,7 +110,7 @@ class EnergyBalance:
         found = {f"energy.{name}": x for name, x in self.energies.items()}
         found |= {f"power.{name}": x for name, x in self.powers.items()}
         found |= {f"work.{name}": x for name, x in self.works.items()}
-        found |= {"work.jumps": self.jumps, "remainder": self.remainder, "momentum": self.momentum}
+        found |= {"work.jumps": self.impulses, "remainder": self.remainder, "momentum": self.momentum}
         if self.momentum_error is not None:
             found["momentum_error"] = self.momentum_error
         found |= {"quaternion_error": self.quaternion_error, "coupling_error": self.coupling_error}
@@ -146,7 +146,7 @@ class EnergyBalance:
             if np.abs(work).max(initial=0.0) > self.negligible:
                 rows.append((name, float(np.sum(last)), self._largest(last)))
         if self.events:
-            rows.append(("jumps", self.jumps[-1], f"{len(self.events)} in all"))
+            rows.append(("impulses", self.impulses[-1], f"{len(self.events)} in all"))
         rows += [("remainder", self.remainder[-1], "error of the integration"), ("energy at the end", energy[-1], "")]
         width = max(len(name) for name, *_ in rows)
         lines = [f"{name:<{width}}  {value + 0.0: .6e} J  {more}".rstrip() for name, value, more in rows]
@@ -204,18 +204,18 @@ def make_energy_balance(run) -> EnergyBalance:
         key: accumulated(time, channel.values) if channel.work is None else channel.work
         for key, channel in channels.items()
     }
-    jumps = np.zeros(len(time))
-    for jump in metadata.jumps:
-        jumps[time >= jump.time] += jump.energy
+    impulses = np.zeros(len(time))
+    for impulse in metadata.impulses:
+        impulses[time >= impulse.time] += impulse.energy
     energy = sum(energies.values())
-    remainder = energy - energy[0] - jumps - sum((_total(work) for work in works.values()), np.zeros(len(time)))
+    remainder = energy - energy[0] - impulses - sum((_total(work) for work in works.values()), np.zeros(len(time)))
     momentum = system.function("momentum")(run.q, run.v, *now)
     return EnergyBalance(
         time=time,
         energies=energies,
         powers=powers,
         works=works,
-        jumps=jumps,
+        impulses=impulses,
         remainder=remainder,
         momentum=momentum,
         momentum_error=_momentum_error(model, run, momentum),
@@ -223,7 +223,7 @@ def make_energy_balance(run) -> EnergyBalance:
         coupling_error=_coupling_error(model, run.q),
         others=others,
         counts=dict(metadata.counts),
-        events=metadata.jumps,
+        events=metadata.impulses,
         labels=run.coordinates.velocity_labels,
         units=units,
         rounding=rounding(run, energies.values()).energy,
@@ -258,11 +258,11 @@ def _sources(run, system, now) -> dict[str, Channel]:
 def _component_channels(run, energies: dict, channels: dict) -> tuple[dict, dict]:
     """Put the channels of components where they belong; those that are no energy, and their units."""
     others, units = {}, {}
-    for element in Elements(run.metadata.elements).having("channels"):
-        for label, channel in element.channels(run).items():
+    for component in Components(run.metadata.components).having("channels"):
+        for label, channel in component.channels(run).items():
             work = None if channel.work is None else copied(channel.work)
             channel = Channel(channel.kind, copied(channel.values), channel.unit, work)
-            key = label if label not in channels else f"{element_name(element)}: {label}"
+            key = label if label not in channels else f"{component_name(component)}: {label}"
             if channel.kind == "power":
                 channels[key] = channel
             elif channel.kind == "energy":
@@ -298,7 +298,7 @@ def _passive_channels(run) -> dict[str, Channel]:
                 beyond[force.power_channel][:, k] += np.abs(depth)
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
     euler = getattr(run.metadata.method, "name", None) == "semi_implicit" and run.metadata.every == 1
-    if euler and not any(getattr(element, "stops", False) for element in run.metadata.elements):
+    if euler and not any(getattr(component, "stops", False) for component in run.metadata.components):
         way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
         return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
     for name in channels:

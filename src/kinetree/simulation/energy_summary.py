@@ -20,7 +20,7 @@ class EnergySummary:
     change : float
         Total energy at the end minus that at the start.
     work : float
-        Done by the joint forces tau, external wrenches and elements.
+        Done by the joint forces tau, external wrenches and components.
     dissipated : float
         Lost in damping, dry friction and soft stops.
     losses : tuple of str

@@ -1,4 +1,4 @@
-"""Events as an element of a simulation: every step is looked at, and shortened to where something happens."""
+"""Events as a component of a simulation: every step is looked at, and shortened to where something happens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from kinetree.errors import SimulationError
 from kinetree.integrators.dense import hermite
 from kinetree.integrators.events import Event, EventLocator, Occurrence
-from kinetree.simulation.components import Element, Landing, Step
+from kinetree.simulation.components import Component, StateReset, Step
 
 
-class Events(Element):
+class Events(Component):
     """Watches for events, acts on them and keeps a list of them.
 
     Parameters
@@ -37,7 +37,7 @@ class Events(Element):
         self._run, self._locator, self.occurrences = simulation, EventLocator(self._events), []
         self._locator.begin(simulation.time, simulation.q, simulation.v)
 
-    def after_step(self, step: Step) -> Landing | None:
+    def after_step(self, step: Step) -> StateReset | None:
         """Where the first events of the step happened, and the state from which the run goes on."""
         motion = self._run.motion(step)
         found = self._locator.look(step.t0, step.t1, (step.q1, step.v1), motion, self._shortened(step))
@@ -45,9 +45,9 @@ class Events(Element):
             return None
         q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0)
         self.occurrences += occurrences
-        jumps = any(x.q_after is not x.q for x in occurrences)
+        impulses = any(x.q_after is not x.q for x in occurrences)
         label = ", ".join(x.name for x in occurrences)
-        return Landing(found.t, q, v, label, stop, found.v if jumps else None)
+        return StateReset(found.t, q, v, label, stop, found.v if impulses else None)
 
     def get_state(self) -> tuple:
         """What a snapshot has to hold."""
@@ -112,7 +112,7 @@ def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) ->
 
 
 def checked_events(events) -> tuple[Events, ...]:
-    """The element that watches for these events; none for none."""
+    """The component that watches for these events; none for none."""
     if isinstance(events, Event):
         return (Events(events),)
     try:

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.integrators.system import System, time_argument
-from kinetree.simulation.components import Elements
+from kinetree.simulation.components import Components
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
 ITERATED = 2_000  # of methods that iterate, or otherwise are no single compiled function
@@ -66,13 +66,13 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     controlled runs are cut into stretches.
     """
     metadata = run.metadata
-    if metadata.method is None or metadata.every != 1 or len(run) < 4 or Elements(metadata.elements).having("wrap"):
+    if metadata.method is None or metadata.every != 1 or len(run) < 4 or Components(metadata.components).having("wrap"):
         return None
     system = System(run.model, metadata.wrenches is not None)
     if hasattr(metadata.method(system), "get_state"):  # a method with a memory makes other steps from here
         return None
     steps, budget = len(run) - 1, BUDGET if getattr(metadata.method, "algorithm", None) else ITERATED
-    whole = not metadata.controlled and not metadata.jumps and steps <= budget
+    whole = not metadata.controlled and not metadata.impulses and steps <= budget
     length = steps if whole else int(np.clip(steps // STRETCHES, 10, budget // STRETCHES))
     starts = np.arange(0, steps, length)
     starts = starts[np.unique(np.linspace(0, len(starts) - 1, min(STRETCHES, len(starts))).astype(int))]

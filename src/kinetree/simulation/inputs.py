@@ -35,7 +35,7 @@ class Drive:
         ``controller(t, q, v) -> tau``; see `kinetree.controllers` for what it may have besides.
     inputs : Inputs
         Joint forces, wrenches and a disturbance.
-    elements : Elements
+    components : Components
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class Drive:
     __slots__ = (
         "_controller",
         "_disturbance",
-        "_elements",
+        "_components",
         "_f_ext",
         "_given",
         "_given_f_ext",
         "_held",
-        "_jumping",
+        "_discontinuous",
         "_model",
         "_pushed",
         "_tau",
@@ -75,7 +75,7 @@ class Drive:
         "wrench_of_state",
     )
 
-    def __init__(self, model, controller, inputs: Inputs, elements=None) -> None:
+    def __init__(self, model, controller, inputs: Inputs, components=None) -> None:
         tau, f_ext, disturbance = inputs.tau, inputs.f_ext, inputs.disturbance
         if controller is not None and tau is not None:
             raise SimulationError(
@@ -97,18 +97,18 @@ class Drive:
         self.wrench_of_state = _takes_the_state(f_ext)
         if not self.wrench_of_state:
             _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
-        self._model, self._controller, self._elements = model, controller, elements
+        self._model, self._controller, self._components = model, controller, components
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
         # What jumps at instants of its own is held from the beginning of a step: its end belongs to the next one.
         given = (tau, f_ext, disturbance)
-        self._jumping = tuple(_Held(source) for source in given if hasattr(source, "next_time"))
+        self._discontinuous = tuple(_Held(source) for source in given if hasattr(source, "next_time"))
         tau, f_ext, disturbance = (
-            next((held for held in self._jumping if held.source is source), source) for source in given
+            next((held for held in self._discontinuous if held.source is source), source) for source in given
         )
         self._f_ext = f_ext
-        changes_forces = elements is not None and bool(elements.having("joint_forces"))
-        self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._jumping)
+        changes_forces = components is not None and bool(components.having("joint_forces"))
+        self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._discontinuous)
         self._held, self._pushed = copied(np.zeros(nv)), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
@@ -131,8 +131,8 @@ class Drive:
         """`begin` as the shortest function that does it; None if there is nothing to do."""
         if not self.at_steps:
             return None
-        changes_forces = self._elements is not None and self._elements.having("joint_forces")
-        if not self.controlled or keeps_time(self._controller) or self._jumping or self.wrench_of_state:
+        changes_forces = self._components is not None and self._components.having("joint_forces")
+        if not self.controlled or keeps_time(self._controller) or self._discontinuous or self.wrench_of_state:
             return self.begin
         if changes_forces:
             return self.begin
@@ -174,16 +174,16 @@ class Drive:
             held = self._tau(t)
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
-        if self._elements is not None:
-            for element in self._elements.having("joint_forces"):
-                asked = self._evaluated(element.joint_forces, t, q, v, held, what="element", who=element)
-                held = self._checked(asked, "element", element, t)
+        if self._components is not None:
+            for component in self._components.having("joint_forces"):
+                asked = self._evaluated(component.joint_forces, t, q, v, held, what="component", who=component)
+                held = self._checked(asked, "component", component, t)
         self._held = held
         return self.held(t)
 
     def segment(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """The beginning of an adaptive solve: samples are taken here, and not within it."""
-        for held in self._jumping:
+        for held in self._discontinuous:
             held.begin(t)
         if keeps_time(self._controller):
             lock(q, v)
@@ -199,14 +199,14 @@ class Drive:
         found = math.inf if self._controller is None else next_time(self._controller, t)
         for source in (self._given, self._given_f_ext, self._user_disturbance):
             found = min(found, next_time(source, t))
-        return found if self._elements is None else min(found, self._elements.next_time(t))
+        return found if self._components is None else min(found, self._components.next_time(t))
 
     @property
     def has_instants(self) -> bool:
         """Whether `next_time` may ever be finite."""
         sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         return any(hasattr(s, "next_time") for s in sources) or bool(
-            self._elements is not None and self._elements.having("next_time")
+            self._components is not None and self._components.having("next_time")
         )
 
     def disturbances(self, times: np.ndarray) -> np.ndarray | None:
@@ -224,7 +224,7 @@ class Drive:
         """External wrenches at several times, shape (T, nb, 6), if they do not depend on the state."""
         if not self.has_wrenches:
             return None
-        if self._jumping and callable(self._given_f_ext):
+        if self._discontinuous and callable(self._given_f_ext):
             return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
         return np.array([self.f_ext(float(t))[-1] for t in times])
 
@@ -234,14 +234,14 @@ class Drive:
         return {
             "held": self._held,
             "pushed": self._pushed,
-            "jumping": [held.value for held in self._jumping],
+            "discontinuous": [held.value for held in self._discontinuous],
             "sources": [get_state(source) for source in sources],
         }
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
         self._held, self._pushed = state["held"], state["pushed"]
-        for held, value in zip(self._jumping, state["jumping"], strict=True):
+        for held, value in zip(self._discontinuous, state["discontinuous"], strict=True):
             held.value = value
         sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         for source, own in zip(sources, state["sources"], strict=True):

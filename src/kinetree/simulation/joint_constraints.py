@@ -13,7 +13,7 @@ from kinetree.integrators.joint_constraints import KINDS, JointLaws
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied
 from kinetree.model.ranges import position_ranges
-from kinetree.simulation.components import Channel, Element
+from kinetree.simulation.components import Channel, Component
 from kinetree.simulation.quadrature import accumulated
 
 HANDLED = (StickingFriction, HardLimits, Lock, PrescribedMotion)
@@ -21,7 +21,7 @@ ROWS = {"friction": "dry friction", "stops": "stops", "locks": "locked joints", 
 NEAR = 1e-9  # [rad, m, per second] a start that is so close to the prescribed motion is meant to be on it
 
 
-class JointConstraints(Element):
+class JointConstraints(Component):
     """What holds joints exactly, solved together in every step.
 
     Parameters
@@ -102,7 +102,7 @@ class JointConstraints(Element):
         """Before the first step."""
         self._dt, self._log, self.occurrences = simulation.dt, [], []
 
-    def landed(self, t: float) -> None:
+    def after_reset(self, t: float) -> None:
         """The run goes on from a time within the last step: what was booked later than that has not happened."""
         while self.occurrences and self.occurrences[-1].time > t:
             self.occurrences.pop()
@@ -185,7 +185,7 @@ class JointConstraints(Element):
 
 
 def requested(model) -> JointConstraints | None:
-    """The element for the constraints of a model; None if there are none for it."""
+    """The component for the constraints of a model; None if there are none for it."""
     held = [c for c in model.constraints if isinstance(c, HANDLED)]
     return JointConstraints(held) if held else None
 

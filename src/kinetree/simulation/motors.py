@@ -13,7 +13,7 @@ from kinetree.simulation.components import Channel
 
 
 class Drivetrain:
-    """A motor as an element of a simulation.
+    """A motor as a component of a simulation.
 
     Parameters
     ----------

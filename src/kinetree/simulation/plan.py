@@ -10,7 +10,7 @@ from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.integrators.methods import Adaptive, integrator_of, one_of
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
-from kinetree.simulation.components import Elements
+from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import initial_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
@@ -22,7 +22,7 @@ from kinetree.simulation.snapshot import fingerprint
 LIMITS = ("soft", "ignore", "raise")
 PLAIN = {
     "events": (),
-    "elements": (),
+    "components": (),
 }
 _KEPT = "plan of a simulation"
 
@@ -44,7 +44,7 @@ class Plan:
     notes : tuple of str
     steps_per_second : float
         What an explicit adaptive method needs at least; 0 if few.
-    elements : Elements
+    components : Components
     constraints : JointConstraints or None
     guard : Guard or None
     digests : tuple of str
@@ -58,7 +58,7 @@ class Plan:
     method: object
     notes: tuple[str, ...]
     steps_per_second: float
-    elements: Elements
+    components: Components
     constraints: JointConstraints | None
     guard: Guard | None
     digests: tuple[str, str]
@@ -86,14 +86,14 @@ def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict)
     return found
 
 
-def _plan(given, q0, v0, seed, dt, integrator, limits, events, elements) -> Plan:
+def _plan(given, q0, v0, seed, dt, integrator, limits, events, components) -> Plan:
     one_of("simulate: limits", limits, LIMITS)
     integrator = integrator_of("simulate: integrator", integrator)
     constraints = requested(given)
     own = () if constraints is None else (constraints,)
     own += (*map(Drivetrain, given.motors), *checked_events(events))
-    elements = Elements((*Elements(elements).all, *own))
-    model = elements.prepare(given)
+    components = Components((*Components(components).all, *own))
+    model = components.prepare(given)
     q, v, notes = initial_state(model, q0, v0, seed, limits, () if constraints is None else constraints.hard)
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
@@ -108,7 +108,7 @@ def _plan(given, q0, v0, seed, dt, integrator, limits, events, elements) -> Plan
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
     guard = Guard(model) if limits == "raise" else None
     digests = fingerprint(given), fingerprint(active)
-    return Plan(active, System(active), q, v, method, notes, steps, elements, constraints, guard, digests)
+    return Plan(active, System(active), q, v, method, notes, steps, components, constraints, guard, digests)
 
 
 def _bytes(x):

@@ -369,7 +369,7 @@ def _momentum(run, balance, noise):
 
 def _events(run, balance, noise):
     """Instants that gave energy."""
-    gains = [jump for jump in balance.events if jump.energy > max(UNEXPLAINED * balance.scale, noise.energy)]
+    gains = [impulse for impulse in balance.events if impulse.energy > max(UNEXPLAINED * balance.scale, noise.energy)]
     if not gains:
         return []
     first = gains[0]

@@ -47,9 +47,9 @@ def take(run, rows: slice):
         pushed=metadata.pushed and step == 1,
         wrenches=None if metadata.wrenches is None else metadata.wrenches[rows],
         disturbance=None if metadata.disturbance is None else metadata.disturbance[rows],
-        jumps=tuple(jump for jump in metadata.jumps if time[0] < jump.time <= time[-1]),
+        impulses=tuple(impulse for impulse in metadata.impulses if time[0] < impulse.time <= time[-1]),
         counts=dict(metadata.counts) if whole else {},
-        elements=metadata.elements,
+        components=metadata.components,
         failed=metadata.failed if end == len(run) - 1 else "",
         interrupted=metadata.interrupted if end == len(run) - 1 else "",
     )
@@ -111,9 +111,9 @@ def resample(run, dt: float | None = None, times=None):
     now, forces = time_argument(model, times), () if wrenches is None else (wrenches,)
     function = System(model, bool(forces)).function
     new = RunMetadata(
-        controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, elements=metadata.elements,
-        jumps=tuple(jump for jump in metadata.jumps if times[0] < jump.time <= times[-1]), failed=metadata.failed,
-        interrupted=metadata.interrupted,
+        controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, components=metadata.components,
+        impulses=tuple(impulse for impulse in metadata.impulses if times[0] < impulse.time <= times[-1]),
+        failed=metadata.failed, interrupted=metadata.interrupted,
     )  # fmt: skip
     return replace(
         run,
@@ -221,9 +221,9 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
         every=a.every if same else max(a.every, b.every, 2),
         controlled=a.controlled or b.controlled,
         held=a.held and b.held,
-        jumps=(*a.jumps, *(replace(jump, time=jump.time + shift) for jump in b.jumps)),
+        impulses=(*a.impulses, *(replace(impulse, time=impulse.time + shift) for impulse in b.impulses)),
         counts={key: a.counts.get(key, 0) + b.counts.get(key, 0) for key in (*a.counts, *b.counts)},
-        elements=tuple(dict.fromkeys((*a.elements, *b.elements))),
+        components=tuple(dict.fromkeys((*a.components, *b.components))),
         failed=b.failed,
         interrupted=b.interrupted,
         **rows,

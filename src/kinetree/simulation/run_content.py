@@ -153,7 +153,7 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
         shapes |= {name: samples + axes for name in ("momentum", *({"momentum_error"} & set(balance["names"])))}
     if missing := [name for name in balance["others"] if name not in balance["names"]]:
         raise foreign(path, f"its energy balance lacks {missing[0]!r}")
-    free = ["book.wrenches"] if "book.wrenches" in headers else []  # the number of bodies, of columns of elements
+    free = ["book.wrenches"] if "book.wrenches" in headers else []  # the number of bodies, of columns of components
     free += [name for name in balance["names"] if name not in shapes]
     total = 0
     for name in (*shapes, *free):

@@ -30,12 +30,12 @@ class RunMetadata:
         External wrenches at the samples.
     disturbance : (T, nv) array or None
         The part of tau that the disturbance added.
-    jumps : tuple of Jump
+    impulses : tuple of ImpulseEvent
         Changes of state in an instant.
     counts : dict
         Steps, rejected steps, evaluations of the dynamics: as far as they are known.
-    elements : tuple
-        The elements of the run, which have channels of their own.
+    components : tuple
+        The components of the run, which have channels of their own.
     failed : str
         Why the run could not go on; empty if it could.
     interrupted : str
@@ -51,9 +51,9 @@ class RunMetadata:
     pushed: bool = False
     wrenches: np.ndarray | None = None
     disturbance: np.ndarray | None = None
-    jumps: tuple = ()
+    impulses: tuple = ()
     counts: dict = field(default_factory=dict)
-    elements: tuple = ()
+    components: tuple = ()
     failed: str = ""
     interrupted: str = ""
     kept: dict = field(default_factory=dict)

@@ -22,7 +22,7 @@ def simulate(
     record: Record | None = None,
     checkpoint: Checkpoint | None = None,
     events=(),
-    elements=(),
+    components=(),
     seed: int | None = None,
     progress: bool | None = None,
     limits: str = "soft",
@@ -67,7 +67,7 @@ def simulate(
     events : sequence of Event, optional
         What to watch for: zeros of functions of time and state, which may end the run or change its state. The
         trajectory has them as ``run.events``; see `Event`.
-    elements : sequence
+    components : sequence
         What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
     seed : int, optional
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
@@ -130,7 +130,7 @@ def simulate(
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, elements=elements, seed=seed, limits=limits,
+        checkpoint=checkpoint, events=events, components=components, seed=seed, limits=limits,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

@@ -64,7 +64,7 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, dt, integrator, controller, inputs, record, events, elements, seed
+    q0, v0, dt, integrator, controller, inputs, record, events, components, seed
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
@@ -117,23 +117,23 @@ class Simulation:
         record: Record | None = None,
         checkpoint: Checkpoint | None = None,
         events=(),
-        elements=(),
+        components=(),
         seed: int | None = None,
         limits: str = "soft",
         ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        physics = {"events": events, "elements": elements}
+        physics = {"events": events, "components": components}
         self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, physics)
         self._origin = *made.digests, seed, this_session()
-        self.model, self.notes, self._elements, self._method = made.model, made.notes, made.elements, made.method
+        self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
-        self._drive = Drive(made.model, composed(controller), inputs or Inputs(), made.elements)
+        self._drive = Drive(made.model, composed(controller), inputs or Inputs(), made.components)
         self._drive.check_delays(None if self._is_adaptive else dt)
         self.system = System(made.model, True) if self._drive.has_wrenches else made.system
         self._stepper = self._step_function()
         self.integrator = described(made.method)
-        self._monitor = Monitor(made.elements, made.guard, self._stepper, self._energy)
+        self._monitor = Monitor(made.components, made.guard, self._stepper, self._energy)
         unseen = self._monitor.needed or self._drive.has_instants or self._drive.wrench_of_state
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._project = projection(self.system)
@@ -146,18 +146,18 @@ class Simulation:
         self._drive.reset()
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
-        for element in self._elements.having("reset"):
-            element.reset(self)
+        for component in self._components.having("reset"):
+            component.reset(self)
 
     def _step_function(self):
-        """The fixed step, with what elements make of it; None for an adaptive method."""
-        wrapping = self._elements.having("wrap")
+        """The fixed step, with what components make of it; None for an adaptive method."""
+        wrapping = self._components.having("wrap")
         if self._is_adaptive:
             if wrapping:
-                raise SimulationError("simulate: elements that change the step need a fixed-step integrator.")
+                raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
-        stepper = self._elements.wrap(self._method(self.system), self.system)
-        is_foreign = not is_built_in(self._method) or any(element is not self._plan.constraints for element in wrapping)
+        stepper = self._components.wrap(self._method(self.system), self.system)
+        is_foreign = not is_built_in(self._method) or any(x is not self._plan.constraints for x in wrapping)
         return UserStep(stepper) if is_foreign else stepper
 
     def __repr__(self) -> str:
@@ -316,7 +316,7 @@ class Simulation:
     def _solve(self, end: float, bar) -> None:
         try:
             loop = AdaptiveLoop(
-                self.system, self._run_state, self._drive, self._elements, self._monitor, self._plan.guard,
+                self.system, self._run_state, self._drive, self._components, self._monitor, self._plan.guard,
                 self._record, self._every, self._method, self.counts,
             )  # fmt: skip
             self.is_over = loop.advance(end, bar.tick)
@@ -341,8 +341,8 @@ class Simulation:
     @property
     def events(self) -> tuple:
         """What has happened so far, impacts at hard stops included: one `Occurrence` after the other."""
-        watching = (element for element in self._elements.all if isinstance(element, (Events, JointConstraints)))
-        return tuple(sorted((x for element in watching for x in element.occurrences), key=lambda x: x.time))
+        watching = (x for x in self._components.all if isinstance(x, (Events, JointConstraints)))
+        return tuple(sorted((x for component in watching for x in component.occurrences), key=lambda x: x.time))
 
     def motion(self, step: Step):
         """The motion within a step that was just made, ``motion(t) -> (q, v)``."""
@@ -392,19 +392,14 @@ class Simulation:
             v=state.v.copy(),
             settings=self._settings(),
             clock=(
-                state.origin,
-                state.n,
-                state.count,
-                state.evaluated,
-                self._monitor.landed,
-                self.is_over,
+                state.origin, state.n, state.count, state.evaluated, self._monitor.was_reset, self.is_over,
                 dict(self.counts),
             ),  # fmt: skip
             drive=self._drive.get_state(),
             stepper=self._stepper.get_state() if hasattr(self._stepper, "get_state") else None,
-            elements=self._elements.get_state(),
+            components=self._components.get_state(),
             record=self._record.get_state() if record else None,
-            jumps=tuple(self._monitor.jumps),
+            impulses=tuple(self._monitor.impulses),
         )
 
     def __reduce__(self):
@@ -431,13 +426,14 @@ class Simulation:
         check_settings(snapshot.settings, self._settings())
         state = self._run_state
         state.q, state.v = snapshot.q.copy(), snapshot.v.copy()
-        state.origin, state.n, state.count, state.evaluated, self._monitor.landed, self.is_over, counts = snapshot.clock
+        state.origin, state.n, state.count, state.evaluated, *flags, counts = snapshot.clock
+        self._monitor.was_reset, self.is_over = flags
         self.counts.update(counts)
         self._drive.set_state(snapshot.drive)
         if hasattr(self._stepper, "set_state"):
             self._stepper.set_state(snapshot.stepper)
-        self._elements.set_state(snapshot.elements)
-        self._monitor.jumps = list(snapshot.jumps)
+        self._components.set_state(snapshot.components)
+        self._monitor.impulses = list(snapshot.impulses)
         self._record.set_state(snapshot.record)
 
     def _settings(self) -> dict:
@@ -520,9 +516,9 @@ class Simulation:
             pushed=drive.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
             disturbance=drive.disturbances(times),
-            jumps=tuple(self._monitor.jumps),
+            impulses=tuple(self._monitor.impulses),
             counts=counts,
-            elements=self._elements.all,
+            components=self._components.all,
             **ended,
         )
 

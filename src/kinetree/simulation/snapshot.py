@@ -33,11 +33,11 @@ class Snapshot:
         What the simulation that takes it up must have in common: model, integrator, step.
     clock : tuple
         Origin of the time, steps since then, steps in all, and whether the controller was asked for this instant.
-    drive, stepper, elements : object
-        What controllers, signals, the integrator and the elements remember.
+    drive, stepper, components : object
+        What controllers, signals, the integrator and the components remember.
     record : dict or None
         The samples so far.
-    jumps : tuple of Jump
+    impulses : tuple of ImpulseEvent
         Changes of state in an instant, so far.
     """
 
@@ -48,9 +48,9 @@ class Snapshot:
     clock: tuple
     drive: object
     stepper: object
-    elements: object
+    components: object
     record: dict | None
-    jumps: tuple
+    impulses: tuple
 
     def __post_init__(self) -> None:
         lock(self.q, self.v, *(self.record or {}).values())
@@ -78,7 +78,7 @@ class Snapshot:
                 pickle.dump(self, file, protocol=4)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise SimulationError(
-                f"simulate: the state of a controller or element cannot be written to a file ({error}). Give it "
+                f"simulate: the state of a controller or component cannot be written to a file ({error}). Give it "
                 "get_state() and set_state() with plain data.",
                 file=str(path),
             ) from error

@@ -1,4 +1,4 @@
-"""The loops over fixed steps: a plain one, and one with events, sampling times, limits and landings."""
+"""The loops over fixed steps: a plain one, and one with events, sampling times, limits and state resets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from kinetree.integrators.trials import is_sane
-from kinetree.simulation.components import Jump, Step
+from kinetree.simulation.components import ImpulseEvent, Step
 
 CHECK_EVERY = 64  # steps between looks at the state where nobody else sees it: too rarely to cost any
 LEAST_ROWS = 64  # of a record, once there is one
@@ -194,7 +194,7 @@ def run_monitored_steps(
     Returns
     -------
     bool
-        True if a landing ended the run before ``end``.
+        True if a state reset ended the run before ``end``.
     """
     dt = state.dt
     held, f_ext = drive.held_function(), drive.f_ext
@@ -206,9 +206,9 @@ def run_monitored_steps(
             return False
         if drive.at_steps and not state.evaluated:
             drive.begin(t, state.q, state.v)
-        if state.count % every == 0 or monitor.landed:
+        if state.count % every == 0 or monitor.was_reset:
             record.append(t, state.q, state.v, held(t), drive.pushed)
-        monitor.landed = False
+        monitor.was_reset = False
         stop = min(end, drive.next_time(t)) if drive.has_instants else end
         whole, rest = state.whole_steps(stop)
         h = dt if whole else rest
@@ -222,10 +222,10 @@ def run_monitored_steps(
         if state.count % CHECK_EVERY == 0:
             q, v = project(q, v)
             tick(t + h)
-        landing = monitor.after_step(done)
-        if landing is not None:
-            state.reset_to(landing.t, landing.q, landing.v)
-            if landing.stop:
+        reset = monitor.after_step(done)
+        if reset is not None:
+            state.reset_to(reset.t, reset.q, reset.v)
+            if reset.stop:
                 return True
         elif whole:
             state.n, state.q, state.v = state.n + 1, q, v
@@ -236,47 +236,47 @@ def run_monitored_steps(
 
 
 class Monitor:
-    """What looks at every step: the limits that may not be passed, and the elements.
+    """Checks of every step: limits, and the components.
 
     Parameters
     ----------
-    elements : Elements
+    components : Components
     guard : Guard or None
     stepper : object
-        Told where the state jumps, if it has a memory.
+        Reset where the state is discontinuous, if it has a memory.
     energy : callable
-        ``energy(t, q, v)``: kinetic, of gravity and elastic, for the energy of jumps [J].
+        ``energy(t, q, v)``: kinetic, of gravity and elastic, for the energy of impulse events [J].
     """
 
-    __slots__ = ("_elements", "_energy", "_guard", "_stepper", "jumps", "landed")
+    __slots__ = ("_components", "_energy", "_guard", "_stepper", "impulses", "was_reset")
 
-    def __init__(self, elements, guard, stepper, energy) -> None:
-        self._elements, self._guard, self._stepper, self._energy = elements, guard, stepper, energy
-        self.jumps: list[Jump] = []
-        self.landed = False
+    def __init__(self, components, guard, stepper, energy) -> None:
+        self._components, self._guard, self._stepper, self._energy = components, guard, stepper, energy
+        self.impulses: list[ImpulseEvent] = []
+        self.was_reset = False
 
     @property
     def needed(self) -> bool:
         """Whether there is anything that looks at steps."""
-        return self._guard is not None or bool(self._elements.having("after_step"))
+        return self._guard is not None or bool(self._components.having("after_step"))
 
     def after_step(self, step: Step):
-        """The landing that an element asks for, after the books are kept."""
+        """The state reset by a component, after its energy is accounted."""
         if self._guard is not None:
             self._guard.check(step.t1, step.q1)
-        landing = self._elements.after_step(step)
-        if landing is None:
+        reset = self._components.after_step(step)
+        if reset is None:
             return None
-        self.landed = True
+        self.was_reset = True
         energy = 0.0
-        if landing.before is not None:
-            before, after = (self._energy(landing.t, landing.q, v) for v in (landing.before, landing.v))
+        if reset.before is not None:
+            before, after = (self._energy(reset.t, reset.q, v) for v in (reset.before, reset.v))
             energy = after - before
-        self.jumps.append(Jump(landing.t, landing.label, energy, landing.joint))
-        self._elements.landed(landing.t)
+        self.impulses.append(ImpulseEvent(reset.t, reset.label, energy, reset.joint))
+        self._components.after_reset(reset.t)
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
-        return landing
+        return reset
 
 
 def no_tick(t: float) -> None:

@@ -16,7 +16,7 @@ from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.events import Occurrence
 from kinetree.model import Model
 from kinetree.simulation.channels import Quantity, frozen
-from kinetree.simulation.components import Jump
+from kinetree.simulation.components import ImpulseEvent
 from kinetree.simulation.energy_balance import EnergyBalance
 from kinetree.simulation.provenance import Provenance, Session
 from kinetree.simulation.run_archives import SUFFIXES, Hdf5, Npz, foreign, read_json, reading
@@ -35,7 +35,7 @@ from kinetree.simulation.tables import load_csv, save_csv
 SETTINGS = ("model_name", "integrator", "dt", "steps", "notes")
 METADATA_VALUES = ("every", "controlled", "held", "pushed", "counts", "failed", "interrupted")
 STOPS = ("lower", "upper", "limit_stiffness", "limit_damping")
-BALANCE_PARTS = ("jumps", "remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
+BALANCE_PARTS = ("remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
 VERSION = 3  # of what is in the files; 1 had no events, energy balance, wrenches and added channels, 2 no provenance
 FORMAT = re.compile(r"kinetree trajectory (\d+)")
 CONTAINERS = {".npz": Npz, ".nc": Hdf5, ".h5": Hdf5}
@@ -167,7 +167,7 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
             "held": bool(metadata.held),
             "pushed": bool(metadata.pushed),
             "counts": {name: int(count) for name, count in metadata.counts.items()},
-            "jumps": [asdict(jump) for jump in metadata.jumps],
+            "jumps": [asdict(impulse) for impulse in metadata.impulses],
             "failed": metadata.failed,
             "interrupted": metadata.interrupted,
         },
@@ -199,15 +199,15 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
     here = Session(**{name: value for name, value in session.items() if name != "wall_time"})
     origin = Provenance(**meta.get("provenance", {}), session=here)
     about = meta.get("book", {})
-    jumps = tuple(Jump(**jump) for jump in about.get("jumps", ()))
+    impulses = tuple(ImpulseEvent(**impulse) for impulse in about.get("jumps", ()))
     metadata = RunMetadata(
         method=FIXED_STEP.get(about.get("method")),
-        jumps=jumps,
+        impulses=impulses,
         **{name: about[name] for name in METADATA_VALUES if name in about},
         **{name: frozen(arrays[f"book.{name}"]) for name in METADATA_ARRAYS if f"book.{name}" in arrays},
     )
     if "ledger" in meta:
-        metadata.kept["energy_balance"] = _balance(meta["ledger"], arrays, jumps)
+        metadata.kept["energy_balance"] = _balance(meta["ledger"], arrays, impulses)
     events = tuple(
         Occurrence(
             event["name"],
@@ -266,22 +266,22 @@ def with_model(run, model, path: Path, stops: dict | None = None):
     return replace(run, model=model, coordinates=own)
 
 
-def _balance(about: dict, arrays: dict[str, np.ndarray], jumps: tuple) -> EnergyBalance:
+def _balance(about: dict, arrays: dict[str, np.ndarray], impulses: tuple) -> EnergyBalance:
     names = [name for name in about["names"] if name not in about["others"]]
     groups = {
         group: {name.partition(".")[2]: frozen(arrays[name]) for name in names if name.startswith(f"{kind}.")}
         for group, kind in (("energies", "energy"), ("powers", "power"), ("works", "work"))
     }
     found = groups["works"].pop("jumps")
-    parts = {part: frozen(arrays[part]) if part in arrays else None for part in BALANCE_PARTS if part != "jumps"}
+    parts = {part: frozen(arrays[part]) if part in arrays else None for part in BALANCE_PARTS}
     return EnergyBalance(
         time=frozen(arrays["time"]),
         **groups,
         **parts,
-        jumps=found,
+        impulses=found,
         others={name: frozen(arrays[name]) for name in about["others"]},
         counts=about["counts"],
-        events=jumps,
+        events=impulses,
         labels=tuple(about["labels"]),
         units=about["units"],
         rounding=about.get("rounding", 0.0),

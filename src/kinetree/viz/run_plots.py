@@ -189,7 +189,7 @@ def plot_energy_balance(run, path=None, show: bool = False):
     balance = run.energy_balance
     works = {name: _sum(x) for name, x in balance.works.items()}
     if balance.events:
-        works["jumps"] = balance.jumps
+        works["impulses"] = balance.impulses
     with drawing((7.2, 6.2), path, show) as figure:
         figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
         top, middle, below = figure.subplots(3, 1, sharex=True)
