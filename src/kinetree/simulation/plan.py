@@ -76,7 +76,8 @@ def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict)
     """
     key = None
     if not model.motors and all(type(x) is type(PLAIN[name]) and x == PLAIN[name] for name, x in physics.items()):
-        key = (_bytes(q0), _bytes(v0), seed, dt, integrator, limits)
+        method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
+        key = (_bytes(q0), _bytes(v0), seed, dt, method, limits)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
