@@ -61,9 +61,9 @@ def slope() -> np.ndarray:
 
 
 def main() -> None:
-    ledger = kt.simulate(arm(), Q0, duration=0.5, dt=5e-4, integrator="rk4").ledger
-    print(f"0.5 s of swinging: {np.abs(ledger.remainder).max():.0e} J unexplained; the rope stored up to", end=" ")
-    print(f"{ledger.energies['force rope'].max():.2f} J and lost {-ledger.work('force rope'):.2f} J")
+    balance = kt.simulate(arm(), Q0, duration=0.5, dt=5e-4, integrator="rk4").energy_balance
+    print(f"0.5 s of swinging: {np.abs(balance.remainder).max():.0e} J unexplained; the rope stored up to", end=" ")
+    print(f"{balance.energies['force rope'].max():.2f} J and lost {-balance.work('force rope'):.2f} J")
     print(f"d(acceleration)/d(stiffness of the rope) = ({', '.join(f'{x:.4g}' for x in slope())})")
     many = Q0 + 0.2 * np.random.default_rng(0).normal(size=(500, 3))
     q, _ = kt.rollout(arm(), many, REST, REST, 1e-3, steps=500, record=kt.Record(every=500))
@@ -74,7 +74,7 @@ def main() -> None:
 
 def check() -> None:
     """The energy balance closes, and the derivative is a difference quotient."""
-    ledger = kt.simulate(arm(), Q0, duration=0.5, dt=5e-4, integrator="rk4").ledger
-    assert np.abs(ledger.remainder).max() < 1e-3 * ledger.scale and ledger.work("force rope") < 0.0
+    balance = kt.simulate(arm(), Q0, duration=0.5, dt=5e-4, integrator="rk4").energy_balance
+    assert np.abs(balance.remainder).max() < 1e-3 * balance.scale and balance.work("force rope") < 0.0
     low, high = (kt.forward_dynamics(arm(k), Q0, REST, REST) for k in (199.0, 201.0))
     assert np.allclose(slope(), (high - low) / 2.0, rtol=1e-8, atol=1e-10)

@@ -61,7 +61,7 @@ def rename(
     >>> import kinetree as kt
     >>> left = kt.surgery.rename(kt.models.double_pendulum(), joints={"elbow": "knee"}, prefix="left_")
     >>> left.body_names, left.joint_names
-    (('world', 'left_upper', 'left_lower'), (None, 'left_shoulder', 'left_knee'))
+    (('world', 'left_upper', 'left_lower'), ('left_shoulder', 'left_knee'))
     """
     editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
