@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
+from kinetree import content
 from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes, gauss_newton_slopes
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
@@ -252,3 +253,18 @@ def test_a_law_may_ask_for_what_it_declares_alone():
     model = machine(Bushing).replace(forces=[Hidden("hidden")])
     with pytest.raises(ModelError, match="'hidden' uses the point of 'b1', which is none of the joints and frames"):
         kt.dynamics.elastic_energy(model, model.neutral())
+
+
+def test_points_that_coincide_exert_nothing():
+    """A line between coinciding points has no direction: the force is zero, and so are its slopes."""
+    model = machine(Bushing).replace(forces=[kt.forces.PointSpring("s", "b2", "b2", 3.0, 0.5, 1.0)])
+    q, v = state(model)
+    assert not np.any(kt.dynamics.passive_joint_forces(model, q, v))
+    K, D = exact_slopes(model, q.tolist(), v.tolist())
+    assert not np.any(np.array(K, float)) and not np.any(np.array(D, float))
+
+
+def test_programs_of_built_in_elements_are_kept_and_those_of_a_users_own_are_not():
+    """A user's code may change unseen between processes."""
+    assert all(content.key(cls) is not None for cls in FORCES.values() if content.is_ours(cls.__module__))
+    assert content.key(Bushing) is None and content.key(machine(kt.forces.PointSpring).laws[0]) is not None

@@ -135,6 +135,8 @@ def number_unit(model, name: str) -> str:
         return "kg"
     if last in ("ratio", "axial_inertia"):
         return gear_unit(model, head, last)
+    if any(element.name == head for element in model.elements):
+        return "SI"
     if last in POSITION_PARAMETERS:
         return dict(zip(model.position_labels, model.position_units, strict=True)).get(head, "1")
     rate = dict(zip(model.velocity_labels, model.velocity_units, strict=True)).get(head, "1/s")

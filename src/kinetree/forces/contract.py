@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kinetree.spatial.scalar import sqrt
+from kinetree.spatial.scalar import sqrt, where
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +219,10 @@ def _is_number(value, annotation) -> bool:
 
 
 def norm(r):
-    """The length of a vector."""
-    return sqrt(r.dot(r))
+    """The length of a vector; its derivative at zero, where it has no direction, is zero."""
+    square = r.dot(r)
+    apart = square > 0.0
+    return where(apart, sqrt(where(apart, square, 1.0)), 0.0)
 
 
 class JointForce(ForceElement):
