@@ -14,6 +14,7 @@ from __future__ import annotations
 from kinetree.algorithms.aba import articulated_accelerations
 from kinetree.algorithms.couplings import coupled_rows, coupling_columns, expanded, projected, weighted, weighted_scales
 from kinetree.algorithms.crba import crba
+from kinetree.algorithms.inverse_mass import inverse_mass_matrix
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
@@ -36,19 +37,11 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
         for m, x in enumerate(added[k] if added else ()):
             M[k][m] = M[k][m] + x
     kin = Kinematics(model, q, v)
-    # Row k of the independent system: a joint and all joints that turn with it, weighted by their ratios. Rows stand
-    # where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
-    columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))
-    above = coupled_rows(M, columns)
+    columns, above, L, D = factorized(model, M)
     force = minus(tau, c)
     given = given_accelerations(model, kin)
     for k, a_k in given.items():
         force = [f - row[k] * a_k for f, row in zip(force, M, strict=True)]
-    H = [[0.0] * len(columns) for _ in columns]
-    for m, column in enumerate(columns):
-        for n in (m, *above[m]):
-            H[m][n] = projected(M, column, columns[n])
-    L, D = ltdl_factors(H, above, weighted_scales(model, columns))
     numbers, rows, k = equality_rows(model, kin, given)
     K = [[weighted_row(row, column) for column in columns] for row in rows]
     y, lam = solve(L, D, above, [weighted(force, column) for column in columns], K, k)
@@ -62,6 +55,38 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     for n, row in zip(numbers, rows, strict=True):
         _take(rest, row, found[n])
     return a, eliminated_multipliers(model, kin, rest, found)
+
+
+def factorized(model, M):
+    """``G^T M G = L^T D L``: the columns of G, the pattern of L, and the factors.
+
+    Row k of the independent system is a joint and all joints that turn with it, weighted by their ratios. Rows stand
+    where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
+    """
+    columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))
+    above = coupled_rows(M, columns)
+    H = [[0.0] * len(columns) for _ in columns]
+    for m, column in enumerate(columns):
+        for n in (m, *above[m]):
+            H[m][n] = projected(M, column, columns[n])
+    return columns, above, *ltdl_factors(H, above, weighted_scales(model, columns))
+
+
+def velocity_response(model, q, added=None):
+    """``G (G^T A G)^-1 G^T``, the velocities by unit joint impulses; ``A = M + diag(added)``, without rows of loops."""
+    if not model.constraints:
+        return inverse_mass_matrix(model, q, added)
+    A = [list(row) for row in crba(model, q)]
+    for k, x in enumerate(added or ()):
+        A[k][k] = A[k][k] + x
+    columns, above, L, D = factorized(model, A)
+    found = [[0.0] * model.nv for _ in range(model.nv)]
+    for m, column in enumerate(columns):
+        unit = [float(n == m) for n in range(len(columns))]
+        v = expanded(model, columns, solve_ltdl(L, D, unit, above))
+        for k, ratio in column:
+            found[k] = [x * ratio for x in v]
+    return found
 
 
 def solve(L, D, above, f, K, k):

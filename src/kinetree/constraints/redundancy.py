@@ -10,10 +10,11 @@ import numpy as np
 
 from kinetree.constraints.kinematics import Kinematics
 
-SAMPLES, NEWTON = 12, 60
+SAMPLES, NEWTON = 6, 40
 CLOSED = 1e-10  # [m, rad]
 NOISE = 1e-6  # of a loop's largest row: smaller ones come from the decimals of a file
-DEPENDENT = 1e-7  # the rest of a row of size one that depends on others
+DEPENDENT = 1e-3  # of a row of size one beside the others: less are the decimals of a file
+SPREAD = 0.15  # [rad, m] by which each start is farther from the neutral position than the one before
 
 
 def independent_rows(model) -> tuple[int, ...]:
@@ -21,9 +22,9 @@ def independent_rows(model) -> tuple[int, ...]:
 
     Notes
     -----
-    Closed positions are found by Newton's method from random ones. Rows are scaled by their largest size over all
-    samples; then the row is taken, one after another, of which most is left beside those taken before: by the product
-    of the geometric mean over the samples and the lower decile.
+    Closed positions are found by Newton's method from random ones about the neutral position. Rows are scaled by their
+    largest size over all samples; then the row is taken, one after another, of which most remains beside those taken
+    before: by the product of the geometric mean over the samples and the lower decile.
     """
     kept, loops, first = [], [], 0
     for c in model.constraints:
@@ -38,7 +39,7 @@ def independent_rows(model) -> tuple[int, ...]:
     if model.time_dependent:
         return tuple(range(first))
     rng, names = np.random.default_rng(0), np.array([n for _, numbers in loops for n in numbers])
-    samples = [_closed(model, [c for c, _ in loops], rng) for _ in range(SAMPLES)]
+    samples = [_closed(model, [c for c, _ in loops], SPREAD * (1 + n), rng) for n in range(SAMPLES)]
     best = min(gap for gap, _ in samples)
     G = np.array([rows for gap, rows in samples if gap <= max(CLOSED, 10.0 * best)])  # (samples, rows, nv)
     size = np.abs(G).max(axis=(0, 2))
@@ -59,9 +60,9 @@ def independent_rows(model) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
-def _closed(model, loops, rng) -> tuple[float, np.ndarray]:
+def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray]:
     """The error of position and the rows at a position that Newton's method finds."""
-    q = model.random_q(rng)
+    q = _moved(model, model.neutral(), spread * rng.standard_normal(model.nv))
     for _ in range(NEWTON):
         kin = Kinematics(model, q.tolist())
         phi = np.array([float(x) for c in loops for x in c.residual(kin)])
@@ -82,7 +83,12 @@ def _closed(model, loops, rng) -> tuple[float, np.ndarray]:
         for k, pairs in dependent.items():
             step[k] = sum(ratio * step[m] for m, ratio in pairs)
         step *= min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))  # at most a radian
-        parts = [model.joints[i].integrate(model.q_of(i, q.tolist()), model.v_of(i, step.tolist()))
-                 for i in model.outward()]  # fmt: skip
-        q = np.array([x for part in parts for x in part])
+        q = _moved(model, q, step)
     return gap, G
+
+
+def _moved(model, q, step) -> np.ndarray:
+    """The position reached by a step."""
+    q, step = q.tolist(), step.tolist()
+    return np.array([x for i in model.outward()
+                     for x in model.joints[i].integrate(model.q_of(i, q), model.v_of(i, step))])  # fmt: skip

@@ -167,7 +167,7 @@ class JointComplementarity:
         target = np.zeros(len(laws.master))
         for m, (_, _, acceleration) in laws.prescribed(t):
             target[m] = v[laws.master[m]] + h * acceleration
-        columns, W = self._response(A, some)
+        columns, W = self._columns(A, some)
         u = v_free[laws.master[some]] - target[some]
         x, where = boxed_impulses(W, u, lower[some], upper[some], self._guess[some])
         self._guess = np.zeros(len(laws.master), dtype=int)
@@ -178,14 +178,11 @@ class JointComplementarity:
         v_next[laws.master[sticking]] = target[sticking]
         return self._coupled(v_next), impulses
 
-    def _response(self, A, some):
+    def _columns(self, A, some):
         """Velocities by impulse: columns for all velocities, and the square block of some independent ones."""
-        if self._identity:
-            columns = A[:, some]
-            return columns, columns[some]
-        G = self.laws.G
-        inverse = np.linalg.inv(G.T @ A @ G)
-        return G @ inverse[:, some], inverse[np.ix_(some, some)]
+        master = self.laws.master[some]
+        columns = A[:, master]
+        return columns, columns[master]
 
     def _coupled(self, v):
         return v if self._identity else self.laws.G @ v[self.laws.master]
@@ -285,7 +282,7 @@ class JointComplementarity:
             if rebounds and abs(away) > h * back:
                 target[m] = away
         some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
-        columns, W = self._response(self._inertia(q), some)
+        columns, W = self._columns(self._inertia(q), some)
         impulse, where = boxed_impulses(W, y[some] - target[some], lower[some], upper[some])
         after = w + columns @ impulse
         sticking = some[where == STICKING]

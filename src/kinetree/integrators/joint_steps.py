@@ -7,9 +7,8 @@ from kinetree.algorithms.complete import (
     refuse_unsupported,
     semi_implicit_acceleration,
 )
-from kinetree.algorithms.constrained import constrained_accelerations
+from kinetree.algorithms.constrained import constrained_accelerations, velocity_response
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.inverse_mass import inverse_mass_matrix
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces, passive_terms
 from kinetree.algorithms.spec import Spec
@@ -18,14 +17,14 @@ from kinetree.integrators.kernels import axpy, finished
 
 
 def free_velocities(model, q, v, tau, dt, f_ext=None):
-    """``v_free``, and the inverse of the step's matrix ``A = M + dt D + dt^2 K``; A itself if joints are coupled.
+    """``v_free``, and the velocities by unit joint impulses, the inverse of ``M + dt D + dt^2 K`` under couplings.
 
     Those of semi-implicit Euler: forces at q, dampers and springs at the end of the step.
     """
     a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
     _, damping, stiffness = passive_terms(model, q, v)
     diagonal = [dt * (d + dt * k) for d, k in zip(damping, stiffness, strict=True)]
-    return axpy(v, a, dt), _inertia(model, q, diagonal)
+    return axpy(v, a, dt), velocity_response(model, q, diagonal)
 
 
 def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
@@ -56,22 +55,12 @@ def middle_velocities(model, q, v, w, tau, dt, f_ext=None):
         added[k] = added[k] + y * (0.25 + 0.75 * x)
     diagonal = [armature + x for armature, x in zip(model.armature, added, strict=True)]
     a = constrained_accelerations(model, q_mid, w, force, f_ext, diagonal)
-    return axpy(v, a, dt), _inertia(model, q_mid, added)
+    return axpy(v, a, dt), velocity_response(model, q_mid, added)
 
 
 def inertia(model, q):
-    """The inverse of M; M itself if joints are coupled."""
-    return _inertia(model, q)
-
-
-def _inertia(model, q, added=None):
-    """The inverse of M with something added on its diagonal; that matrix itself if joints are coupled."""
-    if not model.couplings:
-        return inverse_mass_matrix(model, q, added)
-    A = [list(row) for row in crba(model, q)]
-    for k, x in enumerate(added or ()):
-        A[k][k] = A[k][k] + x
-    return A
+    """Velocities by unit joint impulses."""
+    return velocity_response(model, q)
 
 
 def drift(model, q, rate, v, dt):
