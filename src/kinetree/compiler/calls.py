@@ -28,14 +28,18 @@ def plain_call(spec: Spec):
         except AttributeError:
             a_model(f"{name}: model", model)
             raise
-        if len(args) == count and len(named) == choices_count:  # the common case, kept short
+        f = None
+        if not named:  # the common case, kept short
+            if len(args) == count:
+                f = functions.get(name)
+        elif len(named) == choices_count and len(args) == count:  # static choices, and all of them
             try:
-                f = functions.get((name, *[named[choice] for choice in static]) if named else name)
+                f = functions.get((name, *[named[choice] for choice in static]))
             except (KeyError, TypeError):  # something else is named, or a choice is no possible one
-                f = None
-            if f is not None and not is_interpreted():
-                result = f.single(*args) if out is None else f.single(*args, out)
-                return f(*args, out=out) if result is NotImplemented else result
+                pass
+        if f is not None and not is_interpreted():
+            result = f.single(*args) if out is None else f.single(*args, out)
+            return f(*args, out=out) if result is NotImplemented else result
         return general.call(model, args, out, named)
 
     call.__module__, call.__name__ = place(spec.name)
