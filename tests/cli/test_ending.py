@@ -17,6 +17,7 @@ from kinetree.cli import main
 from kinetree.cli.ending import Terminated
 
 SIMULATE = importlib.import_module("kinetree.simulation.simulate")
+simulate = kt.simulate  # before a test puts another in its module
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and pipes of POSIX")
 
@@ -42,7 +43,7 @@ class Pressed:
 
     def __call__(self, model, *arguments, **options):
         """In the place of kinetree.simulation.simulate.simulate."""
-        return kt.simulate(model, *arguments, controller=self.controller, **(options | {"inputs": None}))
+        return simulate(model, *arguments, controller=self.controller, **(options | {"inputs": None}))
 
     def controller(self, t, q, v):
         """No force."""

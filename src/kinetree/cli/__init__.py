@@ -6,8 +6,10 @@ Nothing imports this module but the command itself, so typer stays out of ``impo
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -51,6 +53,57 @@ TreeOnly = Annotated[
     ),
 ]  # fmt: skip
 Density = Annotated[float | None, _option("Of --inertia-from [kg/m^3].", default="1000")]
+
+
+Load = Callable[[], object]
+"""Stands for the robot and the options of loading it; commands call it."""
+
+
+def _load(
+    robot: Robot,
+    floating_base: FloatingBase = False,
+    inertia: Inertia = None,
+    massless: Massless = None,
+    drop: Drop = False,
+    package_dir: PackageDir = None,
+    inertia_from: InertiaFrom = None,
+    density: Density = None,
+):
+    import kinetree as kt
+
+    # Options that were not given have the defaults of the format.
+    given = {
+        "floating_base": floating_base,
+        "inertia": inertia,
+        "massless": massless,
+        "unsupported": "drop" if drop else None,
+        "package_dirs": package_dir,
+        "inertia_from": inertia_from,
+    }
+    options = {name: value for name, value in given.items() if value}
+    if density is not None:
+        options["density"] = density  # zero too, which is refused
+    return kt.load(robot, **options)
+
+
+def command(function: Callable) -> Callable:
+    """Register a command: with errors in one line, ``--debug``, and for ``load`` the robot and how to load it."""
+    own = dict(inspect.signature(function, eval_str=True).parameters)
+    loading = dict(inspect.signature(_load, eval_str=True).parameters) if own.pop("load", None) else {}
+
+    @functools.wraps(function)
+    def run(*, debug: bool, **given: object) -> None:
+        with Errors(debug):
+            load = {"load": functools.partial(_load, **{name: given[name] for name in loading})} if loading else {}
+            function(**{name: given[name] for name in own}, **load)
+
+    del run.__wrapped__
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    debug = inspect.Parameter("debug", by_name, default=False, annotation=Debug)
+    options = {**dict(tuple(loading.items())[:1]), **own, **loading, "debug": debug}  # the robot comes first
+    run.__signature__ = inspect.Signature([option.replace(kind=by_name) for option in options.values()])
+    run.__annotations__ = {name: x.annotation for name, x in options.items()}
+    return app.command()(run)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -98,56 +151,47 @@ def robots() -> None:
         typer.echo(name)
 
 
-@app.command()
+@command
 def joints(
     kind: Annotated[str | None, typer.Argument(help="One kind, such as helical.", show_default=False)] = None,
     plot: Annotated[Path | None, _option("Draw how they move: .png, .svg or .pdf.")] = None,
-    debug: Debug = False,
 ) -> None:
     """List the kinds of joints, with their coordinates; draw them."""
-    with Errors(debug):
-        from kinetree import viz
+    from kinetree import viz
 
-        check_figure(plot)
-        kinds = {entry.kind: entry for entry in viz.joint_kinds()}
-        if kind is not None and kind not in kinds:
-            raise unknown_name("joint kind", kind, kinds, "the registry of joints")
-        shown = kinds.values() if kind is None else [kinds[kind]]
-        rows = [(entry.kind, str(entry)) for entry in shown]
-        if plot is not None:
-            viz.joint_gallery(path=plot) if kind is None else viz.plot_joint(kinds[kind].joint, path=plot)
-            rows.append(("written", str(plot)))
-        _print_rows(rows)
+    check_figure(plot)
+    kinds = {entry.kind: entry for entry in viz.joint_kinds()}
+    if kind is not None and kind not in kinds:
+        raise unknown_name("joint kind", kind, kinds, "the registry of joints")
+    shown = kinds.values() if kind is None else [kinds[kind]]
+    rows = [(entry.kind, str(entry)) for entry in shown]
+    if plot is not None:
+        viz.joint_gallery(path=plot) if kind is None else viz.plot_joint(kinds[kind].joint, path=plot)
+        rows.append(("written", str(plot)))
+    _print_rows(rows)
 
 
-@app.command()
+@command
 def info(
+    load: Load,
     robot: Robot,
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
-    drop: Drop = False,
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
-    debug: Debug = False,
 ) -> None:
     """Show a robot: its bodies and joints, masses, limits, sizes, and remarks on its file."""
-    with Errors(debug):
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        from kinetree.viz import describe
+    model = load()
+    from kinetree.viz import describe
 
-        if as_json:
-            import json
+    if as_json:
+        import json
 
-            typer.echo(json.dumps(describe.as_data(model), indent=2))
-        else:
-            _console().print(describe.as_tree(model))
+        typer.echo(json.dumps(describe.as_data(model), indent=2))
+    else:
+        _console().print(describe.as_tree(model))
 
 
-@app.command()
+@command
 def simulate(
+    load: Load,
     robot: Robot,
     duration: Annotated[float, _option("Simulated time [s].", default=True)] = 5.0,
     dt: Annotated[float, _option("Step, or distance of the samples of adaptive [s].", default=True)] = 1e-3,
@@ -155,13 +199,6 @@ def simulate(
     method: Annotated[str | None, _option("Method of adaptive: dop853, dp54, Radau, ...", default="dop853")] = None,
     rtol: Annotated[float | None, _option("Relative tolerance of adaptive.", default="1e-10")] = None,
     atol: Annotated[float | None, _option("Absolute tolerance of adaptive.", default="1e-10")] = None,
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
-    drop: Drop = False,
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     tree_only: TreeOnly = False,
     q0: Annotated[str | None, _option('Initial positions, such as "0.1 0.2 -1", or a keyframe.')] = None,
     v0: Annotated[str | None, _option("Initial velocities.")] = None,
@@ -173,52 +210,50 @@ def simulate(
     save: Annotated[Path | None, _option("Write the run: .npz, .nc, .h5 or .csv.")] = None,
     report: Annotated[bool, _option("Report irregularities of the run, and its energy balance.")] = False,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
-    debug: Debug = False,
 ) -> None:
     """Simulate a robot; print a summary, draw it, save it."""
-    with Errors(debug):
-        from kinetree.simulation.options import Inputs, Record
-        from kinetree.simulation.simulate import simulate as run_simulation
+    from kinetree.simulation.options import Inputs, Record
+    from kinetree.simulation.simulate import simulate as run_simulation
 
-        check_figure(plot)
-        check_run(save)
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        if model.unsupported and not tree_only:
-            raise UnsupportedError(
-                f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it "
-                "out.",
-                unsupported=model.unsupported,
-            )
-        left_out = model.unsupported
-        model = model.without_unsupported()
-        try:
-            run = run_simulation(
-                model,
-                q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
-                _numbers(v0, "--v0"),
-                duration=duration,
-                dt=dt,
-                integrator=_integrator(integrator, method=method, rtol=rtol, atol=atol),
-                inputs=Inputs(tau=_numbers(tau, "--tau")),
-                record=Record(period=sample_period),
-                seed=seed,
-                limits=limits,
-                progress=False if quiet else None,
-            )
-        except BaseException as error:
-            keep_partial(error, save)
-            raise
-        written = [run.save(save)] if save is not None else []
-        if plot is not None:
-            run.plot(path=plot)
-            written.append(plot)
-        if not quiet:
-            from kinetree.simulation.summary import summary_rows
+    check_figure(plot)
+    check_run(save)
+    model = load()
+    if model.unsupported and not tree_only:
+        raise UnsupportedError(
+            f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it "
+            "out.",
+            unsupported=model.unsupported,
+        )
+    left_out = model.unsupported
+    model = model.without_unsupported()
+    try:
+        run = run_simulation(
+            model,
+            q0 if q0 in model.keyframes else _numbers(q0, "--q0", model.keyframes),
+            _numbers(v0, "--v0"),
+            duration=duration,
+            dt=dt,
+            integrator=_integrator(integrator, method=method, rtol=rtol, atol=atol),
+            inputs=Inputs(tau=_numbers(tau, "--tau")),
+            record=Record(period=sample_period),
+            seed=seed,
+            limits=limits,
+            progress=False if quiet else None,
+        )
+    except BaseException as error:
+        keep_partial(error, save)
+        raise
+    written = [run.save(save)] if save is not None else []
+    if plot is not None:
+        run.plot(path=plot)
+        written.append(plot)
+    if not quiet:
+        from kinetree.simulation.summary import summary_rows
 
-            rows = summary_rows(run, model, robot, written)
-            _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
-        if report:
-            typer.echo(run.report())
+        rows = summary_rows(run, model, robot, written)
+        _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
+    if report:
+        typer.echo(run.report())
 
 
 def _integrator(name: str, **options):
@@ -238,7 +273,7 @@ def _integrator(name: str, **options):
     )
 
 
-@app.command()
+@command
 def compare(
     first: Annotated[Path, typer.Argument(help="A run: .npz, .nc, .h5 or .csv.")],
     second: Annotated[Path, typer.Argument(help="Another.")],
@@ -249,27 +284,25 @@ def compare(
     joint: Annotated[list[str] | None, _option("Compare this joint only; repeatable.")] = None,
     floating_base: FloatingBase = False,
     plot: Annotated[Path | None, _option("Write a figure: .png, .svg or .pdf.")] = None,
-    debug: Debug = False,
 ) -> None:
     """Compare two runs joint by joint, and report where they differ. Exit code 1 beyond the tolerance."""
-    with Errors(debug):
-        import kinetree as kt
+    import kinetree as kt
 
-        check_figure(plot)
-        if floating_base and robot is None:
-            raise UnsupportedError("--floating-base is of --robot, which is not given.", option="floating_base")
-        model = None if robot is None else _load(robot, floating_base, None, None, False, None, None, None)
-        model = None if model is None else model.without_unsupported()
-        runs = [kt.Trajectory.load(path, model) for path in (first, second)]
-        comparison = runs[0].compare(runs[1], tolerance, joint or None)
-        typer.echo(str(comparison))
-        if plot is not None:
-            comparison.plot(path=plot)
-            typer.echo(f"written: {plot}")
-        raise typer.Exit(0 if comparison.same else 1)
+    check_figure(plot)
+    if floating_base and robot is None:
+        raise UnsupportedError("--floating-base is of --robot, which is not given.", option="floating_base")
+    model = None if robot is None else _load(robot, floating_base)
+    model = None if model is None else model.without_unsupported()
+    runs = [kt.Trajectory.load(path, model) for path in (first, second)]
+    comparison = runs[0].compare(runs[1], tolerance, joint or None)
+    typer.echo(str(comparison))
+    if plot is not None:
+        comparison.plot(path=plot)
+        typer.echo(f"written: {plot}")
+    raise typer.Exit(0 if comparison.same else 1)
 
 
-@app.command()
+@command
 def lint(
     files: Annotated[list[str], typer.Argument(help="URDF, MJCF or SDF files, or names of shipped robots.")],
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
@@ -277,137 +310,110 @@ def lint(
     everything: Annotated[bool, _option("Show every finding, also of codes with many.", "--all")] = False,
     meshes: Annotated[bool, _option("Open meshes to compare their size with the inertia.", "--meshes")] = False,
     package_dir: PackageDir = None,
-    debug: Debug = False,
 ) -> None:
     """Find everything that is wrong with robot files, and what is probably not meant.
 
     Exit code 2 with errors, 0 without; with --strict 1 if there are warnings only. docs/lint.md explains the codes.
     """
-    with Errors(debug):
-        import kinetree as kt
-        from kinetree.viz import lint_text
+    import kinetree as kt
+    from kinetree.viz import lint_text
 
-        results = [kt.lint(file, package_dirs=package_dir or (), meshes=meshes) for file in files]
-        if as_json:
-            typer.echo(lint_text.as_json(results))
-        else:
-            _console().print(lint_text.as_text(results, everything=everything), end="")
-        raise typer.Exit(max(result.strict_exit_code if strict else result.exit_code for result in results))
+    results = [kt.lint(file, package_dirs=package_dir or (), meshes=meshes) for file in files]
+    if as_json:
+        typer.echo(lint_text.as_json(results))
+    else:
+        _console().print(lint_text.as_text(results, everything=everything), end="")
+    raise typer.Exit(max(result.strict_exit_code if strict else result.exit_code for result in results))
 
 
-@app.command()
+@command
 def accuracy(
+    load: Load,
     robot: Robot,
     states: Annotated[int | None, _option("Number of random states.", default="20", min=1, max=MOST_STATES)] = None,
     q: Annotated[str | None, _option('Positions to look at instead, such as "0.1 0.2 -1".')] = None,
     seed: Annotated[int | None, _option("Of the random states.", default="0")] = None,
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
-    drop: Drop = False,
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
-    debug: Debug = False,
 ) -> None:
     """Measure how many digits of a robot's dynamics are correct, and name the joint or body that limits them."""
-    with Errors(debug):
-        import kinetree as kt
+    import kinetree as kt
 
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        report = kt.accuracy(model, _numbers(q, "--q"), states=states, seed=seed)
-        if as_json:
-            typer.echo(report.to_json(indent=2))
-        else:
-            _print_rows(list(report.rows()))
+    model = load()
+    report = kt.accuracy(model, _numbers(q, "--q"), states=states, seed=seed)
+    if as_json:
+        typer.echo(report.to_json(indent=2))
+    else:
+        _print_rows(list(report.rows()))
 
 
-@app.command()
+@command
 def verify(
-    robot: Robot,
+    load: Load,
     states: Annotated[int, _option("Random states.", default=True, min=1, max=MOST_STATES)] = 8,
     seed: Annotated[int, _option("Of the random states.", default=True)] = 0,
     fast: Annotated[bool, _option("Compile nothing: for big robots.", "--fast")] = False,
     everything: Annotated[bool, _option("Show what does not apply to this robot, too.", "--all")] = False,
     as_json: Annotated[bool, _option("Machine-readable output.", "--json")] = False,
     save: Annotated[Path | None, _option("Write the report as JSON.")] = None,
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
-    drop: Drop = False,
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     quiet: Annotated[bool, _option("Print only what deviates.", "--quiet", "-q")] = False,
-    debug: Debug = False,
 ) -> None:
     """Compute every quantity by all independent methods on random states; report deviations beyond rounding.
 
     Exit code 0 if all agree, 1 if something is off. docs/verify.md explains the table.
     """
-    with Errors(debug):
-        from kinetree.verification.command import command
+    from kinetree.verification.command import command
 
-        check_targets(save)
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        code = command(
-            model, states=states, seed=seed, fast=fast, as_json=as_json, everything=everything, quiet=quiet, write=save
-        )
-        raise typer.Exit(code)
+    check_targets(save)
+    model = load()
+    code = command(
+        model, states=states, seed=seed, fast=fast, as_json=as_json, everything=everything, quiet=quiet, write=save
+    )
+    raise typer.Exit(code)
 
 
-@app.command()
+@command
 def convert(
+    load: Load,
     robot: Robot,
     path: Annotated[Path, typer.Argument(help="The file to write: .urdf, or .xml or .mjcf for MJCF.")],
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
     drop: Drop = False,
     meshes: Annotated[str, _option("Names of meshes: keep, relative (to the file) or drop.", default=True)] = "keep",
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
-    debug: Debug = False,
 ) -> None:
     """Read a robot and write it into a file, of another format or the same; report changes."""
-    with Errors(debug):
-        import kinetree as kt
-        from kinetree.io.save import SUFFIXES
+    import kinetree as kt
+    from kinetree.io.save import SUFFIXES
 
-        check_targets(path)
-        if path.suffix.lower() not in SUFFIXES:
-            known = ", ".join(SUFFIXES)
-            raise UnsupportedError(f"{path}: the suffix {path.suffix!r} names no format to write; known: {known}.")
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
-        if quiet:
-            return
-        rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
-        rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
-        rows += [("note", str(entry)) for entry in report]
-        _print_rows([*rows, ("written", str(path))])
+    check_targets(path)
+    if path.suffix.lower() not in SUFFIXES:
+        known = ", ".join(SUFFIXES)
+        raise UnsupportedError(f"{path}: the suffix {path.suffix!r} names no format to write; known: {known}.")
+    model = load()
+    report = kt.save(model, path, unsupported="drop" if drop else "raise", meshes=meshes)
+    if quiet:
+        return
+    rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
+    rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+    rows += [("note", str(entry)) for entry in report]
+    _print_rows([*rows, ("written", str(path))])
 
 
-@app.command()
+@command
 def dh(
     robot: Robot,
     convention: Annotated[str, _option("standard (distal) or modified (Craig).", default=True)] = "modified",
     tip: Annotated[str | None, _option("The frame or body at the end of the chain, where the tree branches.")] = None,
     positive_a: Annotated[bool, _option("Let no length a be negative.", "--positive-a")] = False,
-    debug: Debug = False,
 ) -> None:
     """Print the Denavit-Hartenberg parameters of a serial chain."""
-    with Errors(debug):
-        import kinetree as kt
+    import kinetree as kt
 
-        typer.echo(kt.io.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
+    typer.echo(kt.io.to_dh(kt.load(robot), convention, tip=tip, positive_a=positive_a))
 
 
-@app.command()
+@command
 def codegen(
+    load: Load,
     robot: Robot,
     function: Annotated[
         list[str], _option("An algorithm, such as aba; several as one: rnea,crba; repeatable.", "--function", "-f")
@@ -424,45 +430,36 @@ def codegen(
     reference: Annotated[str | None, _option("Its coordinates: local, world or local_world_aligned.")] = None,
     kind: Annotated[str | None, _option("Of accelerations: spatial, classical, or one of these with _offset.")] = None,
     checks: Annotated[bool, _option("Whether inputs are checked.", "--checks/--no-checks", default=True)] = True,
-    floating_base: FloatingBase = False,
-    inertia: Inertia = None,
-    massless: Massless = None,
-    drop: Drop = False,
-    package_dir: PackageDir = None,
-    inertia_from: InertiaFrom = None,
-    density: Density = None,
     tree_only: TreeOnly = False,
     quiet: Annotated[bool, _option("Print nothing but errors.", "--quiet", "-q")] = False,
-    debug: Debug = False,
 ) -> None:
     """Write source code of functions for a robot: C99 for machines without Python. docs/codegen.md explains it."""
     from kinetree.export.c_source import to_c
 
-    with Errors(debug):
-        if lang != "c":
-            raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
-        model = _load(robot, floating_base, inertia, massless, drop, package_dir, inertia_from, density)
-        model = model.without_unsupported() if tree_only else model
-        given = {"frame": frame, "reference": reference, "kind": kind}
-        rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
-        rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
-        _refuse_unused(model, function, given, optional or ())
-        sources = []
-        for names in function:
-            f = _function(model, names, given, optional or (), checks)
-            sources.append(to_c(f, dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
-        for source in sources:
-            n = source.operations
-            rows.append(
-                (
-                    "function",
-                    f"{source.name}: {n.total} operations ({n.multiplications} multiplications, {n.additions} "
-                    f"additions, {n.divisions} divisions), {n['sincos']} sines, {source.scratch_bytes} bytes of stack",
-                )
+    if lang != "c":
+        raise UnsupportedError(f"--lang {lang}: there is no such language; known: c.", lang=lang)
+    model = load()
+    model = model.without_unsupported() if tree_only else model
+    given = {"frame": frame, "reference": reference, "kind": kind}
+    rows = [("robot", f"{model.name}: {model.nb - 1} moving bodies, nq={model.nq}, nv={model.nv}")]
+    rows += [("read", str(entry)) for entry in model.report if entry.level != "info"]
+    _refuse_unused(model, function, given, optional or ())
+    sources = []
+    for names in function:
+        f = _function(model, names, given, optional or (), checks)
+        sources.append(to_c(f, dtype="float32" if single else "float64", parameters=parameters, sincos=sincos))
+    for source in sources:
+        n = source.operations
+        rows.append(
+            (
+                "function",
+                f"{source.name}: {n.total} operations ({n.multiplications} multiplications, {n.additions} "
+                f"additions, {n.divisions} divisions), {n['sincos']} sines, {source.scratch_bytes} bytes of stack",
             )
-            rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
-        if not quiet:
-            _print_rows(rows)
+        )
+        rows += [("written", f"{path}, {path.stat().st_size} bytes") for path in source.write(output)]
+    if not quiet:
+        _print_rows(rows)
 
 
 def _refuse_unused(model, function: list[str], given: dict[str, str | None], optional: Iterable[str]) -> None:
@@ -506,20 +503,19 @@ def _function(model, names: str, given: dict[str, str | None], optional: Iterabl
     return kt.compile(model, texts if len(texts) > 1 else names, optional=inputs, checks=checks, **static)
 
 
-@app.command()
-def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False, debug: Debug = False) -> None:
+@command
+def cache(clear: Annotated[bool, _option("Remove every entry.", "--clear")] = False) -> None:
     """Show where compiled code is kept and how much there is of it; empty it."""
-    with Errors(debug):
-        from kinetree.native import cache as files
+    from kinetree.native import cache as files
 
-        removed = [("removed", f"{files.clear()} entries")] if clear else []
-        usage = files.usage()
-        if usage.directory is None:
-            _print_rows([("folder", "none: turned off by KINETREE_CACHE, or there is no home directory")])
-            return
-        limit = f"{usage.limit / 2**20:.4g} MB (KINETREE_CACHE_SIZE)"
-        size = f"{usage.size / 2**20:.3g} MB of {limit}"
-        _print_rows([("folder", str(usage.directory)), ("entries", str(usage.entries)), ("size", size), *removed])
+    removed = [("removed", f"{files.clear()} entries")] if clear else []
+    usage = files.usage()
+    if usage.directory is None:
+        _print_rows([("folder", "none: turned off by KINETREE_CACHE, or there is no home directory")])
+        return
+    limit = f"{usage.limit / 2**20:.4g} MB (KINETREE_CACHE_SIZE)"
+    size = f"{usage.size / 2**20:.3g} MB of {limit}"
+    _print_rows([("folder", str(usage.directory)), ("entries", str(usage.entries)), ("size", size), *removed])
 
 
 def _console():
@@ -542,33 +538,6 @@ def _print_rows(rows: list[tuple[str, str]]) -> None:
     for label, value in rows:
         table.add_row(Text(label, style="bold"), Text(value))
     _console().print(table)
-
-
-def _load(
-    robot: str,
-    floating_base: bool,
-    inertia: str | None,
-    massless: str | None,
-    drop: bool,
-    package_dir: list[str] | None,
-    inertia_from: str | None,
-    density: float | None,
-):
-    import kinetree as kt
-
-    # Options that were not given have the defaults of the format.
-    given = {
-        "floating_base": floating_base,
-        "inertia": inertia,
-        "massless": massless,
-        "unsupported": "drop" if drop else None,
-        "package_dirs": package_dir,
-        "inertia_from": inertia_from,
-    }
-    options = {name: value for name, value in given.items() if value}
-    if density is not None:
-        options["density"] = density  # zero too, which is refused
-    return kt.load(robot, **options)
 
 
 def _some(names: tuple[str, ...]) -> str:
