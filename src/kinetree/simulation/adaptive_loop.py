@@ -39,7 +39,7 @@ class AdaptiveLoop:
     system : System
     state : RunState
         Where the run is; it is moved.
-    drive : Drive
+    inputs : BoundInputs
     components : Components
     monitor : Monitor
     guard : Guard or None
@@ -53,12 +53,12 @@ class AdaptiveLoop:
     """
 
     __slots__ = (
-        "_components", "_counts", "_drive", "_every", "_guard", "_method", "_monitor", "_record", "_run_state",
+        "_components", "_counts", "_inputs", "_every", "_guard", "_method", "_monitor", "_record", "_run_state",
         "_system",
     )  # fmt: skip
 
-    def __init__(self, system, state, drive, components, monitor, guard, record, every, method, counts) -> None:
-        self._system, self._run_state, self._drive, self._components = system, state, drive, components
+    def __init__(self, system, state, inputs, components, monitor, guard, record, every, method, counts) -> None:
+        self._system, self._run_state, self._inputs, self._components = system, state, inputs, components
         self._monitor, self._guard, self._record, self._every = monitor, guard, record, every
         self._method, self._counts = method, counts
 
@@ -72,12 +72,12 @@ class AdaptiveLoop:
         LimitError
             The motion left a limit that may not be passed.
         """
-        state, drive, is_over = self._run_state, self._drive, False
+        state, inputs, is_over = self._run_state, self._inputs, False
         while any(state.whole_steps(end)) and not is_over:
             start = state.time
             if not state.evaluated:
-                drive.segment(start, state.q, state.v)
-            stop = min(end, drive.next_time(start))
+                inputs.segment(start, state.q, state.v)
+            stop = min(end, inputs.next_time(start))
             if self._components.having("after_step"):
                 stop = min(stop, start + state.dt)
             whole, rest = state.whole_steps(stop)
@@ -100,32 +100,32 @@ class AdaptiveLoop:
         return is_over
 
     def _solve(self, times, **settings):
-        state, drive = self._run_state, self._drive
-        return self._method.solve(self._system, state.q, state.v, times, drive.command, drive.f_ext, **settings)
+        state, inputs = self._run_state, self._inputs
+        return self._method.solve(self._system, state.q, state.v, times, inputs.command, inputs.f_ext, **settings)
 
     def _recover(self, reached: _OnTheWay, with_start: bool) -> None:
         """Record what a solve reached that came to no end: samples, or with methods of others the steps after them."""
-        state, drive = self._run_state, self._drive
+        state, inputs = self._run_state, self._inputs
         start = [(state.time, state.q, state.v)] if with_start else []
         for t, q, v in [*start, *reached.rows(after=state.time)]:
             try:
-                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+                self._record.append(t, q, v, inputs.command(t, q, v), inputs.pushed)
             except Exception:  # the user's own code, which may be what ended the solve
                 return
 
     def _take(self, times, solution, keep: int) -> bool:
         """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""
-        state, drive, Q, V = self._run_state, self._drive, solution.q, solution.v
+        state, inputs, Q, V = self._run_state, self._inputs, solution.q, solution.v
         for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=False)):
             if self._guard is not None:
                 self._guard.check(t, q)
             if keep <= m < len(times) - 1:
-                self._record.append(t, q, v, drive.command(t, q, v), drive.pushed)
+                self._record.append(t, q, v, inputs.command(t, q, v), inputs.pushed)
         if self._guard is not None and solution.event_time is not None:
             raise self._guard.error(solution.event_time, solution.event_state[0])
         done = None
         if self._monitor.needed:
-            tau = drive.command(state.time, state.q, state.v)
+            tau = inputs.command(state.time, state.q, state.v)
             done = Step(state.time, state.q, state.v, float(times[-1]), Q[-1], V[-1], tau)
         self._monitor.was_reset = False
         whole, rest = state.whole_steps(float(times[-1]))

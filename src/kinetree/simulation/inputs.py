@@ -1,4 +1,4 @@
-"""What acts on the mechanism during a simulation: a controller or given joint forces, and external wrenches."""
+"""Inputs of a simulation bound to a model: joint forces of a controller or given ones, and external wrenches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from kinetree.simulation.controllers import (
 from kinetree.simulation.options import Inputs
 
 
-class Drive:
+class BoundInputs:
     """Joint forces and external wrenches as functions of time and state.
 
     Parameters
@@ -62,7 +62,7 @@ class Drive:
         "_f_ext",
         "_given",
         "_given_f_ext",
-        "_held",
+        "_hold",
         "_discontinuous",
         "_model",
         "_pushed",
@@ -100,16 +100,16 @@ class Drive:
         self._model, self._controller, self._components = model, controller, components
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
-        # What jumps at instants of its own is held from the beginning of a step: its end belongs to the next one.
+        # Discontinuous signals are sampled at the beginning of a step: its end belongs to the next one.
         given = (tau, f_ext, disturbance)
-        self._discontinuous = tuple(_Held(source) for source in given if hasattr(source, "next_time"))
+        self._discontinuous = tuple(_Sampled(source) for source in given if hasattr(source, "next_time"))
         tau, f_ext, disturbance = (
-            next((held for held in self._discontinuous if held.source is source), source) for source in given
+            next((x for x in self._discontinuous if x.source is source), source) for source in given
         )
         self._f_ext = f_ext
         changes_forces = components is not None and bool(components.having("joint_forces"))
         self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._discontinuous)
-        self._held, self._pushed = copied(np.zeros(nv)), None
+        self._hold, self._pushed = copied(np.zeros(nv)), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
@@ -121,11 +121,11 @@ class Drive:
         if self._controller is not None:
             check_continuous(self._controller) if dt is None else check_delays(self._controller, dt)
 
-    def held_function(self) -> Callable[[float], np.ndarray]:
-        """`held` as the shortest function that does it."""
+    def hold_function(self) -> Callable[[float], np.ndarray]:
+        """`hold` as the shortest function with its value."""
         if self._disturbance is not None:
-            return self.held
-        return (lambda t: self._held) if self.at_steps else self._tau
+            return self.hold
+        return (lambda t: self._hold) if self.at_steps else self._tau
 
     def begin_function(self) -> Callable[[float, np.ndarray, np.ndarray], None] | None:
         """`begin` as the shortest function that does it; None if there is nothing to do."""
@@ -140,7 +140,7 @@ class Drive:
 
         def begin(t, q, v):
             lock(q, v)
-            self._held = checked(evaluated(controller, t, q, v), "controller", controller, t)
+            self._hold = checked(evaluated(controller, t, q, v), "controller", controller, t)
 
         return begin
 
@@ -152,50 +152,50 @@ class Drive:
 
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""
-        self._held, self._pushed = copied(np.zeros(self._model.nv)), None
+        self._hold, self._pushed = copied(np.zeros(self._model.nv)), None
         for source in (self._controller, self._given, self._given_f_ext, self._user_disturbance):
             if hasattr(source, "reset"):
                 source.reset()
 
     def begin(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """The beginning of a fixed step: decide what is held over it."""
+        """The beginning of a fixed step: evaluate the inputs that are constant over it."""
         self.segment(t, q, v)
         self.command(t, q, v)
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Joint forces at a state [N m or N]; those of a controller are then ``held``."""
+        """Joint forces at a state [N m or N]; those of a controller are then those of `hold`."""
         if self.at_steps:
             lock(q, v)
         if self.wrench_of_state:
             self._pushed = (self._wrench(self._evaluated(self._f_ext, t, q, v, what="f_ext"), t),)
         if self.controlled:
-            held = self._checked(self._evaluated(self._controller, t, q, v), "controller", self._controller, t)
+            tau = self._checked(self._evaluated(self._controller, t, q, v), "controller", self._controller, t)
         elif self.at_steps:
-            held = self._tau(t)
+            tau = self._tau(t)
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
         if self._components is not None:
             for component in self._components.having("joint_forces"):
-                asked = self._evaluated(component.joint_forces, t, q, v, held, what="component", who=component)
-                held = self._checked(asked, "component", component, t)
-        self._held = held
-        return self.held(t)
+                applied = self._evaluated(component.joint_forces, t, q, v, tau, what="component", who=component)
+                tau = self._checked(applied, "component", component, t)
+        self._hold = tau
+        return self.hold(t)
 
     def segment(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
         """The beginning of an adaptive solve: samples are taken here, and not within it."""
-        for held in self._discontinuous:
-            held.begin(t)
+        for signal in self._discontinuous:
+            signal.begin(t)
         if keeps_time(self._controller):
             lock(q, v)
             self._evaluated(self._controller.begin, t, q, v, who=self._controller)
 
-    def held(self, t: float) -> np.ndarray:
+    def hold(self, t: float) -> np.ndarray:
         """Joint forces during a fixed step: the last ones that depend on the state, or the given ones at time t."""
-        tau = self._held if self.controlled or self.at_steps else self._tau(t)
+        tau = self._hold if self.controlled or self.at_steps else self._tau(t)
         return tau if self._disturbance is None else tau + self._disturbance(t)
 
     def next_time(self, t: float) -> float:
-        """The first time after t at which what acts may jump [s]."""
+        """The first time after t at which an input may be discontinuous [s]."""
         found = math.inf if self._controller is None else next_time(self._controller, t)
         for source in (self._given, self._given_f_ext, self._user_disturbance):
             found = min(found, next_time(source, t))
@@ -229,20 +229,20 @@ class Drive:
         return np.array([self.f_ext(float(t))[-1] for t in times])
 
     def get_state(self) -> dict:
-        """What a snapshot has to hold."""
+        """The state for snapshots."""
         sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         return {
-            "held": self._held,
+            "hold": self._hold,
             "pushed": self._pushed,
-            "discontinuous": [held.value for held in self._discontinuous],
+            "discontinuous": [signal.value for signal in self._discontinuous],
             "sources": [get_state(source) for source in sources],
         }
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
-        self._held, self._pushed = state["held"], state["pushed"]
-        for held, value in zip(self._discontinuous, state["discontinuous"], strict=True):
-            held.value = value
+        self._hold, self._pushed = state["hold"], state["pushed"]
+        for signal, value in zip(self._discontinuous, state["discontinuous"], strict=True):
+            signal.value = value
         sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         for source, own in zip(sources, state["sources"], strict=True):
             set_state(source, own)
@@ -346,8 +346,8 @@ class Drive:
         return repr(getattr(source, "__qualname__", type(source).__name__))
 
 
-class _Held:
-    """A signal that jumps, as it was at the beginning of the step."""
+class _Sampled:
+    """A discontinuous signal, sampled at the beginning of the step."""
 
     __slots__ = ("source", "value")
 
@@ -391,7 +391,7 @@ def _check_signature(what: str, source, expected: str, shape: str, arguments: tu
         signature.bind(*arguments)
     except TypeError as error:
         raise SimulationError(
-            f"simulate: {what} {Drive._name(source)} takes {signature} ({error}), expected {expected} -> {shape}"
+            f"simulate: {what} {BoundInputs._name(source)} takes {signature} ({error}), expected {expected} -> {shape}"
             f"{other}.",
             controller=source,
             signature=str(signature),

@@ -30,7 +30,7 @@ from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, interpolated
-from kinetree.simulation.inputs import Drive
+from kinetree.simulation.inputs import BoundInputs
 from kinetree.simulation.interrupted import keep_run
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
@@ -128,22 +128,22 @@ class Simulation:
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
-        self._drive = Drive(made.model, composed(controller), inputs or Inputs(), made.components)
-        self._drive.check_delays(None if self._is_adaptive else dt)
-        self.system = System(made.model, True) if self._drive.has_wrenches else made.system
+        self._inputs = BoundInputs(made.model, composed(controller), inputs or Inputs(), made.components)
+        self._inputs.check_delays(None if self._is_adaptive else dt)
+        self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._stepper = self._step_function()
         self.integrator = described(made.method)
         self._monitor = Monitor(made.components, made.guard, self._stepper, self._energy)
-        unseen = self._monitor.needed or self._drive.has_instants or self._drive.wrench_of_state
+        unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._project = projection(self.system)
         self._run_state = RunState(made.q.copy(), made.v.copy(), dt)
-        self._record = Recorder(made.model.nq, made.model.nv, made.model.nb if self._drive.wrench_of_state else 0)
+        self._record = Recorder(made.model.nq, made.model.nv, made.model.nb if self._inputs.wrench_of_state else 0)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
         self._compile_ahead()
-        self._drive.reset()
+        self._inputs.reset()
         if hasattr(self._stepper, "reset"):
             self._stepper.reset()
         for component in self._components.having("reset"):
@@ -189,7 +189,7 @@ class Simulation:
     def tau(self) -> np.ndarray:
         """Joint forces that act now [N m or N], shape (nv,)."""
         self._ask()
-        return np.array(self._drive.held(self.time))
+        return np.array(self._inputs.hold(self.time))
 
     @property
     def dt(self) -> float:
@@ -256,11 +256,11 @@ class Simulation:
 
     def _check_room(self, end: float) -> None:
         """Refuse a run whose samples do not fit into memory, before it begins."""
-        state, drive, every = self._run_state, self._drive, self._every
+        state, inputs, every = self._run_state, self._inputs, self._every
         check_room(
             f"simulate: the samples of {end:g} s, one every {state.dt * every:g} s,",
             (end - state.time) / (state.dt * every) + self._record.rows,
-            sample_bytes(self.model, drive.has_wrenches, drive.wrench_of_state),
+            sample_bytes(self.model, inputs.has_wrenches, inputs.wrench_of_state),
             lambda times: (
                 f"Record less often, record=kt.Record(period={times * every * state.dt:.12g}) or "
                 f"kt.Record(every={times * every}), or take a shorter duration or a longer dt."
@@ -288,7 +288,7 @@ class Simulation:
         if rest or not self._is_plain:
             try:
                 self.is_over = run_monitored_steps(
-                    self._run_state, end, self._stepper, self._drive, self._record, self._every, self._project,
+                    self._run_state, end, self._stepper, self._inputs, self._record, self._every, self._project,
                     bar.tick, self._monitor,
                 )  # fmt: skip
             except (NotFiniteState, KinetreeError) as error:
@@ -297,7 +297,7 @@ class Simulation:
     def _run_plain_steps(self, steps: int, tick) -> None:
         try:
             run_steps(
-                self._run_state, steps, self._stepper, self._drive, self._record, self._every, self._project, tick
+                self._run_state, steps, self._stepper, self._inputs, self._record, self._every, self._project, tick
             )
         except (NotFiniteState, KinetreeError) as error:
             self._explain(error)
@@ -316,7 +316,7 @@ class Simulation:
     def _solve(self, end: float, bar) -> None:
         try:
             loop = AdaptiveLoop(
-                self.system, self._run_state, self._drive, self._components, self._monitor, self._plan.guard,
+                self.system, self._run_state, self._inputs, self._components, self._monitor, self._plan.guard,
                 self._record, self._every, self._method, self.counts,
             )  # fmt: skip
             self.is_over = loop.advance(end, bar.tick)
@@ -329,11 +329,11 @@ class Simulation:
         state = self._run_state
         if self._stepper is None:
             if not state.evaluated:
-                self._drive.segment(state.time, state.q, state.v)
+                self._inputs.segment(state.time, state.q, state.v)
             state.evaluated = True
-            self._drive.command(state.time, state.q, state.v)
-        elif not state.evaluated and self._drive.at_steps:
-            self._drive.begin(state.time, state.q, state.v)
+            self._inputs.command(state.time, state.q, state.v)
+        elif not state.evaluated and self._inputs.at_steps:
+            self._inputs.begin(state.time, state.q, state.v)
             state.evaluated = True
 
     # Within the last step ------------------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ class Simulation:
 
     def motion(self, step: Step):
         """The motion within a step that was just made, ``motion(t) -> (q, v)``."""
-        return interpolated(self.system, step, self._stepper, self._forces(), self._drive.f_ext)
+        return interpolated(self.system, step, self._stepper, self._forces(), self._inputs.f_ext)
 
     @property
     def can_shorten(self) -> bool:
@@ -355,19 +355,19 @@ class Simulation:
 
     def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where the method itself comes to if a step that was just made ends at an earlier time [s]."""
-        drive, h = self._drive, t - step.t0
+        inputs, h = self._inputs, t - step.t0
         if self._stepper is not None:
-            return self._stepper.step(step.t0, h, step.q0, step.v0, drive.held_function(), drive.f_ext)
+            return self._stepper.step(step.t0, h, step.q0, step.v0, inputs.hold_function(), inputs.f_ext)
         times = np.array((step.t0, t))
-        solution = self._method.solve(self.system, step.q0, step.v0, times, drive.command, drive.f_ext)
+        solution = self._method.solve(self.system, step.q0, step.v0, times, inputs.command, inputs.f_ext)
         return solution.q[-1], solution.v[-1]
 
     def _forces(self):
         """The joint forces within a step, as a function of time and state."""
         if self._stepper is None:
-            return self._drive.command
-        held = self._drive.held_function()
-        return lambda t, q, v: held(t)
+            return self._inputs.command
+        hold = self._inputs.hold_function()
+        return lambda t, q, v: hold(t)
 
     # Saving --------------------------------------------------------------------------------------------------------
 
@@ -395,7 +395,7 @@ class Simulation:
                 state.origin, state.n, state.count, state.evaluated, self._monitor.was_reset, self.is_over,
                 dict(self.counts),
             ),  # fmt: skip
-            drive=self._drive.get_state(),
+            inputs=self._inputs.get_state(),
             stepper=self._stepper.get_state() if hasattr(self._stepper, "get_state") else None,
             components=self._components.get_state(),
             record=self._record.get_state() if record else None,
@@ -429,7 +429,7 @@ class Simulation:
         state.origin, state.n, state.count, state.evaluated, *flags, counts = snapshot.clock
         self._monitor.was_reset, self.is_over = flags
         self.counts.update(counts)
-        self._drive.set_state(snapshot.drive)
+        self._inputs.set_state(snapshot.inputs)
         if hasattr(self._stepper, "set_state"):
             self._stepper.set_state(snapshot.stepper)
         self._components.set_state(snapshot.components)
@@ -469,15 +469,15 @@ class Simulation:
         return dataclasses.replace(run, time=time)
 
     def _trajectory(self, last: bool, checks: bool = True, **ended: str) -> Trajectory:
-        state, drive, system = self._run_state, self._drive, self.system
+        state, inputs, system = self._run_state, self._inputs, self.system
         rows = self._record.get_state()
         T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
         if last:
             T, Q, V = np.append(T, state.time), np.vstack((Q, state.q)), np.vstack((V, state.v))
-            TAU = np.vstack((TAU, drive.held(state.time)))
-        wrenches, now = rows["wrenches"] if drive.wrench_of_state else drive.wrenches(T), model_time(self.model, T)
-        if last and drive.wrench_of_state:
-            wrenches = np.concatenate((wrenches, drive.pushed[None]))
+            TAU = np.vstack((TAU, inputs.hold(state.time)))
+        wrenches, now = rows["wrenches"] if inputs.wrench_of_state else inputs.wrenches(T), model_time(self.model, T)
+        if last and inputs.wrench_of_state:
+            wrenches = np.concatenate((wrenches, inputs.pushed[None]))
         forces = () if wrenches is None else (wrenches,)
         acting = TAU
         if self._plan.constraints is not None:
@@ -506,16 +506,16 @@ class Simulation:
         )
 
     def _metadata(self, times, wrenches, ended: dict[str, str]) -> RunMetadata:
-        fixed, drive = self._stepper is not None, self._drive
+        fixed, inputs = self._stepper is not None, self._inputs
         counts = self.counts | ({"steps": self._run_state.count} if fixed else {})
         return RunMetadata(
             method=None if self._is_adaptive else self._method,
             every=self._every,
-            controlled=drive.controlled,
-            held=drive.at_steps and fixed and self._every == 1,
-            pushed=drive.wrench_of_state and fixed and self._every == 1,
+            controlled=inputs.controlled,
+            held=inputs.at_steps and fixed and self._every == 1,
+            pushed=inputs.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
-            disturbance=drive.disturbances(times),
+            disturbance=inputs.disturbances(times),
             impulses=tuple(self._monitor.impulses),
             counts=counts,
             components=self._components.all,
@@ -530,7 +530,7 @@ class Simulation:
     def _compile_ahead(self) -> None:
         """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
         state, system, rest = self._run_state, self.system, np.zeros(self.model.nv)
-        wrenches = self._drive.compile_time_wrenches()
+        wrenches = self._inputs.compile_time_wrenches()
         system.function("normalize")(state.q)
         if self._stepper is not None:
             self._stepper.step(0.0, state.dt, state.q, state.v, lambda t: rest, lambda t: wrenches)

@@ -33,7 +33,7 @@ class Snapshot:
         What the simulation that takes it up must have in common: model, integrator, step.
     clock : tuple
         Origin of the time, steps since then, steps in all, and whether the controller was asked for this instant.
-    drive, stepper, components : object
+    inputs, stepper, components : object
         What controllers, signals, the integrator and the components remember.
     record : dict or None
         The samples so far.
@@ -46,7 +46,7 @@ class Snapshot:
     v: np.ndarray
     settings: dict
     clock: tuple
-    drive: object
+    inputs: object
     stepper: object
     components: object
     record: dict | None

@@ -124,7 +124,7 @@ class NotFiniteState(Exception):
     """The state is NaN or beyond all bounds; the loop's caller says why."""
 
 
-def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, project, tick) -> None:
+def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, project, tick) -> None:
     """Whole steps, in which nothing happens but the controller.
 
     This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
@@ -136,8 +136,8 @@ def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, p
     NotFiniteState
         ``state`` is the first such state.
     """
-    step, f_ext, dt, origin = stepper.step, drive.f_ext, state.dt, state.origin
-    begin, held = drive.begin_function(), drive.held_function()
+    step, f_ext, dt, origin = stepper.step, inputs.f_ext, state.dt, state.origin
+    begin, hold = inputs.begin_function(), inputs.hold_function()
     if state.count % every == 0:
         record.forget(state.time)
     record.reserve(steps // every + 1)
@@ -155,9 +155,9 @@ def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, p
                 else:
                     begin(t, q, v)
             if count % every == 0:
-                T[row], Q[row], V[row], TAU[row] = t, q, v, held(t)
+                T[row], Q[row], V[row], TAU[row] = t, q, v, hold(t)
                 row += 1
-            q, v = step(t, dt, q, v, held, f_ext)
+            q, v = step(t, dt, q, v, hold, f_ext)
             n += 1
             count += 1
             if count % look == 0 or n == last:
@@ -165,7 +165,7 @@ def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, p
                     if look > 1:
                         found, (q, v, n) = n, good
                         while n < found and is_sane(q, v):
-                            q, v = step(origin + n * dt, dt, q, v, held, f_ext)
+                            q, v = step(origin + n * dt, dt, q, v, hold, f_ext)
                             n += 1
                         count -= found - n
                     raise NotFiniteState
@@ -180,7 +180,7 @@ def run_steps(state: RunState, steps: int, stepper, drive, record, every: int, p
 
 
 def run_monitored_steps(
-    state: RunState, end: float, stepper, drive, record, every: int, project, tick, monitor
+    state: RunState, end: float, stepper, inputs, record, every: int, project, tick, monitor
 ) -> bool:
     """Steps that end where something happens; whether the run is over.
 
@@ -197,23 +197,23 @@ def run_monitored_steps(
         True if a state reset ended the run before ``end``.
     """
     dt = state.dt
-    held, f_ext = drive.held_function(), drive.f_ext
+    hold, f_ext = inputs.hold_function(), inputs.f_ext
     if state.count % every == 0:
         record.forget(state.time)
     while True:
         t = state.time
         if end - t <= TIME_TOLERANCE * dt:
             return False
-        if drive.at_steps and not state.evaluated:
-            drive.begin(t, state.q, state.v)
+        if inputs.at_steps and not state.evaluated:
+            inputs.begin(t, state.q, state.v)
         if state.count % every == 0 or monitor.was_reset:
-            record.append(t, state.q, state.v, held(t), drive.pushed)
+            record.append(t, state.q, state.v, hold(t), inputs.pushed)
         monitor.was_reset = False
-        stop = min(end, drive.next_time(t)) if drive.has_instants else end
+        stop = min(end, inputs.next_time(t)) if inputs.has_instants else end
         whole, rest = state.whole_steps(stop)
         h = dt if whole else rest
-        q, v = stepper.step(t, h, state.q, state.v, held, f_ext)
-        done = Step(t, state.q, state.v, t + h, q, v, held(t))
+        q, v = stepper.step(t, h, state.q, state.v, hold, f_ext)
+        done = Step(t, state.q, state.v, t + h, q, v, hold(t))
         if not is_sane(q, v):
             state.q, state.v, state.n = q, v, state.n + 1
             raise NotFiniteState
