@@ -150,7 +150,7 @@ def aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLi
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -183,7 +183,8 @@ def aba_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin; constant there.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin;
+        constant there.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -216,8 +217,8 @@ def acceleration(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: Arra
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.
     t : (...) array, optional
@@ -244,7 +245,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Map
     v : (..., nv) array
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -360,7 +361,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
     tau : (..., nv) array
         Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"}
         Which algorithm; see the notes.
     multipliers : bool
@@ -449,7 +450,7 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each
         choice is a function of its own. Joints that a coupling connects are all named or none.
@@ -513,7 +514,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     method : {"rnea", "world", "newton_euler"}
         Which algorithm; see the notes.
     multipliers : bool
@@ -547,8 +548,8 @@ def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: s
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -735,7 +736,7 @@ def rnea(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLik
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -768,7 +769,8 @@ def rnea_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin; constant there.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin;
+        constant there.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -799,8 +801,8 @@ def velocity(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None = Non
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

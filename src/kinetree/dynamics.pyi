@@ -168,7 +168,7 @@ def divide_and_conquer(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -212,8 +212,7 @@ def external_forces(model: Model, q: ArrayLike, wrenches: ArrayLike | Mapping[st
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     wrenches : (..., nb, 6) array or mapping of body name to (..., 6) array
-        External wrench on each body [N m, N], in world coordinates about the world's origin: the ``f_ext`` of
-        other calls.
+        External wrench on each body [N m, N]: the ``f_ext`` of other calls.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -242,7 +241,7 @@ def forward_dynamics_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLi
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -276,7 +275,7 @@ def hybrid_aba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: Arra
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
     t : (...) array, optional
@@ -312,7 +311,7 @@ def hybrid_crba(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: Arr
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
     t : (...) array, optional
@@ -420,10 +419,10 @@ def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the body about its origin, of the world about the world's origin, of the
-        world about the body's origin.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -474,7 +473,7 @@ def prescribed_power(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -503,7 +502,7 @@ def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: Ar
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

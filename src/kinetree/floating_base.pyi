@@ -38,7 +38,7 @@ def coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | Ma
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``; the twist of the base in its own
         coordinates first.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -78,7 +78,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau_joints: Array
     tau_joints : (..., nv_joints) array
         Forces of the joints on the floating base [N m or N]; no force acts on the base but the external wrench.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -111,7 +111,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a_joints: ArrayLi
     a_joints : (..., nv_joints) array
         Accelerations of the joints on the floating base [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -140,8 +140,8 @@ def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: s
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -174,7 +174,7 @@ def reduced_coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayL
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``; the twist of the base in its own
         coordinates first.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

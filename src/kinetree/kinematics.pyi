@@ -65,8 +65,8 @@ def body_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, t
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.
     t : (...) array, optional
@@ -93,8 +93,8 @@ def body_jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, t: ArrayLike
     x : (..., nv) array
         A vector along the velocities [rad/s or m/s].
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -121,8 +121,8 @@ def body_jacobian_rate_product(model: Model, q: ArrayLike, v: ArrayLike, x: Arra
     x : (..., nv) array
         A vector along the velocities [rad/s or m/s]; v itself for the velocity-product accelerations.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -172,8 +172,8 @@ def body_velocities(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | Non
     v : (..., nv) array
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -200,8 +200,8 @@ def frame_accelerations(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, 
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     kind : {"spatial", "classical", "spatial_offset", "classical_offset"}
         Spatial or classical acceleration; ``_offset``: less gravity. See the notes of `body_accelerations`.
     t : (...) array, optional
@@ -226,8 +226,8 @@ def frame_jacobians(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, r
     q : (..., nq) array
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -301,8 +301,8 @@ def frame_velocities(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | No
     v : (..., nv) array
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -329,8 +329,8 @@ def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, t: ArrayLike | None 
     frame : str
         Name of the frame or body.
     reference : {"local", "world", "local_world_aligned"}
-        Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the
-        world at the origin of the frame or body.
+        Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the
+        origin of the frame or body.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

@@ -89,15 +89,12 @@ def _returns(spec) -> list[tuple[str, str]]:
     return found + [_array(spec, name, more.outputs[name], ", on request") for name, more in spec.variants.items()]
 
 
-def _returns(spec) -> list[tuple[str, str]]:
-    found = [_array(spec, *item) for item in spec.outputs.items()]
-    return found + [_array(spec, name, more.outputs[name], ", on request") for name, more in spec.variants.items()]
-
-
 def _raises(spec) -> list[tuple[str, str]]:
     found = {"ShapeError, NonFiniteError": "An array does not fit the model, or has an entry that is no finite number."}
     found |= {domain.error: domain.meaning for domain in spec.domains if domain.error}
     for name in spec.static:
         found |= CHOICES.get(name, ("", "", {}))[2]
+    if hasattr(spec.function, "__wrapped__"):  # by a check
+        found["UnsupportedError"] = "The model has geared rotors, which this algorithm leaves out."
     found |= {name: ERRORS.get(name, "") for name in spec.raises}
     return [(name, _text(spec, name, text)) for name, text in found.items()]

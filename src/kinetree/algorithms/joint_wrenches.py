@@ -18,8 +18,6 @@ from kinetree.algorithms.spec import algorithm
     static=("reference",),
     body_frames="cheaper",
     symbols={
-        "reference": "Coordinates of the result: of the body about its origin, of the world about the world's origin, "
-        "of the world about the body's origin.",
         "F": "Row i is the wrench [moment; force] that the predecessor exerts on body i through its joint [N "
         "m, N]; the body exerts the opposite one. Row 0 is zero: the world has no joint.",
     },

@@ -18,7 +18,10 @@ ARRAYS = {
         "Forces of the constraints along their rows [N m or N], which `Model.constraint_labels` names. Zero for rows "
         "of loops that others imply.",
     ),
-    "f_ext": (("nb", 6), "External wrench on each body [N m, N], in world coordinates about the world's origin."),
+    "f_ext": (
+        ("nb", 6),
+        "External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.",
+    ),
     "t": ((), "Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``)."),
     "dt": ((), "Time step [s]."),
     "dv": (("nv",), "Difference of positions, a velocity times a time [rad or m]."),
@@ -87,8 +90,7 @@ ARRAYS = {
     "c": (("nv",), "``c(q, v)`` of the equation of motion ``M a + c = tau`` [N m or N]."),
     "g": (("nv",), "Joint forces [N m or N], the gradient of the potential energy along the velocity directions."),
     "M_inv": (("nv", "nv"), "Inverse mass matrix [1/(kg m^2), 1/(kg m) or 1/kg], full and exactly symmetric."),
-    "wrenches": (("nb", 6), "External wrench on each body [N m, N], in world coordinates about the world's origin: the "
-        "``f_ext`` of other calls."),
+    "wrenches": (("nb", 6), "External wrench on each body [N m, N]: the ``f_ext`` of other calls."),
     "z": (("nb", 6), "``dJ_i/dt x`` for every body, component by component [rad/s^2, m/s^2]; row 0 is the world's and "
         "zero."),
     "T_WF": (("nf", 4, 4), "``[[R_WF, p_WF], [0, 1]]`` [1 and m]: a point with coordinates x in frame F is "
@@ -101,8 +103,8 @@ CHOICES = {
     "frame": ("str", "Name of the frame or body.", {"UnknownNameError": "No frame has this name."}),
     "reference": (
         '{"local", "world", "local_world_aligned"}',
-        "Coordinates of the result: of the frame or body at its origin, of the world at the world's origin, of the "
-        "world at the origin of the frame or body.",
+        "Axes and origin of the result: those of the frame or body, those of the world, or the world's axes at the "
+        "origin of the frame or body.",
         {},
     ),
     "kind": (

@@ -254,6 +254,7 @@ def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, met
         domains=base.domains,
         # Numbers of the model belong to its own body frames, not to those that are turned for speed.
         body_frames=base.body_frames or NUMBERS in wrt,
+        symbols=base.symbols,
     )
 
 

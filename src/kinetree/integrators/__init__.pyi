@@ -53,7 +53,7 @@ def implicit_midpoint_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -88,7 +88,7 @@ def linearly_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayL
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -122,7 +122,7 @@ def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: Array
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -156,7 +156,7 @@ def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -190,7 +190,7 @@ def variational_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, d
     dt : (...) array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

@@ -35,7 +35,7 @@ def aba_implicit_joints(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -64,7 +64,7 @@ def aba_inverse_inertias(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -93,7 +93,7 @@ def aba_world(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: A
     tau : (..., nv) array
         Joint forces [N m or N].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -125,7 +125,7 @@ def hybrid_recursive(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics). Each choice is a function of its own.
     t : (...) array, optional
@@ -204,7 +204,7 @@ def newton_euler(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: 
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -233,7 +233,7 @@ def rnea_world(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: Ar
     a : (..., nv) array
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
-        External wrench on each body [N m, N], in world coordinates about the world's origin.
+        External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
