@@ -8,7 +8,7 @@ import pytest
 
 import kinetree as kt
 from kinetree import content
-from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes, gauss_newton_slopes
+from kinetree.algorithms.force_elements import dissipative_forces, exact_slopes, gauss_newton_slopes, implicit_terms
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.forces import ForceElement, JointForce, norm
 from kinetree.forces.registry import FORCES
@@ -113,6 +113,9 @@ def test_slopes_are_the_derivatives(cls):
     np.testing.assert_allclose(D, -np.stack(differences, axis=-1), atol=scale)
     np.testing.assert_allclose(D_gn, D, atol=1e-12 * max(1.0, np.abs(D).max()))
     np.testing.assert_allclose(K_gn, K_gn.T, atol=1e-12 * max(1.0, np.abs(K_gn).max()))
+    added, turning = (np.array(x, float) for x in implicit_terms(model, q.tolist(), v.tolist(), 0.1))
+    np.testing.assert_allclose(added, 0.1 * D_gn + 0.01 * K_gn, atol=1e-11 * max(1.0, np.abs(K_gn).max()))
+    np.testing.assert_allclose(turning, K_gn @ v, atol=1e-11 * max(1.0, np.abs(K_gn).max()))
 
 
 @pytest.mark.parametrize("cls", KINDS)

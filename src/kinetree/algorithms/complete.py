@@ -10,10 +10,9 @@ from __future__ import annotations
 from kinetree.algorithms.constrained import constrained_accelerations, eliminated_multipliers
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, UNIT_QUATERNIONS
-from kinetree.algorithms.force_elements import gauss_newton_slopes
+from kinetree.algorithms.force_elements import implicit_terms
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
-from kinetree.algorithms.products import chained
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints import Kinematics
@@ -124,9 +123,8 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
     added = None
     if model.laws:
-        K, D = gauss_newton_slopes(model, q, v)
-        force = [f - dt * chained(row, v) for f, row in zip(force, K, strict=True)]
-        added = [[dt * (d + dt * k) for d, k in zip(*rows, strict=True)] for rows in zip(D, K, strict=True)]
+        added, turning = implicit_terms(model, q, v, dt)
+        force = [f - dt * x for f, x in zip(force, turning, strict=True)]
     return constrained_accelerations(model, q, v, force, f_ext, diagonal, added)
 
 

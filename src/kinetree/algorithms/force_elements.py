@@ -33,17 +33,16 @@ class Law:
         Stored energy.
     conservative, other : list of (Leaf, list of int)
         Forces along the scalars of each leaf: those of the stored energy, and all others.
-    stiffness, damping : list of (rows, H)
-        ``-d force / d leaves = rows^T H rows``, each row a list of (Leaf, list of int), H symmetric, its rows as
-        mappings.
+    slopes : list of (rows, K, D)
+        ``-d force / d leaves = rows^T H rows`` for positions (K) and velocities (D); each row is a list of (Leaf, list
+        of int), H is symmetric, its rows mappings.
     """
 
     leaves: Leaves
     energy: int
     conservative: list = field(default_factory=list)
     other: list = field(default_factory=list)
-    stiffness: list = field(default_factory=list)
-    damping: list = field(default_factory=list)
+    slopes: list = field(default_factory=list)
 
 
 def differentiated(element) -> Law:
@@ -63,9 +62,11 @@ def differentiated(element) -> Law:
     if element.states("energy"):
         energy = _expr(graph, law.energy(leaves))
         found.energy = energy.id
-        _add_potential(found, graph, energy, found.conservative, found.stiffness)
+        rows, hessian = _add_potential(found, graph, energy, found.conservative)
+        found.slopes.append((rows, hessian, [{}] * len(rows)))
     if element.states("dissipation"):
-        _add_potential(found, graph, _expr(graph, law.dissipation(leaves)), found.other, found.damping)
+        rows, hessian = _add_potential(found, graph, _expr(graph, law.dissipation(leaves)), found.other)
+        found.slopes.append((rows, [{}] * len(rows), hessian))
     if element.states("length"):
         _add_length(found, graph, law)
     if not (found.conservative or found.other):
@@ -88,8 +89,8 @@ def _gradient(graph: Graph, root: Expr, leaves) -> list[tuple[Leaf, list[int]]]:
     return [(leaf, [next(entries) for _ in leaf.symbols]) for leaf in leaves]
 
 
-def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list, slopes: list) -> None:
-    """Forces ``-dP/dx`` along the leaves x of a potential, and its Hessian there."""
+def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list) -> tuple[list, list]:
+    """Forces ``-dP/dx`` along the leaves x of a potential; the rows of the unit matrix, and the Hessian over them."""
     leaves = list(found.leaves.found)
     gradient = _gradient(graph, potential, leaves)
     forces += [(leaf, [graph.neg(k) for k in ids]) for leaf, ids in gradient]
@@ -100,14 +101,14 @@ def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list, slop
         for leaf in leaves
         for c in range(len(leaf.symbols))
     ]
-    slopes.append((units, hessian))
+    return units, hessian
 
 
 def _add_length(found: Law, graph: Graph, law) -> None:
     """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along a length L, which shorten it where the bracket is positive."""
     length = _expr(graph, law.length(found.leaves))
     row = _gradient(graph, length, [leaf for leaf in found.leaves.found if leaf.name in POSITIONS])
-    along, stiffness = {length.id: {0: graph.ONE}}, graph.ZERO
+    along, stiffness, damping = {length.id: {0: graph.ONE}}, graph.ZERO, graph.ZERO
     if law.states("stored"):
         energy = _expr(graph, law.stored(length))
         found.energy = graph.add(found.energy, energy.id)
@@ -122,10 +123,8 @@ def _add_length(found: Law, graph: Graph, law) -> None:
         tension = _expr(graph, law.tension(length, rate)).id
         found.other += _pulled(graph, tension, row)
         (slopes,) = tangents(graph, [tension], along | {rate.id: {1: graph.ONE}})
-        stiffness = graph.add(stiffness, slopes.get(0, graph.ZERO))
-        if 1 in slopes:
-            found.damping.append(([row], [{0: slopes[1]}]))
-    found.stiffness.append(([row], [{0: stiffness}]))
+        stiffness, damping = graph.add(stiffness, slopes.get(0, graph.ZERO)), slopes.get(1, graph.ZERO)
+    found.slopes.append(([row], [{0: stiffness}], [{0: damping}]))
 
 
 def _pulled(graph: Graph, tension: int, row) -> list:
@@ -168,29 +167,51 @@ def gauss_newton_slopes(model, q, v):
 
     Left out are the turning of the forces with the mechanism, and the dependence of dissipation on q.
     """
-    kin = Kinematics(model, q, v)
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for element in model.laws:
-        law = differentiated(element)
-        for slopes, into in ((law.stiffness, K), (law.damping, D)):
-            for rows, hessian in slopes:
-                _add_congruence(law, kin, rows, hessian, into)
+    for J, *slopes in _slopes(model, Kinematics(model, q, v)):
+        for hessian, into in zip(slopes, (K, D), strict=True):
+            _add_congruence(J, hessian, into)
     return K, D
 
 
-def _add_congruence(law: Law, kin: Kinematics, rows, hessian, into) -> None:
-    """``into += J^T H J``, J the rows in the velocity coordinates."""
-    J = [_row(law, kin, row) for row in rows]
-    HJ = []
-    for weights in hessian:
+def implicit_terms(model, q, v, dt):
+    """``dt D + dt^2 K`` and ``K v`` with the slopes of `gauss_newton_slopes`."""
+    added, turning = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
+    for J, stiffness, damping in _slopes(model, Kinematics(model, q, v)):
+        hessian = [
+            {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
+            for k, d in zip(stiffness, damping, strict=True)
+        ]
+        _add_congruence(J, hessian, added)
+        rates = [sum((x * v[k] for k, x in row.items()), start=0.0) for row in J]
+        for row, weights in zip(J, stiffness, strict=True):
+            force = sum((weight * rates[n] for n, weight in weights.items()), start=0.0)
+            for k, x in row.items():
+                turning[k] = turning[k] + x * force
+    return added, turning
+
+
+def _slopes(model, kin: Kinematics):
+    """Of each law the rows J in the velocity coordinates, as mappings, and the values of K and D over them."""
+    for element in model.laws:
+        law = differentiated(element)
+        for rows, *hessians in law.slopes:
+            values = [
+                [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
+                for hessian in hessians
+            ]
+            yield [_row(law, kin, row) for row in rows], *values
+
+
+def _add_congruence(J, hessian, into) -> None:
+    """``into += J^T H J``."""
+    for left, weights in zip(J, hessian, strict=True):
         product: dict[int, object] = {}
-        for n, weight in zip(weights, law.leaves.outer(list(weights.values()), kin), strict=True):
+        for n, weight in weights.items():
             for k, x in J[n].items():
                 product[k] = product.get(k, 0.0) + weight * x
-        HJ.append(product)
-    for left, right in zip(J, HJ, strict=True):
         for k, x in left.items():
-            for m, y in right.items():
+            for m, y in product.items():
                 into[k][m] = into[k][m] + x * y
 
 
