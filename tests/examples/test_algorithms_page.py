@@ -9,7 +9,6 @@ import pytest
 
 import kinetree as kt
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.algorithms.symbols import ARRAYS, CHOICES
 
 PAGE = Path(__file__).parents[2] / "docs" / "algorithms.md"
 STATIC = {
@@ -43,11 +42,3 @@ def test_arguments_and_cost_are_those_of_the_code(name):
     counted = kt.compile(model, name, **static).operations.total
     assert abs(counted - int(operations)) <= 0.1 * counted
     assert spec.function.__module__.rsplit(".", 1)[-1] + ".py" in link
-
-
-def test_symbols_are_those_of_the_docstrings():
-    """The table of symbols has their shapes and meanings as `help` shows them."""
-    table = ["| symbol | shape or type | meaning |", "| --- | --- | --- |"]
-    table += [f"| {key} | ({', '.join(map(str, ('...', *shape)))}) | {text} |" for key, (shape, text) in ARRAYS.items()]
-    table += [f"| {key} | {kind} | {text} |" for key, (kind, text, _) in CHOICES.items()]
-    assert "\n".join(table) in PAGE.read_text()

@@ -173,10 +173,21 @@ def page() -> str:
     return PAGE + "\n".join(rows) + "\n"
 
 
+def algorithms_page() -> str:
+    """The text of ``docs/algorithms.md`` with the table of symbols, with shapes and meanings as `help` shows them."""
+    from kinetree.algorithms.symbols import ARRAYS, CHOICES
+
+    table = ["| symbol | shape or type | meaning |", "| --- | --- | --- |"]
+    table += [f"| {key} | ({', '.join(map(str, ('...', *shape)))}) | {text} |" for key, (shape, text) in ARRAYS.items()]
+    table += [f"| {key} | {kind} | {text} |" for key, (kind, text, _) in CHOICES.items()]
+    before, head, rest = (ROOT / "docs" / "algorithms.md").read_text().partition(table[0])
+    return before + "\n".join(table if head else []) + "\n\n" + rest.partition("\n\n")[2]
+
+
 def files() -> dict[Path, str]:
     """All generated files and their texts."""
     found = {PACKAGE / "algorithms" / "index.py": index(), PACKAGE / "model" / "joint_arrays.pyi": joint_arrays()}
-    found[ROOT / "docs" / "names.md"] = page()
+    found |= {ROOT / "docs" / "names.md": page(), ROOT / "docs" / "algorithms.md": algorithms_page()}
     for namespace in {*PLACES, *NAMES}:
         file = Path(importlib.import_module(namespace).__file__)
         found[file.with_suffix(".pyi")] = stub(namespace)
