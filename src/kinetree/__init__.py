@@ -7,6 +7,7 @@
 >>> a = kt.aba(arm, q, v, np.zeros(arm.nv))
 """
 
+from kinetree import once as _once  # noqa: F401  # forks wait for imports from the first one on
 from kinetree.public import namespace as _namespace
 
 __version__ = "0.1.0"

@@ -42,8 +42,8 @@ def test_import_changes_no_global_state():
 
 
 def test_import_loads_nothing_before_it_is_used():
-    """The package and its table of names; what is used is loaded with what it needs, and not everything."""
-    assert fresh_import()["own"] == ["kinetree", "kinetree.public"]
+    """The package, its table of names and the guard of forks; the rest when it is used, and then not everything."""
+    assert fresh_import()["own"] == ["kinetree", "kinetree.once", "kinetree.public"]
     loaded = printed("import sys, kinetree as kt; kt.rnea; print(*sys.modules)").split()
     assert "kinetree.algorithms.rnea" in loaded
     assert not {"kinetree.simulation.simulate", "kinetree.textbook.aba_variants", "kinetree.io.save"} & set(loaded)
