@@ -171,7 +171,7 @@ def test_a_joint_that_rests_on_its_stop_is_no_finding():
     for height, model in ((0.0, ball), (0.1, ball), (0.0, hard), (0.1, hard)):
         report = kt.simulate(model, [height], duration=1.0).report()
         assert report.findings == () and "Nothing is off" in str(report)
-        assert report.notes == ("At rest on their stops at the end, by what they bear: 'rail' (lower, 9.81 N).",)
+        assert report.notes == ("At rest on their stops at the end, with the stops' forces: 'rail' (lower, 9.81 N).",)
     above = kt.simulate(ball, [5.0], duration=0.1).report()
     assert above.notes == () and "rest" not in str(above)
 

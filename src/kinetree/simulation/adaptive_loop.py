@@ -1,4 +1,4 @@
-"""The loop over adaptive solves: each from one instant at which something may jump to the next."""
+"""The loop over adaptive solves: each from one possible discontinuity to the next."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _OnTheWay:
 
 
 class AdaptiveLoop:
-    """Goes on by adaptive solves; a new one wherever what acts may jump, and with every call.
+    """Advances by adaptive solves; a new one at every possible discontinuity, and with every call.
 
     Parameters
     ----------

@@ -147,7 +147,7 @@ class Quantity:
             )
         rate = 1.0 / float(distance.mean())
         if order < 2 or order % 2:
-            raise KinetreeError(f"{self.name}: order={order} of a filter that runs both ways; expected 2, 4, 6, ...")
+            raise KinetreeError(f"{self.name}: order={order}; a filter run forward and backward needs 2, 4, 6, ...")
         if not 0.0 < cutoff < 0.5 * rate:
             raise KinetreeError(
                 f"{self.name}: cutoff={cutoff:g} Hz; expected between 0 and {0.5 * rate:g} Hz, half the samples' rate."

@@ -1,4 +1,4 @@
-"""Which integrator a model gets that does not ask for one: by what its joints' own forces need of the step."""
+"""The default integrator of a model, by the stiffness of its joint forces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.methods import FIXED_STEP, Adaptive
 from kinetree.integrators.system import System, time_argument
 
-RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary on the way
+RESOLVED = 0.5  # of dt times the fastest rate: Runge-Kutta of order 4 is stable up to 2.8, and inertias vary
 POSITIONS = 15  # at random
 VISIBLE = 0.01  # of the amplitude of a spring, lost in a second
 

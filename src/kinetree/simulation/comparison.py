@@ -114,7 +114,7 @@ class RunComparison:
 
     def __repr__(self) -> str:
         parting = self.parting
-        told = "the same" if parting is None else f"they part at {parting[0]!r}, t = {parting[1]:.6g} s"
+        told = "the same" if parting is None else f"they differ from {parting[0]!r}, t = {parting[1]:.6g} s"
         return f"<comparison of two runs at {len(self.time)} times: {told}>"
 
     def plot(self, path=None, show: bool = False):

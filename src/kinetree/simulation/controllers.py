@@ -1,9 +1,9 @@
-"""Controllers as they run on a computer: sampled at a rate, late, several at once; and what they remember.
+"""Digital controllers: sampled at a rate, delayed, sums of several; and their states for snapshots.
 
 A controller is any callable ``controller(t, q, v) -> tau``; q and v are read-only, tau is copied. With fixed steps it
-is asked at the beginning of every step, with adaptive methods whenever the solver likes. The controllers of this file
-are asked at instants of their own: `begin` is called at the beginning of every step, and the call itself only reads
-what was decided there.
+is called at the beginning of every step, with adaptive methods whenever the solver needs it. The controllers of this
+file are called at instants of their own: `begin` is called at the beginning of every step, and the call itself only
+reads what was decided there.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from kinetree.arguments import a_positive_number, an_array, checked
 from kinetree.errors import NonFiniteError, SimulationError
 from kinetree.integrators.user_code import copied
 
-__all__ = ["Delayed", "Sampled", "Sum"]  # what users make; the rest is how simulate asks them
+__all__ = ["Delayed", "Sampled", "Sum"]  # for users; the rest is the interface of simulate
 
 CLOSE = 1e-9  # of a period: instants closer than that are the same
 _DATA = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
 class Sampled:
-    """A controller that is asked at a rate; between its samples the last answer is held (zero-order hold).
+    """A controller that is called at a rate; between its samples the last value is constant (zero-order hold).
 
     Steps end at the sampling times: where these are no multiples of dt, a step is shortened.
 
@@ -38,7 +38,7 @@ class Sampled:
     sample_time : float
         Time between two samples [s].
     offset : float
-        Time of the first sample [s]; before it the answer is zero.
+        Time of the first sample [s]; before it the value is zero.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class Sampled:
         self._next = math.floor((t - self._offset) / self.sample_time + 2.0 * CLOSE) + 1
 
     def __call__(self, t, q, v):
-        """What the last sample said."""
+        """The value of the last sample."""
         return np.zeros(len(v)) if self._output is None else self._output
 
     def next_time(self, t) -> float:
@@ -82,7 +82,7 @@ class Sampled:
         return min(own if own > t else math.inf, next_time(self.controller, t))
 
     def get_state(self) -> dict:
-        """The last sample and what the controller remembers."""
+        """The last sample and the state of the controller."""
         return {"next": self._next, "output": self._output, "controller": get_state(self.controller)}
 
     def set_state(self, state: dict) -> None:
@@ -95,9 +95,9 @@ class Sampled:
 
 
 class Delayed:
-    """A controller whose answers come late: what it says at t acts from t + delay on.
+    """A controller with a delay: its value at t acts from t + delay on.
 
-    A controller without a rate of its own is asked at every step, and its answers act from the first step that begins
+    A controller without a rate of its own is called at every step, and its values act from the first step that begins
     no earlier than they are due. With adaptive methods only a sampled controller can be late.
 
     Parameters
@@ -107,7 +107,7 @@ class Delayed:
     delay : float
         [s]
     initial : (nv,) array_like, optional
-        Joint forces until the first answer [N m or N]; default zero.
+        Joint forces until the first value [N m or N]; default zero.
     """
 
     __slots__ = ("_initial", "_last", "_output", "_waiting", "controller", "delay")
@@ -120,18 +120,18 @@ class Delayed:
         self._waiting, self._output, self._last = deque(), self._initial, None
 
     def reset(self) -> None:
-        """Forget all answers."""
+        """Discard all values."""
         self._waiting, self._output, self._last = deque(), self._initial, None
         _reset(self.controller)
 
     def begin(self, t, q, v) -> None:
-        """Ask the controller, and let act what is due."""
+        """Call the controller, and apply the values that are due."""
         if keeps_time(self.controller):
             self.controller.begin(t, q, v)
-        answer = _copied(self.controller(t, q, v))
-        if self._last is None or not np.array_equal(self._last, answer):
-            self._waiting.append((t + self.delay, answer))
-            self._last = answer
+        value = _copied(self.controller(t, q, v))
+        if self._last is None or not np.array_equal(self._last, value):
+            self._waiting.append((t + self.delay, value))
+            self._last = value
         while self._waiting and self._waiting[0][0] <= t + CLOSE * max(self.delay, 1e-3):
             self._output = self._waiting.popleft()[1]
 
@@ -140,7 +140,7 @@ class Delayed:
         return np.zeros(len(v)) if self._output is None else self._output
 
     def next_time(self, t) -> float:
-        """When the next answer is due [s], and what the controller itself waits for."""
+        """The time of the next value [s], also of the controller itself."""
         inner = next_time(self.controller, t)
         own = math.inf
         if inner < math.inf:  # else every step would be cut in two
@@ -148,13 +148,13 @@ class Delayed:
         return min(own, inner)
 
     def get_state(self) -> dict:
-        """The answers under way and what the controller remembers."""
+        """The pending values and the state of the controller."""
         own = {"waiting": list(self._waiting), "output": self._output, "last": self._last}
         return own | {"controller": get_state(self.controller)}
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
-        self._waiting = deque((due, _copied(answer)) for due, answer in state["waiting"])
+        self._waiting = deque((due, _copied(value)) for due, value in state["waiting"])
         self._output, self._last = _copied(state["output"]), _copied(state["last"])
         set_state(self.controller, state["controller"])
 
@@ -187,7 +187,7 @@ class Sum:
                 controller.begin(t, q, v)
 
     def __call__(self, t, q, v):
-        """The sum of the answers."""
+        """The sum of the values."""
         return sum(np.asarray(controller(t, q, v), dtype=float) for controller in self.controllers)
 
     def next_time(self, t) -> float:
@@ -206,7 +206,7 @@ class Sum:
 
 @checked(dt=a_positive_number)
 def check_delays(controller, dt: float) -> None:
-    """Refuse delays that fixed steps would round up: those of controllers that are asked at every step.
+    """Refuse delays that fixed steps would round up: those of controllers that are called at every step.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def check_delays(controller, dt: float) -> None:
             steps = part.delay / dt
             if not keeps_time(part.controller) and abs(steps - round(steps)) > CLOSE * max(steps, 1.0):
                 raise SimulationError(
-                    f"simulate: delay = {part.delay:g} s is no multiple of dt = {dt:g} s, and the controller is asked "
+                    f"simulate: delay = {part.delay:g} s is no multiple of dt = {dt:g} s, and the controller is called "
                     f"and heard at every step only; the closest are {math.floor(steps) * dt:g} and "
                     f"{math.ceil(steps) * dt:g} s. With a controller that is Sampled, any delay is kept.",
                     delay=part.delay,
@@ -238,12 +238,12 @@ def keeps_time(controller) -> bool:
 
 
 def check_continuous(controller) -> None:
-    """Refuse what an adaptive method cannot do: it has no steps at which a late controller could be asked."""
+    """Refuse what an adaptive method cannot do: it has no steps at which a delayed controller could be called."""
     for part in parts(controller):
         if isinstance(part, Delayed) and not any(isinstance(inner, Sampled) for inner in parts(part.controller)):
             raise SimulationError(
                 "simulate: with an adaptive method a late controller has to be sampled, because there are no steps at "
-                "which it could be asked: make it a kt.controllers.Sampled, or use a fixed-step integrator.",
+                "which it could be called: make it a kt.controllers.Sampled, or use a fixed-step integrator.",
                 controller=part,
             )
 
@@ -258,15 +258,15 @@ def parts(controller):
 
 
 def next_time(controller, t: float) -> float:
-    """The first time after t at which a controller has to be asked [s]; infinity if it does not say."""
+    """The first time after t at which a controller has to be called [s]; infinity if it has no such time."""
     own = getattr(controller, "next_time", None)
     return math.inf if own is None else own(t)
 
 
 def get_state(source):
-    """What a controller or signal remembers: by its own ``get_state``, else the data among its attributes.
+    """The state of a controller or signal: by its own ``get_state``, else the data among its attributes.
 
-    Functions are taken to remember nothing.
+    Functions are assumed to have none.
     """
     if source is None or isinstance(source, (types.FunctionType, types.BuiltinFunctionType)):
         return None
@@ -316,13 +316,13 @@ def _reset(controller) -> None:
         controller.reset()
 
 
-def _copied(answer):
-    """The answer as it is now, read-only, whatever the controller does to its array later."""
-    if answer is None:
+def _copied(value):
+    """A read-only copy of a controller's value."""
+    if value is None:
         return None
-    answer = np.array(answer)
-    answer.setflags(False)
-    return answer
+    value = np.array(value)
+    value.setflags(False)
+    return value
 
 
 def _time(name: str, value, *, positive: bool = False) -> None:

@@ -11,7 +11,7 @@ STIFF = tuple(kind.parameters[0].name for kind in JOINT_FORCES)  # of a joint: w
 
 
 def divergence(run) -> list[dict]:
-    """What the samples before the end tell of a divergence.
+    """Evidence of a divergence in the samples before the end.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _fed(run, n: int) -> tuple[int, str] | None:
     size = np.abs(run.v).max(axis=1)
     resolved = np.flatnonzero(size[n:] < RESOLVED / run.dt)  # beyond that a step is wider than the motion
     until = n + int(resolved[-1]) if len(resolved) else n
-    # Forces that are held do the work of the mean velocity: of the sample before and of this one.
+    # Forces that are constant over a step do the work of the mean velocity: of the sample before and of this one.
     mean = 0.5 * (run.v[1 : until + 1] + run.v[:until])
     work = np.sum(run.tau[:until] * mean * np.diff(run.time[: until + 1])[:, None], axis=0)
     gained = run.kinetic_energy[until] - run.kinetic_energy[0]

@@ -51,19 +51,19 @@ class EnergyBalance:
         Of the bodies, about the world's origin: [angular; linear] [kg m^2/s, kg m/s]. Planar models have 3 columns.
     momentum_error : (T, 6) array or None
         For mechanisms that nothing holds: momentum that neither weight nor wrenches explain. None for others: the world
-        takes any momentum from what stands on it.
+        takes any momentum.
     quaternion_error, coupling_error : (T,) array
         Largest deviation of a quaternion's squared length from one; of a coupling.
     others : dict of str to array
         Channels of components that are no energies.
     counts : dict of str to int
-        "steps", "rejections", "evaluations", as far as the run knows them.
+        "steps", "rejections", "evaluations", as far as they are known.
     events : tuple of ImpulseEvent
         Changes of state in an instant.
     labels : tuple of str
         Names of the velocity coordinates, for the columns of powers and works.
     rounding : float
-        Energy below which nothing can be said [J]: what rounding adds up to over the run.
+        Energy [J] to which rounding adds up over the run: smaller ones are meaningless.
     """
 
     time: np.ndarray
@@ -187,9 +187,9 @@ def make_energy_balance(run) -> EnergyBalance:
     Notes
     -----
     Source: the power theorem, d(T + U)/dt = tau . v + f . sigma + sum f_i . V_i - v . D v, with D the dissipative
-    coefficients of `passive_terms` and f . sigma the `prescribed_power`. Joint forces that are held over a step do the
-    work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler; all
-    other powers are integrated by cubics through four samples.
+    coefficients of `passive_terms` and f . sigma the `prescribed_power`. Joint forces that are constant over a step do
+    the work tau . (q_n+1 - q_n), exactly, and so do the dissipative forces -D(q_n, v_n) v_n+1 of semi-implicit Euler;
+    all other powers are integrated by cubics through four samples.
     """
     model, metadata, time = run.model, run.metadata, run.time
     if model is None:
@@ -256,7 +256,7 @@ def _sources(run, system, now) -> dict[str, Channel]:
 
 
 def _component_channels(run, energies: dict, channels: dict) -> tuple[dict, dict]:
-    """Put the channels of components where they belong; those that are no energy, and their units."""
+    """Sort the channels of components; those that are no energy, and their units."""
     others, units = {}, {}
     for component in Components(run.metadata.components).having("channels"):
         for label, channel in component.channels(run).items():
@@ -325,7 +325,7 @@ def _sums(gains: np.ndarray) -> np.ndarray:
 def _stop_work(time, v, damping, beyond) -> np.ndarray:
     """Work of the dampers of stops: where a joint meets or leaves its stop between two samples, only from there on.
 
-    The part of the interval in contact is the way beyond the limit over the speed.
+    The part of the interval in contact is the displacement beyond the limit over the speed.
     """
     h, v0, v1, d0, d1 = np.diff(time)[:, None], v[:-1], v[1:], damping[:-1], damping[1:]
     way, speed = np.maximum(beyond[:-1], beyond[1:]), 0.5 * np.abs(v0 + v1)
@@ -336,7 +336,7 @@ def _stop_work(time, v, damping, beyond) -> np.ndarray:
 
 
 def _held_work(system, run, held) -> np.ndarray | None:
-    """Work of joint forces that are constant between samples: force times way."""
+    """Work of joint forces that are constant between samples: force times displacement."""
     model = system.model
     if len(run) < 2 or any(may_change_chart(model, i) for i in model.outward()):
         return None

@@ -1,4 +1,4 @@
-"""Events as a component of a simulation: every step is looked at, and shortened to where something happens."""
+"""Events as a component of a simulation: every step is checked, and shortened to the first event."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class Events(Component):
         self._locator.set_state(locator)
 
     def _shortened(self, step: Step) -> Callable | None:
-        """The method's own step to a time within this one; none if the method remembers the steps before."""
+        """The method's own step to a time within this one; none for multistep methods."""
         return (lambda t: self._run.shortened(step, t)) if self._run.can_shorten else None
 
 
 class Motion:
-    """The motion within a step, made when it is first asked for.
+    """The motion within a step, made on first use.
 
     Parameters
     ----------

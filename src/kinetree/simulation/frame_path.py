@@ -1,4 +1,4 @@
-"""The way of a frame in a run: where it was, how it was turned, how fast it moved."""
+"""The path of a frame in a run: positions, rotations, velocities."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class FramePath:
     time : (T,) array
         [s]
     position : (T, 3) array
-        Of the frame's origin, or of the point asked for, in the world [m].
+        Of the frame's origin, or of the given point, in the world [m].
     rotation : (T, 3, 3) array
         R_WF: takes coordinates in the frame to world coordinates [1].
     angular_velocity : (T, 3) array
@@ -52,7 +52,7 @@ class FramePath:
 
     @property
     def length(self) -> float:
-        """Length of the way, along straight lines between the samples [m]."""
+        """Length of the path, along straight lines between the samples [m]."""
         return float(np.linalg.norm(np.diff(self.position, axis=0), axis=1).sum())
 
     @property

@@ -12,7 +12,7 @@ from kinetree.simulation.components import Components
 
 BUDGET = 20_000  # steps that are made again at most, each as one and as two: a fraction of a second
 ITERATED = 2_000  # of methods that iterate, or otherwise are no single compiled function
-STRETCHES = 20  # of a controlled or long run: errors of one stretch are not carried on to the next
+STRETCHES = 20  # of a controlled or long run: errors of one stretch do not enter the next
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,11 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     Parameters
     ----------
     run : Trajectory
-        Of a fixed-step method, every step of it recorded; None is the answer for others.
+        Of a fixed-step method, every step of it recorded; None for others.
     rounding : (nv,) array
         Velocities that rounding alone makes [rad/s or m/s].
     ignored : (T, nv) array of bool
-        Velocities that are not looked at.
+        Velocities that are ignored.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
     Notes
     -----
     Source: Hairer, Noersett, Wanner (1993), section II.4, step doubling. A run without a controller is one stretch, so
-    what the motion amplifies is seen; what a controller would correct is not told apart from the recorded forces, so
+    what the motion amplifies is seen; the corrections of a controller are not separated from the recorded forces, so
     controlled runs are cut into stretches.
     """
     metadata = run.metadata

@@ -146,7 +146,7 @@ def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[
                     upper=upper,
                 )
             if not float(model.lower[k]) <= q[j] <= float(model.upper[k]):
-                coupled = []  # its own say it all
+                coupled = []  # its own are enough
             both = np.isfinite(lower) and np.isfinite(upper)
             q[j] = 0.5 * (lower + upper) if both else float(np.clip(q[j], lower, upper))
             where = "in the middle of the range" if both else "at the limit"

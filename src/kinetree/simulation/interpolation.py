@@ -1,4 +1,4 @@
-"""The motion of a run between its samples, with the jumps that are known in it."""
+"""The motion of a run between its samples, with its known discontinuities."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def arriving_velocities(run) -> np.ndarray:
 
 
 def _nodes(run):
-    """Times of the samples and of the jumps; states (q, v, a) in which the motion leaves them, and arrives at them."""
+    """Times of samples and discontinuities; states (q, v, a) in which the motion leaves them, and arrives at them."""
     jumps = [x for x in run.events if x.q_after is not x.q or not np.array_equal(x.v, x.v_after)]
     jumps = [x for x in jumps if run.time[0] <= x.time <= run.time[-1]]
     states = (run.q, run.v, run.a)
     if not jumps:
         return run.time, states, states
-    between = np.setdiff1d([x.time for x in jumps], run.time)  # impacts at stops; where else a state jumps is a sample
+    between = np.setdiff1d([x.time for x in jumps], run.time)  # impacts at stops; all other discontinuities are samples
     rows = np.searchsorted(run.time, between)
     time = np.insert(run.time, rows, between)
     # An impact takes its states from its record, and its accelerations from the samples on both sides.

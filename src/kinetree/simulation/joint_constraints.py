@@ -103,7 +103,7 @@ class JointConstraints(Component):
         self._dt, self._log, self.occurrences = simulation.dt, [], []
 
     def after_reset(self, t: float) -> None:
-        """The run goes on from a time within the last step: what was booked later than that has not happened."""
+        """The run goes on from a time within the last step: records later than that are discarded."""
         while self.occurrences and self.occurrences[-1].time > t:
             self.occurrences.pop()
         if self._log and self._log[-1][0] > t:
@@ -119,7 +119,7 @@ class JointConstraints(Component):
         self._log, self.occurrences = map(list, state)
 
     def _impacted(self, t, hit, q, before, after) -> None:
-        """Note an impact for each joint that met its stop."""
+        """Record an impact for each joint that met its stop."""
         laws, (at, v, v_after) = self.laws, map(copied, (q, before, after))
         for m in hit:
             side = "lower" if v[laws.master[m]] < 0.0 else "upper"
@@ -144,7 +144,7 @@ class JointConstraints(Component):
                 continue
             if kind != "locks":
                 power, work = forces[kind] * run.v, works.get(kind, np.zeros(run.v.shape))
-                if kind == "motions":  # what is booked are impacts
+                if kind == "motions":  # the records are impacts
                     work = work + accumulated(run.time, power)
                 found[row] = Channel("power", power, work=work)
             found[f"force.{row}"] = Channel("other", forces[kind], "N m or N")
@@ -153,7 +153,7 @@ class JointConstraints(Component):
     def _works(self, time, shape) -> dict[str, np.ndarray]:
         """Work by kind until each sample, (T, nv)."""
         laws, found = self.laws, {}
-        sliver = 1e-6 * self._dt  # the end of a step is its sample, whatever rounding says
+        sliver = 1e-6 * self._dt  # the end of a step is its sample, up to rounding
         for kind in KINDS:
             rows = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
             if not rows:

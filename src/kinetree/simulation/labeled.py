@@ -122,7 +122,7 @@ def _quantities(run, frames, energy_balance: bool) -> list[Quantity]:
 
 
 def _attributes(x: Quantity) -> dict[str, str]:
-    """Unit and meaning; where columns have different units, the coordinate that tells them."""
+    """Unit and meaning; where columns have different units, the coordinate that has them."""
     attributes = {"long_name": x.description} if x.description else {}
     if x.unit != "mixed":
         return {"units": x.unit} | attributes

@@ -48,7 +48,7 @@ def check_inside(model, q: np.ndarray, what: str, time: float | None = None, onl
 
 
 def beyond_stops(model, q: np.ndarray, what: str) -> list[str]:
-    """Let coordinates of a start be beyond limits that soft stops hold, as a run leaves them, and say so.
+    """Allow a start beyond limits with soft stops, as runs have such states, with a note.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kinetree.errors import MemoryLimitError
 
-LEAST = 2**26  # bytes, from which on it is asked what there is
+LEAST = 2**26  # bytes, from which on the free memory is checked
 
 _GROUPS = (  # the limit of this process's group, what it uses, and the file that says how much of that is cache
     ("memory.max", "memory.current", "memory.stat", "file"),
@@ -22,7 +22,7 @@ _GROUPS = (  # the limit of this process's group, what it uses, and the file tha
 def available_memory() -> float:
     """What new arrays may take [bytes]: of the machine, the container and the limits of the process.
 
-    Infinite where the system does not tell.
+    Infinite where the system does not report it.
     """
     return max(0.0, min(_of_machine(), _of_group(Path("/sys/fs/cgroup")), _of_process()))
 

@@ -22,16 +22,16 @@ class Inputs:
         Constant joint forces [N m or N], or ``tau(t)``; default zero. Not with a controller, which may return the sum.
     f_ext : (nb, 6) array_like, mapping or callable, optional
         External wrenches on the bodies [N m, N], in world coordinates about the world's origin; by body name, or
-        ``f_ext(t)``, or ``f_ext(t, q, v)``. What depends on the state is held over a fixed step. A push is
+        ``f_ext(t)``, or ``f_ext(t, q, v)``. Wrenches that depend on the state are constant over a fixed step. A push is
         `kinetree.signals.push`.
     disturbance : callable, optional
-        ``disturbance(t) -> tau``: joint forces that nobody asked for, added to the others; see `kinetree.signals`.
+        ``disturbance(t) -> tau``: joint forces added to the others; see `kinetree.signals`.
 
     Examples
     --------
     >>> import kinetree as kt
-    >>> held = kt.Inputs(tau=[0.0, 1.0])
-    >>> kt.simulate(kt.load("double_pendulum"), duration=0.1, inputs=held).tau[0]
+    >>> constant = kt.Inputs(tau=[0.0, 1.0])
+    >>> kt.simulate(kt.load("double_pendulum"), duration=0.1, inputs=constant).tau[0]
     array([0., 1.])
     """
 
@@ -53,7 +53,7 @@ class Record:
     every : int
         Record every so many steps.
     period : float, optional
-        Distance of the recorded samples [s], a multiple of the step; the other way to give ``every``.
+        Distance of the recorded samples [s], a multiple of the step; instead of ``every``.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Checkpoint:
 
 
 def an_option(kind: type):
-    """The check for one of these objects, which says how it is made where something else was given."""
+    """The check for one of these objects, with an error that shows how it is made."""
 
     def check(what: str, value: object) -> None:
         if not isinstance(value, kind):

@@ -23,7 +23,8 @@ def accumulated(time: np.ndarray, power: np.ndarray) -> np.ndarray:
     Notes
     -----
     Source: the cubic through the four samples about each interval, ``h (-p_-1 + 13 p_0 + 13 p_1 - p_2) / 24``, where
-    they are evenly spaced; the trapezoidal rule elsewhere. Where the power jumps, the corrections on both sides cancel.
+    they are evenly spaced; the trapezoidal rule elsewhere. Where the power is discontinuous, the corrections on both
+    sides cancel.
 
     Examples
     --------

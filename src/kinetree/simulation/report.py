@@ -63,7 +63,7 @@ class Report:
     energy_balance : str
         The table of the balance; empty if the run holds no energy.
     notes : tuple of str
-        What is no fault, but good to know: joints that rest on their stops.
+        Remarks that are no findings: joints that rest on their stops.
     """
 
     opening: str
@@ -216,7 +216,7 @@ def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray,
 
 def _step(run, balance, noise):
     """What half steps would change."""
-    on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that settle on soft stops are not what matters
+    on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that come to rest on soft stops do not matter
     for coordinates, force, at in joint_forces(run.model, list(run.q.T)):
         for k, depth in zip(coordinates, force.depth(at), strict=True):
             on_stop[:, k] |= depth != 0.0
@@ -261,7 +261,7 @@ def _stops(run, balance, noise):
                     Finding(
                         "stop",
                         f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
-                        "times. A smaller dt, more limit_damping, or integrator='semi_implicit' settles it.",
+                        "times. A smaller dt, more limit_damping, or integrator='semi_implicit' removes it.",
                         joint,
                         first,
                     )
@@ -270,7 +270,7 @@ def _stops(run, balance, noise):
 
 
 def _saturation(run, balance, noise):
-    """Joint forces that stand at the same largest value again and again, or beyond what the drive can give."""
+    """Joint forces that are at the same largest value again and again, or beyond what the drive can give."""
     found = []
     limits = np.asarray(run.model.effort_limit, dtype=float)
     # At rest a force that stays is no limit: only samples before the motion has ended count.

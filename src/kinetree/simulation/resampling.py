@@ -28,7 +28,7 @@ def take(run, rows: slice):
     Returns
     -------
     Trajectory
-        The joint forces of a run with fewer samples are no longer held in between.
+        The joint forces of a run with fewer samples are no longer constant in between.
     """
     if not isinstance(rows, slice):
         raise TypeError(f"run[{rows!r}]: expected a slice of samples, such as run[:100]; run.q[{rows!r}] is one row.")
@@ -231,7 +231,7 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
 
 
 def position_difference(model, coordinates, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
-    """The way from one position to another in velocity coordinates, on the manifold.
+    """The displacement from one position to another in velocity coordinates, on the manifold.
 
     Parameters
     ----------

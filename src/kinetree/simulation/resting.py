@@ -34,4 +34,4 @@ def resting(run, balance, noise) -> list[str]:
         f"{c.velocity_labels[k]!r} ({'lower' if force[k] > 0.0 else 'upper'}, {abs(force[k]):.3g} {c.force_units[k]})"
         for k in np.flatnonzero((np.abs(force) > least) & (np.abs(run.v[-1]) < STILL))
     ]
-    return [f"At rest on their stops at the end, by what they bear: {', '.join(found)}."] if found else []
+    return [f"At rest on their stops at the end, with the stops' forces: {', '.join(found)}."] if found else []

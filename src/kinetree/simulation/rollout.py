@@ -59,7 +59,7 @@ class Rollout:
     integrator : str or object
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
         `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each. Where dt decides
-        what "auto" takes, this is said in ``notes``; other parameters change nothing in the choice.
+        what "auto" takes, this is in ``notes``; other parameters change nothing in the choice.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error.
         "ignore" and "raise" apply to the model's own stops too. The soft stops are those that `simulate` adds when it
@@ -69,7 +69,7 @@ class Rollout:
         goes through to every result that depends on it, and other rollouts of the batch are not concerned.
     threads : int, optional
         The most threads that share the states; default all cores, or what the environment variable
-        KINETREE_NUM_THREADS says. Results are the same bits whatever their number.
+        KINETREE_NUM_THREADS. Results are the same bits for any number.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Rollout:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to be careful about, as `simulate` says it in the notes of a run."""
+        """Warnings, as in the notes of a run of `simulate`."""
         chosen = self._stiffness.range() if self.integrator == "auto" else []
         return (*chosen, *contact_notes(self.model))
 
@@ -204,7 +204,7 @@ class Rollout:
         records = [writable_apart(x, (*start, *drives)) for x in results]
         if roll(f, batch, start, drives, records, steps, every) or (self.checks and not self._ended_well(f, records)):
             self._run_steps(f, batch, start, drives, steps)
-            raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not say which
+            raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
         for x, record in zip(results, records, strict=True):
             if x is not record:
                 x[...] = record
@@ -317,12 +317,12 @@ class Rollout:
         return step
 
     def _ended_well(self, f: Function, records) -> bool:
-        """Whether the last states are finite and, where that is asked for, inside the limits: no step looks at them."""
+        """Whether the last states are finite and, on request, inside the limits: no step checks them."""
         q, v = (x[..., -1, :] for x in records)
         return bool(np.isfinite(q).all() and np.isfinite(v).all()) and not self._outside(q).any()
 
     def _outside(self, q: np.ndarray) -> np.ndarray:
-        """Which of the coordinates with limits are beyond them, where nothing says what happens there."""
+        """Which of the coordinates with limits are beyond them, where the model defines no force there."""
         if self.limits != "raise":
             return np.zeros(q.shape[:-1] + (0,), bool)
         bounded = bounded_coordinates(self.model)
@@ -460,14 +460,14 @@ def rollout(
     LimitError
         With ``limits="raise"``, a motion leaves a limit.
     MemoryLimitError
-        The recorded states would not fit into memory; says how often to record.
+        The recorded states would not fit into memory; the message has a distance of samples that fits.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
-        The start is not one of this model, or the inputs are not finite; of later inputs the message says the step.
+        The start is not one of this model, or the inputs are not finite; for later inputs the message has the step.
 
     Notes
     -----
     Source: the methods of `simulate`; a rollout is the same motion.
-    Without checks NaN and infinity are carried along, each in its own rollout.
+    Without checks NaN and infinity propagate, each in its own rollout.
     Cost: that of the step in a batch, 0.1 to 1 us for each state and step of a robot; every state of a tile of 4 to 16
     goes through all steps before the next tile begins, so the states stay in the first-level cache.
 
@@ -495,7 +495,7 @@ def rollout(
 
 
 def _with_limits(model, limits: str):
-    """The mechanism whose limits are what was asked for."""
+    """The model with the requested limits."""
     if limits == "ignore":
         return model.without_limits()
     if limits == "raise":  # a limit without a stop is one that the step refuses to pass
@@ -589,7 +589,7 @@ def _over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple
 
 
 def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
-    """The error of a step, told as one of the rollout."""
+    """The error of a step as one of the rollout."""
     when = "at the start" if t == 0 else f"at step {t} (t = {time:.6g} s)"
     error.message = f"rollout, {when}: {error.message}"
     error.args = (error.message,)

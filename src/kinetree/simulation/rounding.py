@@ -1,4 +1,4 @@
-"""What rounding alone makes of a run: energies, forces and velocities below which nothing can be said."""
+"""Effects of rounding on a run: thresholds of energies, forces and velocities."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def rounding(run, energies) -> Rounding:
     -----
     Every step rounds the energies, and the forces that balance in a mechanism at rest: weights, springs, wrenches and
     what the joints are given. With N steps of h, eps the rounding unit and F the largest of these forces, not less than
-    the weight of all bodies, which bearings carry where joints do not, energies are off by ``N eps (E + F x)`` at most,
-    x the largest position or 1 rad or m, velocities by ``N eps (h F / M_kk + v)``, and momenta by ``N eps (h F + p)``.
-    A velocity that moves nothing by a unit in its last place over the whole run is rounding as well.
+    the weight of all bodies, which bearings support where joints do not, energies are off by ``N eps (E + F x)`` at
+    most, x the largest position or 1 rad or m, velocities by ``N eps (h F / M_kk + v)``, and momenta by ``N eps (h F +
+    p)``. A velocity that moves nothing by a unit in its last place over the whole run is rounding as well.
     """
     model, v, span = run.model, run.v, max(run.duration, 1e-300)
     system, now = System(model), time_argument(model, run.time)

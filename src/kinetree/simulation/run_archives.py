@@ -1,4 +1,4 @@
-"""The containers that runs are saved in, npz and HDF5: what is in them is said before any of it is unfolded."""
+"""The containers that runs are saved in, npz and HDF5: their contents are checked before they are decompressed."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Npz:
             shape, _, dtype = HEADERS[version](file)
             header = Header(shape, dtype)
             if dtype.hasobject or min(shape, default=0) < 0 or file.tell() + header.size != entry.file_size:
-                raise foreign(self._path, f"array {entry.filename!r} is not as long as its header says")
+                raise foreign(self._path, f"array {entry.filename!r} has not the length in its header")
         return header
 
     def text(self, name: str) -> str | None:

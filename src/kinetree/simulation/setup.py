@@ -10,13 +10,13 @@ from kinetree.integrators.methods import Adaptive, is_built_in
 from kinetree.integrators.trials import STIFF
 from kinetree.simulation.choice import Stiffness
 
-EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on a note says so: about a second
+EVALUATIONS = 1e5  # of the dynamics in a second of simulated time, from which on there is a note: about a second
 MOST_STEPS = 1e8  # of an adaptive run: an hour
 REACH = 6.0  # of an explicit method of order 8: the longest stable step times the rate
 
 
 def contact_notes(model) -> list[str]:
-    """Say that nothing stops a free body at the floor that its file describes, nor bodies at each other.
+    """Note that free bodies pass through the floor of their file, and bodies through each other.
 
     Neighbors in the tree, which the joint between them lets overlap, are no reason for a note.
     """

@@ -44,7 +44,7 @@ class Sine:
         return self._amplitude * math.sin(2.0 * math.pi * self._frequency * t + self._phase)
 
     def get_state(self) -> None:
-        """Nothing: the time says all."""
+        """None: a signal is a function of time."""
 
 
 class Pulse:
@@ -74,11 +74,11 @@ class Pulse:
         return next((end for end in (self._start, self._end) if end > t), math.inf)
 
     def get_state(self) -> None:
-        """Nothing: the time says all."""
+        """None: a signal is a function of time."""
 
 
 class Noise:
-    """Normally distributed values, new ones in every interval of ``sample_time``, held in between.
+    """Normally distributed values, new ones in every interval of ``sample_time``, constant in between.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Noise:
         return (self._number(t) + 1) * self.sample_time
 
     def get_state(self) -> None:
-        """Nothing: the seed and the time say all."""
+        """None: noise is a function of seed and time."""
 
     def _number(self, t: float) -> int:
         return math.floor(t / self.sample_time + 1e-9 + 4e-16 * abs(t) / self.sample_time)

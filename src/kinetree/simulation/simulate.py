@@ -48,13 +48,13 @@ def simulate(
         `kinetree.integrators` with its options: ``Adaptive("Radau", rtol=1e-8)``, ``GeneralizedAlpha(rho=0.6)``.
         "semi_implicit": order 1, stable for any joint damping, stiffness and friction, the fastest, but damps
         vibrations. "rk4": order 4, for smooth motions. "auto": "rk4" where dt resolves damping and springs, with the
-        stops beside them, and no joint has dry friction, else "semi_implicit"; with springs, a note tells the choice
-        and what a vibration loses. All others are listed in the page on integrators, docs/integrators.md: explicit ones
-        up to order 8, implicit and energy-keeping ones. See the notes.
+        stops beside them, and no joint has dry friction, else "semi_implicit"; with springs, a note has the choice
+        and the damping of a vibration. All others are listed in the page on integrators, docs/integrators.md: explicit
+        ones up to order 8, implicit and energy-keeping ones. See the notes.
     controller : callable or sequence of callables, optional
         ``controller(t, q, v) -> tau``; of several, the sum. With fixed steps it is a digital controller: it is called
-        once per step and its answer is held over the step. With "adaptive" it is evaluated continuously, as often as
-        the solver likes, and must depend on its arguments only, unless it has a rate of its own:
+        once per step and its value is constant over the step. With "adaptive" it is evaluated continuously, as often as
+        the solver needs, and must depend on its arguments only, unless it has a rate of its own:
         ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for late ones. An object
         with ``reset()`` is reset before the run.
     inputs : Inputs, optional
@@ -65,7 +65,7 @@ def simulate(
         A file that keeps the state of the run while it lasts. If it exists, the run goes on from there, to the same
         bits; it is removed when the run is complete.
     events : sequence of Event, optional
-        What to watch for: zeros of functions of time and state, which may end the run or change its state. The
+        Events to locate: zeros of functions of time and state, which may end the run or change its state. The
         trajectory has them as ``run.events``; see `Event`.
     components : sequence
         What else takes part: motors, stiction, events; see `kinetree.simulation.components`.
@@ -75,7 +75,7 @@ def simulate(
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
     limits : {"soft", "ignore", "raise"}
         At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
-        with the joint-space inertia at q0; the trajectory's notes tell their numbers), let the joints pass, or stop
+        with the joint-space inertia at q0; the trajectory's notes have their numbers), let the joints pass, or stop
         with an error. All but "soft" apply to the model's own stops too. Limits that nothing passes, friction that
         sticks, locks and prescribed motions are constraints of the model: ``model.with_constraints(...)`` with
         `kinetree.constraints.HardLimits`, `StickingFriction`, `Lock`, `PrescribedMotion`.
@@ -83,19 +83,19 @@ def simulate(
     Returns
     -------
     Trajectory
-        Times, states, accelerations, forces and energies of the recorded samples; its notes tell what was chosen or
-        added, and what to be careful about.
+        Times, states, accelerations, forces and energies of the recorded samples; its notes have the choices made and
+        warnings.
 
     Raises
     ------
     SimulationError
-        The motion is no longer finite, the solver cannot go on, or the controller's answer is unusable; names the time.
+        The motion is no longer finite, the solver cannot go on, or the controller's value is unusable; names the time.
         ``error.trajectory`` is the run up to there.
     LimitError
         The initial position, or with ``limits="raise"`` the motion, is outside a limit. With ``limits="soft"`` a start
-        may be as far outside as a run comes on its soft stops, 0.2 rad or m, or on those of the model; a note says so.
+        may be as far outside as soft stops deflect, 0.2 rad or m, or those of the model; with a note.
     MemoryLimitError
-        The samples would not fit into memory; says how often to record.
+        The samples would not fit into memory; the message has a distance of samples that fits.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
         The initial state is not one of this model.
 
@@ -114,7 +114,7 @@ def simulate(
     Dry friction reverses within 1e-3 rad/s or m/s about rest, which makes it stiff there. "rk4" with a step that does
     not resolve it loses accuracy without blowing up (hundredths of a radian at 1 ms); an explicit adaptive method keeps
     its tolerances, by tiny steps. Use "semi_implicit", a smaller dt, or ``kt.integrators.Adaptive("LSODA")`` or
-    "Radau"; the trajectory's notes say so when it applies.
+    "Radau"; the trajectory's notes mention it when it applies.
 
     The time begins at 0, also for joints that depend on it. `Simulation` is the same run as an object, step by step.
 

@@ -150,7 +150,7 @@ class Simulation:
             component.reset(self)
 
     def _step_function(self):
-        """The fixed step, with what components make of it; None for an adaptive method."""
+        """The fixed step, wrapped by components; None for an adaptive method."""
         wrapping = self._components.having("wrap")
         if self._is_adaptive:
             if wrapping:
@@ -224,7 +224,7 @@ class Simulation:
         Raises
         ------
         SimulationError
-            The motion is no longer finite, or a controller's answer is unusable; ``error.trajectory`` is the run up to
+            The motion is no longer finite, or a controller's value is unusable; ``error.trajectory`` is the run up to
             there.
         LimitError
             With ``limits="raise"``: the motion leaves a limit.
@@ -303,7 +303,7 @@ class Simulation:
             self._explain(error)
 
     def _explain(self, error) -> None:
-        """Raise the error that says why a run cannot go on."""
+        """Raise the error of a run that cannot continue, with its cause."""
         state = self._run_state
         if isinstance(error, NotFiniteState):
             raise self._blown_up() from None
@@ -325,7 +325,7 @@ class Simulation:
             raise self._with_trajectory(error, diverged) from error.__cause__
 
     def _ask(self) -> None:
-        """Ask the controller for this instant, unless it has been."""
+        """Call the controller for this instant, unless it has been."""
         state = self._run_state
         if self._stepper is None:
             if not state.evaluated:
@@ -340,7 +340,7 @@ class Simulation:
 
     @property
     def events(self) -> tuple:
-        """What has happened so far, impacts at hard stops included: one `Occurrence` after the other."""
+        """The events so far, impacts at hard stops included: one `Occurrence` after the other."""
         watching = (x for x in self._components.all if isinstance(x, (Events, JointConstraints)))
         return tuple(sorted((x for component in watching for x in component.occurrences), key=lambda x: x.time))
 
@@ -350,7 +350,7 @@ class Simulation:
 
     @property
     def can_shorten(self) -> bool:
-        """Whether `shortened` works: a method that remembers the steps before cannot repeat one."""
+        """Whether `shortened` works: multistep methods cannot repeat a step."""
         return not (hasattr(self._stepper, "reset") or hasattr(self._stepper, "get_state"))
 
     def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
@@ -419,7 +419,7 @@ class Simulation:
         Raises
         ------
         SimulationError
-            It is of another simulation; says what differs.
+            It is of another simulation; names the difference.
         """
         if not isinstance(snapshot, Snapshot):
             snapshot = Snapshot.load(snapshot)
@@ -540,7 +540,7 @@ class Simulation:
                 self._method.solve(system, state.q, state.v, ahead, lambda t, q, v: rest, lambda t: wrenches)
 
     def _blown_up(self) -> SimulationError:
-        """The error for a state that is not finite, with what the samples before tell."""
+        """The error for a state that is not finite, with evidence of the samples before."""
         state = self._run_state
         coordinates = self.system.coordinates
         bad, size = coordinates.first_bad(state.q, state.v), ""
@@ -565,7 +565,7 @@ class Simulation:
         keep_run(error, self._run_state, self._record, self._trajectory)
 
     def _with_trajectory(self, error: KinetreeError, diverged: bool = False) -> KinetreeError:
-        """The error, with the samples that are worth looking at, and what they tell of a divergence."""
+        """The error, with the usable samples, and their evidence of a divergence."""
         self._stop_clock()
         record = self._record
         states = np.hstack((record.q[: record.rows], record.v[: record.rows]))

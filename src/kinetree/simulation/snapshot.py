@@ -32,9 +32,9 @@ class Snapshot:
     settings : dict
         What the simulation that takes it up must have in common: model, integrator, step.
     clock : tuple
-        Origin of the time, steps since then, steps in all, and whether the controller was asked for this instant.
+        Origin of the time, steps since then, steps in all, and whether the controller was called for this instant.
     inputs, stepper, components : object
-        What controllers, signals, the integrator and the components remember.
+        The states of controllers, signals, the integrator and the components.
     record : dict or None
         The samples so far.
     impulses : tuple of ImpulseEvent

@@ -9,13 +9,13 @@ import numpy as np
 from kinetree.integrators.trials import is_sane
 from kinetree.simulation.components import ImpulseEvent, Step
 
-CHECK_EVERY = 64  # steps between looks at the state where nobody else sees it: too rarely to cost any
+CHECK_EVERY = 64  # steps between checks of the state where nothing else reads it: too rare to cost time
 LEAST_ROWS = 64  # of a record, once there is one
-TIME_TOLERANCE = 1e-6  # of a step: what is left of a run that ends on the grid, up to rounding
+TIME_TOLERANCE = 1e-6  # of a step: a shorter remainder is rounding
 
 
 class RunState:
-    """Where a run is: the state, and the time as a count of steps from an origin.
+    """The state of a run, with the time as a count of steps from an origin.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class RunState:
         Steps since the run began.
     dt : float
     evaluated : bool
-        Whether the controller has been asked for this instant.
+        Whether the controller has been called for this instant.
     """
 
     __slots__ = ("evaluated", "count", "dt", "n", "origin", "q", "v")
@@ -43,7 +43,7 @@ class RunState:
         return self.origin + self.n * self.dt
 
     def reset_to(self, t: float, q: np.ndarray, v: np.ndarray) -> None:
-        """Be at a time off the grid, which is a new origin."""
+        """Set a time off the grid, which is a new origin, and the state."""
         self.origin, self.n, self.q, self.v = float(t), 0, q, v
 
     def whole_steps(self, end: float) -> tuple[int, float]:
@@ -121,15 +121,15 @@ class Recorder:
 
 
 class NotFiniteState(Exception):
-    """The state is NaN or beyond all bounds; the loop's caller says why."""
+    """The state is NaN or beyond all bounds; the loop's caller explains."""
 
 
 def run_steps(state: RunState, steps: int, stepper, inputs, record, every: int, project, tick) -> None:
     """Whole steps, in which nothing happens but the controller.
 
     This loop is what a step costs beyond its arithmetic, so it keeps its names local. A controller never sees a state
-    that is not finite: with one, every state is looked at. Without, every 64th, and the steps before a bad one are
-    made again to find the first; not of methods that remember steps, or whose sums in NumPy would warn.
+    that is not finite: with one, every state is checked. Without, every 64th, and the steps before a bad one are
+    made again to find the first; not of multistep methods, or whose sums in NumPy would warn.
 
     Raises
     ------
@@ -189,7 +189,7 @@ def run_monitored_steps(
     end : float
         Where to stop [s].
     monitor : Monitor
-        What looks at every step.
+        Checks every step.
 
     Returns
     -------
@@ -257,7 +257,7 @@ class Monitor:
 
     @property
     def needed(self) -> bool:
-        """Whether there is anything that looks at steps."""
+        """Whether there is anything that checks steps."""
         return self._guard is not None or bool(self._components.having("after_step"))
 
     def after_step(self, step: Step):

@@ -36,7 +36,7 @@ def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str,
     changed = [entry for entry in model.report if entry.level != "info"]
     if changed:
         count = f"{len(changed)} thing{'s' if len(changed) > 1 else ''}"
-        notes.append(f"loading assumed or changed {count} in the file; kinetree info {robot} tells")
+        notes.append(f"loading assumed or changed {count} in the file; see kinetree info {robot}")
     if (hidden := len(notes) - NOTES_SHOWN) > 0:
         notes[NOTES_SHOWN:] = [f"{hidden} more, in the trajectory's notes"]
     return [

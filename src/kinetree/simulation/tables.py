@@ -42,7 +42,7 @@ def columns(trajectory) -> list[tuple[str, np.ndarray]]:
 def save_csv(trajectory, path: Path) -> None:
     """One header line, then one row for each sample; numbers read back to the same bits.
 
-    A run that ended early has a line before the header that says so.
+    A run that ended early has a line before the header with the reason.
     """
     table = columns(trajectory)
     with replacing(path) as binary:
@@ -58,7 +58,7 @@ def save_csv(trajectory, path: Path) -> None:
 def load_csv(path: Path):
     """The trajectory of a csv file: arrays, labels and units; what no column holds is not known.
 
-    The name of the run is that of the file; joints are guessed from labels such as "base.x" until a model tells.
+    The name of the run is that of the file; joints are guessed from labels such as "base.x" until a model is given.
     """
     with reading(path, "r", newline="", encoding="utf-8") as file:
         first = file.readline()
@@ -148,7 +148,7 @@ def _quantity(name: str, time, table, entries) -> Quantity:
 
 
 def _coordinates(positions, velocities) -> Coordinates:
-    """Labels of q and v; entries that share what stands before their last dot belong to one joint."""
+    """Labels of q and v; entries with the same text before their last dot belong to one joint."""
     heads = [label.rpartition(".")[0] for label, *_ in (*positions, *velocities)]
     several = {head for head in heads if head and heads.count(head) > 2}
 

@@ -62,7 +62,7 @@ class Trajectory:
     model : Model or None
         The model as simulated; it is not saved in files.
     metadata : RunMetadata
-        What the energy balance is made of beside the samples.
+        Data of the energy balance beside the samples.
     extra : tuple of Quantity
         Channels that the user added.
     provenance : Provenance
@@ -150,7 +150,7 @@ class Trajectory:
         return self.metadata.kept["energy_balance"]
 
     def report(self):
-        """Say in words what is off in this run, and where it began.
+        """Report irregularities of this run, with place and time.
 
         Returns
         -------
@@ -190,9 +190,9 @@ class Trajectory:
         -----
         Source: cubic Hermite interpolation of the step from the sample before, ``q = integrate(q_n, xi(t))``, on the
         manifold: it meets positions and velocities of both samples; v is interpolated from v and a likewise.
-        Error of order 4 in the distance of the samples, as long as no force jumps at a sample (a digital controller's
-        does). At an event that changes the state, and at an impact between samples, the motion before it leads to the
-        state just before.
+        Error of order 4 in the distance of the samples, as long as no force is discontinuous at a sample (a digital
+        controller's does). At an event that changes the state, and at an impact between samples, the motion before it
+        leads to the state just before.
         """
         if self.model is None:
             raise KinetreeError("Trajectory.state needs the model: load it with Trajectory.load(path, model=model).")
@@ -238,13 +238,13 @@ class Trajectory:
         return plot_phase(self, joints=joints, path=path, show=show)
 
     def plot_path(self, frames, views=None, path=None, show: bool = False):
-        """Draw the ways of frames in space and on planes.
+        """Draw the paths of frames in space and on planes.
 
         Parameters
         ----------
         frames : str or sequence of str
         views : sequence of str, optional
-            Any of "3d", "xy", "xz", "yz"; default all, or the plane in which the ways lie.
+            Any of "3d", "xy", "xz", "yz"; default all, or the plane of the paths.
         path : path-like, optional
             Write the figure there.
         show : bool
@@ -312,7 +312,7 @@ class Trajectory:
 
     @checked(name=a_name)
     def frame(self, name: str, point=None):
-        """The way of a frame, such as a tool: position, rotation and velocities in world axes.
+        """The path of a frame, such as a tool: position, rotation and velocities in world axes.
 
         Parameters
         ----------
@@ -373,8 +373,9 @@ class Trajectory:
 
         Notes
         -----
-        Positions and velocities are those of `state`. Joint forces are what was held there, or are interpolated
-        linearly, as are wrenches and channels that were added; accelerations and energies are the model's own.
+        Positions and velocities are those of `state`. Joint forces are those that were constant there, or are
+        interpolated linearly, as are wrenches and channels that were added; accelerations and energies are the model's
+        own.
         """
         from kinetree.simulation.resampling import resample
 
@@ -399,7 +400,7 @@ class Trajectory:
         Raises
         ------
         KinetreeError
-            A state jumps at a seam, or the runs are of different mechanisms; names the coordinate.
+            A state is discontinuous at a seam, or the runs are of different mechanisms; names the coordinate.
         """
         from kinetree.simulation.resampling import concatenate
 
@@ -481,7 +482,7 @@ class Trajectory:
         Notes
         -----
         The arrays' shapes are checked against the settings in the file before any of them is unfolded. If the model has
-        other numbers than the one simulated, the notes of the run say so.
+        other numbers than the one simulated, the notes of the run mention it.
         """
         from kinetree.simulation.storage import load
 
@@ -494,7 +495,7 @@ class Trajectory:
         Parameters
         ----------
         frames : sequence of str
-            Frames whose ways belong in it: variables "tool.position" and its like.
+            Frames whose paths belong in it: variables "tool.position" and its like.
         energy_balance : bool
             With the entries of the energy balance, if there is one.
 
@@ -518,7 +519,7 @@ class Trajectory:
         Parameters
         ----------
         frames : sequence of str
-            Frames whose ways belong in it.
+            Frames whose paths belong in it.
 
         Returns
         -------
