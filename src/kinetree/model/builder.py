@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind, several
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.registry import check_constraint
-from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
+from kinetree.errors import DuplicateNameError, ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
-from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, check_force
+from kinetree.forces.registry import POSITION_PARAMETERS, check_force
 from kinetree.joints import Fixed, Joint
 from kinetree.model import validation as check
+from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody, Assembly
 from kinetree.model.equipment import Equipment
 from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Frame, Geometry, Report, numeric, one_number, pose_of_transform, transform_of_pose
+from kinetree.model.parts import Geometry, Report, numeric, one_number, transform_of_pose
 from kinetree.model.plane import refuse_planar
-from kinetree.model.topology import regular_order
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.rotations import euler
 
-WORLD = "world"
 a_geometry = of_kind("Geometry", "kind", "size", "seen_from")
-JOINT_DATA = ("armature", *PARAMETERS, "lower", "upper", "velocity_limit", "effort_limit")
 
 
 def as_transform(what: str, placement) -> Transform:
@@ -84,20 +81,6 @@ def rotation_of_quaternion(q) -> np.ndarray:
         [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
         [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
     ])  # fmt: skip
-
-
-@dataclass(slots=True)
-class AddedBody:
-    """A body as it was added."""
-
-    name: str
-    parent: str
-    joint: Joint
-    joint_name: str
-    X: Transform
-    inertia: Inertia
-    data: dict[str, object]
-    geometry: list[Geometry] = field(default_factory=list)
 
 
 class ModelBuilder:
@@ -501,7 +484,7 @@ class ModelBuilder:
                 f"model {self.name!r} is empty: no body was added. add_body(name, joint=..., mass=...) adds one; a "
                 "model whose bodies are all welded to the world is allowed, one without anything is not."
             )
-        assembly = _Assembly(self, merge_fixed)
+        assembly = Assembly(self, merge_fixed)
         return assembly.model()
 
     def _known(self, body: str, where: str) -> AddedBody:
@@ -524,104 +507,3 @@ class ModelBuilder:
                 raise
             self.note("warning", what, f"impossible inertia taken as it is: {problem}")
         return Inertia.from_com(float(mass), Vector3(*com.tolist()), Symmetric3.of(I_com.tolist()))
-
-
-class _Assembly:
-    """One run of ``build``: numbers the bodies, merges fixed ones, and gathers the arrays."""
-
-    def __init__(self, builder: ModelBuilder, merge_fixed: bool) -> None:
-        self.builder = builder
-        self.bodies = builder._bodies
-        for body in self.bodies.values():
-            if body.parent != WORLD and body.parent not in self.bodies:
-                raise _unknown_parent(builder, body)
-        order = regular_order({body.name: body.parent for body in self.bodies.values()}, WORLD)
-        # Of every body: the body of the model that includes it, and the transform from there.
-        self.host: dict[str, tuple[str, Transform]] = {WORLD: (WORLD, Transform.identity())}
-        self.welded: dict[str, str] = {}
-        for name in order:
-            body = self.bodies[name]
-            if merge_fixed and body.joint.rigid:
-                if body.data:
-                    raise ModelError(
-                        f"joint {body.joint_name!r} of body {name!r} is fixed, so it has no {', '.join(body.data)}; "
-                        "remove them"
-                    )
-                parent, X_parent = self.host[body.parent]
-                self.host[name] = (parent, body.joint.transform(()) @ body.X @ X_parent)
-                self.welded[body.joint_name] = name
-            else:
-                self.host[name] = (name, Transform.identity())
-        self.order = order
-        self.kept = [WORLD, *(name for name in order if self.host[name][0] == name)]
-        self.number = {name: i for i, name in enumerate(self.kept)}
-
-    def model(self) -> Model:
-        """Gather everything by body number."""
-        builder, kept = self.builder, [self.bodies[name] for name in self.kept[1:]]
-        I = [builder._world_inertia, *(Inertia.zero() for _ in kept)]
-        geometry: list[list[Geometry]] = [list(builder._world_geometry), *([] for _ in kept)]
-        frames = []
-        for name in self.order:
-            body, (host, X) = self.bodies[name], self.host[name]
-            i = self.number[host]
-            I[i] = I[i] + X.inverse_apply(body.inertia)
-            geometry[i] += body.geometry if host == name else [shape.seen_from(X) for shape in body.geometry]
-            if host != name and name not in builder._frames:
-                frames.append(Frame(name, i, *pose_of_transform(X)))
-        for name, (on, X_FB) in builder._frames.items():
-            if on not in self.host:
-                raise unknown_name("body", on, self.host, f"model {builder.name!r} (frame {name!r})")
-            host, X = self.host[on]
-            frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
-        hosts = [self.host[body.parent] for body in kept]
-        return Model(
-            name=builder.name,
-            body_names=self.kept,
-            joint_names=[body.joint_name for body in kept],
-            parent=[-1, *(self.number[host] for host, _ in hosts)],
-            joints=[None, *(body.joint for body in kept)],
-            X_T=[Transform.identity(), *(body.X @ X for body, (_, X) in zip(kept, hosts, strict=True))],
-            I=I,
-            gravity=builder.gravity,
-            frames=frames,
-            constraints=self._constraints(),
-            forces=builder._forces,
-            rotors=tuple(self._rotors()),
-            geometry=geometry,
-            equipment=builder.equipment,
-            report=builder.report,
-            source=builder.source,
-            source_options=builder.source_options,
-            welded={**builder._welded, **self.welded},
-            accept_impossible_inertia=builder.accept_impossible_inertia,
-            **{what: self._gathered(what, kept) for what in JOINT_DATA},
-        )
-
-    def _gathered(self, what: str, kept: Sequence[AddedBody]) -> Mapping[str, np.ndarray]:
-        return {body.joint_name: body.data[what] for body in kept if what in body.data}
-
-    def _rotors(self):
-        number = {body.joint_name: i for i, body in enumerate(map(self.bodies.get, self.kept)) if i}
-        for joint, stator, rotor in self.builder._gears:
-            if joint in self.welded:
-                raise ModelError(f"rotor {rotor.name!r} is geared to joint {joint!r}, which is fixed", joint=joint)
-            if joint not in number:
-                raise unknown_name("joint", joint, number, f"model {self.builder.name!r} (rotor {rotor.name!r})")
-            if stator not in self.host:
-                raise unknown_name("body", stator, self.host, f"model {self.builder.name!r} (rotor {rotor.name!r})")
-            host, X = self.host[stator]
-            yield replace(rotor.seen_from(X.inverse(), self.number[host]), joint=number[joint])
-
-    def _constraints(self) -> list[Constraint]:
-        for c in self.builder._constraints:
-            for name in c.joints:
-                if name in self.welded:
-                    raise ModelError(f"{c}: joint {name!r} is fixed", joint=name)
-        return self.builder._constraints
-
-
-def _unknown_parent(builder: ModelBuilder, body: AddedBody) -> TopologyError:
-    known = [WORLD, *builder._bodies]
-    hint = unknown_name("body", body.parent, known, f"model {builder.name!r}")
-    return TopologyError(f"body {body.name!r} hangs on an unknown parent: {hint}", body=body.name, parent=body.parent)
