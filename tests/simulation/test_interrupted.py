@@ -13,12 +13,12 @@ from tests.analytic.mechanisms import pendulum
 AT = 0.0503  # s
 WAYS = {
     "fixed steps": {},
-    "thinned": {"sample_period": 0.03},
+    "thinned": {"record": kt.Record(period=0.03)},
     "watched": {"events": [kt.Event(lambda t, q, v: q[0] - 9.0, name="never")]},
-    "SciPy": {"integrator": "adaptive", "method": "scipy:RK45", "rtol": 1e-8, "atol": 1e-8},
-    "implicit": {"integrator": "adaptive", "method": "Radau", "rtol": 1e-8, "atol": 1e-8},
-    "embedded": {"integrator": "adaptive", "method": "dop853"},
-    "bs32": {"integrator": "adaptive", "method": "bs32", "rtol": 1e-8, "atol": 1e-8},
+    "SciPy": {"integrator": kt.integrators.Adaptive("scipy:RK45", rtol=1e-8, atol=1e-8)},
+    "implicit": {"integrator": kt.integrators.Adaptive("Radau", rtol=1e-8, atol=1e-8)},
+    "embedded": {"integrator": kt.integrators.Adaptive("dop853")},
+    "bs32": {"integrator": kt.integrators.Adaptive("bs32", rtol=1e-8, atol=1e-8)},
 }
 
 
@@ -90,8 +90,8 @@ class Element:
     [
         {"events": [kt.Event(lambda t, q, v: _fails(t) or 1.0, name="broken")]},
         {"components": [Element()]},
-        {"tau": lambda t: _fails(t) or np.zeros(1)},
-        {"f_ext": lambda t: _fails(t) or np.zeros((2, 6))},
+        {"inputs": kt.Inputs(tau=lambda t: _fails(t) or np.zeros(1))},
+        {"inputs": kt.Inputs(f_ext=lambda t: _fails(t) or np.zeros((2, 6)))},
     ],
     ids=["event", "element", "tau", "f_ext"],
 )

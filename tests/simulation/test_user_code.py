@@ -341,13 +341,12 @@ class Heat:
 
 def _results():
     run = kt.simulate(
-        ARM,
+        ARM.replace(forces=(kt.forces.Motor(ARM.joint_names[0]),)),
         START,
         duration=0.02,
         inputs=kt.Inputs(f_ext={ARM.body_names[-1]: [0, 0, 0, 1, 0, 0]}, disturbance=lambda t: np.zeros(2)),
         events=kt.Event(lambda t, q, v: t - 0.01),
         controller=spin,
-        motors=kt.simulation.Motor(ARM.joint_names[0]),
         components=Heat(),
     )
     _ = run.energy_balance

@@ -142,6 +142,7 @@ MOVED = {
     "delay": "controller=kt.controllers.Delayed(controller, delay)",
     "record_every": "record=kt.Record(every=...)",
     "sample_period": "record=kt.Record(period=...)",
+    "motors": "model.replace(forces=[kt.forces.Motor(joint, ...)]) as the model",
     "every": "checkpoint=kt.Checkpoint(path, every=...) or record=kt.Record(every=...)",
 }
 """Options of objects that a caller may look for among those of `simulate`: how they are given."""
