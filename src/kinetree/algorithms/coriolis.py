@@ -9,6 +9,7 @@ from __future__ import annotations
 from kinetree.algorithms.gears import add_gear_coriolis
 from kinetree.algorithms.jacobian import subspace_rate
 from kinetree.algorithms.kinematics import motion_subspace, world_axes_twists, world_transforms
+from kinetree.algorithms.matrices import plus, put
 from kinetree.algorithms.spec import algorithm
 
 
@@ -37,17 +38,13 @@ def coriolis_matrix(model, q, v):
 
     C = [[0.0] * model.nv for _ in range(model.nv)]
     for i in model.inward():
-        for n, (S_n, S_dot_n) in enumerate(zip(S[i], S_dot[i], strict=True), model.v_slice[i].start):
-            F_rate = Ic[i] @ S_dot_n + Bc[i] @ S_n  # I dS/dt + B S
-            F, F_transposed = Ic[i] @ S_n, Bc[i].transposed(S_n)
-            j = i
-            while j:
-                for m, (S_m, S_dot_m) in enumerate(zip(S[j], S_dot[j], strict=True), model.v_slice[j].start):
-                    C[m][n] = S_m.dot(F_rate)
-                    if j != i:
-                        C[n][m] = S_dot_m.dot(F) + S_m.dot(F_transposed)
-                j = model.parent[j]
-        p = model.parent[i]
+        p, slot = model.parent[i], model.v_slice[i]
+        F, F_rate = Ic[i] @ S[i], Ic[i] @ S_dot[i] + Bc[i] @ S[i]  # I S,  I dS/dt + B S
+        F_transposed = S[i].each(Bc[i].transposed, F.kind)  # B^T S
+        for j in reversed(model.support(i)):
+            put(C, model.v_slice[j], slot, S[j].T @ F_rate)
+            if j != i:
+                put(C, slot, model.v_slice[j], plus(F.T @ S_dot[j], F_transposed.T @ S[j]))
         if p:
             Ic[p], Bc[p] = Ic[p] + Ic[i], Bc[p] + Bc[i]
     add_gear_coriolis(model, X_0, V, S, S_dot, v, C)

@@ -36,9 +36,7 @@ from kinetree.joints.dual import Dual, rate_of
 from kinetree.spatial import Columns
 
 
-@algorithm(
-    inputs="q v a", optional="f_ext", outputs="dtau_dq dtau_dv dtau_da", symbols={"f_ext": "; constant there."}
-)
+@algorithm(inputs="q v a", optional="f_ext", outputs="dtau_dq dtau_dv dtau_da", symbols={"f_ext": "; constant there."})
 def rnea_derivatives(model, q, v, a, f_ext=None):
     r"""Derivatives of inverse dynamics with respect to position, velocity and acceleration.
 

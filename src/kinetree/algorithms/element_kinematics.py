@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from kinetree.algorithms.kinematics import body_twists, world_transforms
+from kinetree.algorithms.kinematics import body_twists, motion_subspace, world_transforms
 from kinetree.errors import ModelError, ShapeError
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.trace.evaluate import evaluate
@@ -47,8 +47,7 @@ class Kinematics:
     @functools.cached_property
     def columns(self):
         """``S_k`` of every joint about the world's origin."""
-        joints = ((i, self.model.joints[i].motion_subspace(self.model.q_of(i, self.q))) for i in self.model.outward())
-        return [(), *(tuple(self.X_0[i].inverse_apply(S_k) for S_k in S) for i, S in joints)]
+        return [(), *(self.X_0[i].inverse_apply(motion_subspace(self.model, i, self.q)) for i in self.model.outward())]
 
     def body(self, frame: str) -> int:
         """The number of a frame's body."""

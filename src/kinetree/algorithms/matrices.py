@@ -61,6 +61,12 @@ def minus(A, B):
     return [minus(a, b) if isinstance(a, list) else a - b for a, b in zip(A, B, strict=True)]
 
 
+def put(A, rows, columns, block):
+    """Write a block of A, its rows and columns given by slices."""
+    for m, row in zip(range(rows.start, rows.stop), block, strict=True):
+        A[m][columns] = row
+
+
 def outer(A, B):
     """``A B^T``."""
     return [[dot(a, b) for b in B] for a in A]

@@ -11,6 +11,7 @@ matrix is the scalar ``h . v_O``.
 
 from __future__ import annotations
 
+from kinetree.spatial.columns import Columns
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion
 from kinetree.spatial.planar import PlanarForce, PlanarInertia, PlanarMotion, Vector2
@@ -43,6 +44,8 @@ class BodyCoriolis:
         return BodyCoriolis(self.K + other.K, self.l + other.l)
 
     def __matmul__(self, m: Motion) -> Force:
+        if m.__class__ is Columns:
+            return m.each(self.__matmul__, Force)
         return Force(self.K @ m.angular, m.angular.cross(self.l))
 
     def transposed(self, m: Motion) -> Force:
@@ -75,6 +78,8 @@ class PlanarBodyCoriolis:
         return PlanarBodyCoriolis(self.K + other.K, self.l + other.l)
 
     def __matmul__(self, m: PlanarMotion) -> PlanarForce:
+        if m.__class__ is Columns:
+            return m.each(self.__matmul__, PlanarForce)
         return PlanarForce(self.K * m.angular, self.l.turned(m.angular))
 
     def transposed(self, m: PlanarMotion) -> PlanarForce:
