@@ -10,6 +10,7 @@ below 1e-18 m^2 times the mass, which is rounding, or above 1e-3 of the largest 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -150,3 +151,45 @@ def _diagnosis(mass: float, choice: str) -> tuple[str, str]:
         "inertia='project' takes the nearest possible tensor, 'diagonal' drops the products of inertia, 'accept' "
         "takes it as it is",
     )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mass:
+    """Mass [kg], center of mass [m] and tensor about it [kg m^2], in the frame of a link."""
+
+    mass: float
+    com: np.ndarray
+    I: np.ndarray
+
+    def seen_from(self, R: np.ndarray, p: np.ndarray) -> Mass:
+        """The same mass in the frame in which this one has a pose."""
+        I = R @ self.I @ R.T
+        return Mass(self.mass, R @ self.com + p, 0.5 * (I + I.T))
+
+
+NO_MASS = Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+
+
+def settle_link(name: str, mass: float, I: np.ndarray, choice: str, node, notes, mass_node=None) -> np.ndarray:
+    """The tensor of a link by `settle`, its changes reported and its errors with the place in the file.
+
+    Parameters
+    ----------
+    name : str
+        The link.
+    mass, I, choice
+        As for `settle`.
+    node, mass_node : Node
+        The element that states the tensor, and the one for a negative mass if it is another.
+    notes : XMLNotes
+    """
+    try:
+        I, change = settle(mass, I, choice, f"link '{name}'")
+    except InertiaError as error:
+        values = {"mass": error.mass, "inertia": error.inertia, "rule": error.rule}
+        at = mass_node if mass_node is not None and error.code == "negative-mass" else node
+        message = f"link '{name}': {error.rule}"
+        raise at.fail(message, InertiaError, code=error.code, repair=error.repair, link=name, **values) from None
+    if change is not None:
+        notes.warning(node, f"link '{name}': {change}", "impossible-inertia")
+    return I

@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.errors import InertiaError, ModelError
 from kinetree.geometry import inertia_of_shapes
-from kinetree.io.inertia_rules import settle, violation
+from kinetree.io.inertia_rules import NO_MASS, Mass, settle_link, violation
 from kinetree.io.sdf.frames import Placed, Scope
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import LinkRecord
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.shapes import ShapeRecord, geometry_of
 from kinetree.model.parts import Geometry
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mass:
-    """Mass [kg], center of mass [m] and tensor about it [kg m^2]."""
-
-    mass: float
-    com: np.ndarray
-    I: np.ndarray
-
-    def seen_from(self, place: Placed) -> Mass:
-        """The same mass in the frame in which this one is at a place."""
-        I = place.R @ self.I @ place.R.T
-        return Mass(self.mass, place.R @ self.com + place.p, 0.5 * (I + I.T))
-
 
 # Stands for mass properties that could not be read: enough to resist any joint.
 UNKNOWN_MASS = Mass(1.0, np.zeros(3), np.eye(3))
@@ -47,7 +31,7 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
     record = link.inertial
     if record is None:
         if still:
-            return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+            return NO_MASS
         message = f"link '{name}' has no <inertial>: 1 kg, and 1 kg m^2 about every axis, as SDF says"
         notes.warning(link.node, message, "missing-inertial")
         return Mass(1.0, np.zeros(3), np.eye(3))
@@ -58,18 +42,9 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
     rule = violation(record.mass, record.tensor) if still else None
     if rule is not None:
         notes.info(record.tensor_node, f"static link '{name}': {rule}; its mass is left out, since it does not move")
-        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
-    try:
-        I, change = settle(record.mass, record.tensor, choice, f"link '{name}'")
-    except InertiaError as error:
-        values = {"mass": error.mass, "inertia": error.inertia}
-        node = record.node.child("mass") if error.code == "negative-mass" else record.tensor_node
-        raise node.fail(
-            f"link '{name}': {error.rule}", InertiaError, code=error.code, repair=error.repair, link=name, **values
-        ) from None
-    if change is not None:
-        notes.warning(record.tensor_node, f"link '{name}': {change}", "impossible-inertia")
-    mass = Mass(record.mass, np.zeros(3), I).seen_from(Placed(record.pose.R, record.pose.p))
+        return NO_MASS
+    I = settle_link(name, record.mass, record.tensor, choice, record.tensor_node, notes, record.node.child("mass"))
+    mass = Mass(record.mass, np.zeros(3), I).seen_from(record.pose.R, record.pose.p)
     # Where a link stands tells whether it resists its joint.
     return mass if link.pose.is_known and link.name not in scope.uncertain else UNKNOWN_MASS
 

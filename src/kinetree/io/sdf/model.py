@@ -9,13 +9,15 @@ import numpy as np
 
 from kinetree.errors import CouplingError, KinetreeError, ModelError
 from kinetree.io.free_names import Names, base_joint_name
-from kinetree.io.sdf.bodies import UNKNOWN_MASS, Mass, mass_of, shapes_of
+from kinetree.io.inertia_rules import Mass
+from kinetree.io.sdf.bodies import UNKNOWN_MASS, mass_of, shapes_of
 from kinetree.io.sdf.frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf.joints import Connection, Mechanism, couplings, mechanism
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import LinkRecord, ModelRecord
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.tree import Edge, SpanningTree, spanning_tree
+from kinetree.io.xml.reader import values_of
 from kinetree.joints import Fixed, Free, Reversed
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD
@@ -144,7 +146,7 @@ class Assembly:
                     self.notes.warning(c.node, f"joint '{joint}' moves no inertia: made fixed", "massless-leaf")
                     continue
                 repair = "massless='lock' makes such joints fixed" if massless and c is not None else ""
-                values = _values(error)
+                values = values_of(error)
                 values.setdefault("code", _code(error))
                 node = self.record.node if c is None else c.node
                 document.reject(node.fail(error.message, type(error), repair=repair, **values))
@@ -266,7 +268,8 @@ class Assembly:
         link = self.links.get(name)
         mass, geometry = Mass(0.0, np.zeros(3), np.zeros((3, 3))), []
         if link is not None:
-            mass = self.masses[name].seen_from(_between(body, link.place))
+            place = _between(body, link.place)
+            mass = self.masses[name].seen_from(place.R, place.p)
             geometry = shapes_of(link.record, link.scope, body, self.reader, self.notes)
         builder.add_body(
             name, parent, joint, joint_name, transform_of_pose(placed.R, placed.p),
@@ -333,7 +336,3 @@ def _code(error: KinetreeError) -> str:
         return "mimic-cycle" if hasattr(error, "joints") else "mimic-unsupported"
     negative = "is negative, expected >= 0" in error.message
     return "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
-
-
-def _values(error: KinetreeError) -> dict[str, object]:
-    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line", "element")}

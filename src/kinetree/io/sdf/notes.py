@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kinetree.errors import UnsupportedError
-from kinetree.io.xml.reader import Document, Node
-from kinetree.model.parts import Report, ReportEntry
+from kinetree.io.xml.notes import XMLNotes
+from kinetree.io.xml.reader import Node
 
 # Why an element is not read, by its tag; anything else is no part of the format.
 _REASONS = {
@@ -53,23 +51,8 @@ _EXTENSIONS = {
 _OF_ROTORS = ("{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio")
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One entry before it is text: its file and line, the element's path, and the rule's short name."""
-
-    document: Document
-    line: int
-    element: str
-    level: str
-    message: str
-    code: str
-
-
-class Notes:
-    """Collects the entries of a report while files become a model.
-
-    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
+class Notes(XMLNotes):
+    """Collects the entries of the report of SDF files.
 
     Parameters
     ----------
@@ -77,28 +60,12 @@ class Notes:
         Leave physics out that the model cannot hold, instead of refusing it.
     """
 
-    __slots__ = ("drop", "documents", "entries", "_skipped")
+    __slots__ = ("drop", "_skipped")
 
     def __init__(self, drop: bool) -> None:
+        super().__init__()
         self.drop = drop
-        self.documents: list[Document] = []
-        self.entries: list[Note] = []
         self._skipped: set = set()
-
-    def add_document(self, document: Document) -> None:
-        """Let the report speak of a file."""
-        self.documents.append(document)
-        for line, message in document.remarks:
-            self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
-
-    def _add(self, node: Node, level: str, message: str, code: str) -> None:
-        self.entries.append(Note(node.document, node.line, node.path, level, message, code))
-
-    def info(self, node: Node, message: str, code: str = "assumption") -> None:
-        self._add(node, "info", message, code)
-
-    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
-        self._add(node, "warning", message, code)
 
     def unsupported(self, node: Node, message: str, code: str = "unsupported") -> None:
         """Refuse physics that the model cannot hold, or report that it was left out.
@@ -109,7 +76,7 @@ class Notes:
             A collecting document keeps it.
         """
         if self.drop:
-            self._add(node, "dropped", message, code)
+            self.dropped(node, message, code)
             return
         repair = "unsupported='drop' leaves it out"
         node.reject(message, error=UnsupportedError, code=code, repair=repair)
@@ -125,7 +92,7 @@ class Notes:
         return len(self.entries)
 
     def rewind(self, mark: int) -> None:
-        """Forget what was said since."""
+        """Forget the entries since."""
         del self.entries[mark:]
 
     def ignored(self) -> None:
@@ -163,12 +130,6 @@ class Notes:
         else:
             reason = _REASONS.get(node.tag, "no part of the SDF format")
             self.info(node, f"{node.path} ignored{': ' * bool(reason)}{reason}", "ignored")
-
-    def report(self) -> Report:
-        """Return the entries file by file, in the order of their lines."""
-        order = {id(document): k for k, document in enumerate(self.documents)}
-        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
-        return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))
 
 
 def _has_no_rotor(node: Node) -> bool:

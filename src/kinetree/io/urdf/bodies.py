@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from kinetree.errors import InertiaError, ModelError
-from kinetree.io.inertia_rules import settle
+from kinetree.errors import ModelError
+from kinetree.io.inertia_rules import NO_MASS, Mass, settle_link
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.records import SHAPES, LinkRecord, ShapeRecord
 from kinetree.io.xml.reader import shown
 from kinetree.model.parts import Geometry
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Mass:
-    """Mass [kg], center of mass [m] and tensor about it [kg m^2], in the frame of the link."""
-
-    mass: float
-    com: np.ndarray
-    I: np.ndarray
 
 
 def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
@@ -34,25 +23,13 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
     """
     record = link.inertial
     if record is None:
-        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+        return NO_MASS
     ixx, ixy, ixz, iyy, iyz, izz = record.tensor
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
     if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has said so
         return Mass(record.mass, np.array(record.origin.xyz), I)
-    node = record.node.child("inertia")
-    try:
-        I, change = settle(record.mass, I, choice, f"link '{link.name}'")
-    except InertiaError as error:
-        values = {"mass": error.mass, "inertia": error.inertia, "rule": error.rule}
-        message = f"link '{link.name}': {error.rule}"
-        raise node.fail(message, InertiaError, code=error.code, repair=error.repair, link=link.name, **values) from None
-    if change is not None:
-        notes.warning(node, f"link '{link.name}': {change}", "impossible-inertia")
-    if record.origin.turns:
-        R = record.origin.R
-        I = R @ I @ R.T
-        I = 0.5 * (I + I.T)
-    return Mass(record.mass, np.array(record.origin.xyz), I)
+    I = settle_link(link.name, record.mass, I, choice, record.node.child("inertia"), notes)
+    return Mass(record.mass, np.zeros(3), I).seen_from(record.origin.R, np.array(record.origin.xyz))
 
 
 def mass_of_shapes(link: LinkRecord, shapes: list[Geometry], role: str, density: float, notes: Notes) -> Mass:
@@ -72,7 +49,7 @@ def mass_of_shapes(link: LinkRecord, shapes: list[Geometry], role: str, density:
         values = {name: value for name, value in vars(error).items() if name not in ("message", "file")}
         raise link.node.fail(error.message, type(error), **values) from error
     if found is None:
-        return Mass(0.0, np.zeros(3), np.zeros((3, 3)))
+        return NO_MASS
     message = f"{who}: {found.mass:.6g} kg and inertia from its {role} shapes at {density:g} kg/m^3"
     notes.warning(link.node, "; ".join((message, *found.notes)))
     return Mass(found.mass, np.array(found.com), np.array(found.inertia))

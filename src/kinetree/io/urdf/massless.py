@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.io.urdf.bodies import Mass
+from kinetree.io.inertia_rules import Mass
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.records import UNKNOWN, JointRecord
 

@@ -12,6 +12,7 @@ from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan
 from kinetree.io.urdf.records import JointRecord, LinkRecord, RobotRecord
+from kinetree.io.xml.reader import values_of
 from kinetree.joints import Fixed, Free
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD
@@ -72,7 +73,7 @@ def build(
         # What only the whole mechanism shows, such as a joint without inertia: point to the line of the joint.
         joint = robot.joints.get(getattr(error, "joint", None))
         node = joint.node if joint is not None else None
-        raise robot.document.fail(node, error.message, type(error), **_values(error)) from error
+        raise robot.document.fail(node, error.message, type(error), **values_of(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,6 @@ def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: 
         "total_mass; floating_base=True lets the robot move",
         "welded",
     )
-
-
-def _values(error: KinetreeError) -> dict[str, object]:
-    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line")}
 
 
 def _plane_normal(joint: JointRecord) -> np.ndarray | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from kinetree.errors import UnsupportedError
 from kinetree.io.urdf.version import MOTION_LIMITS, spelled
-from kinetree.io.xml.reader import Document, Node
-from kinetree.model.parts import Report, ReportEntry
+from kinetree.io.xml.notes import XMLNotes
+from kinetree.io.xml.reader import Node
 
 # Why an element is not read, by its tag; anything else is no part of the format.
 _REASONS = {
@@ -34,38 +33,10 @@ _PHYSICS = {"rotor_inertia", "gear_ratio", "armature", "spring_stiffness", "spri
             "quat", "quaternion"}  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
-    """One entry before it is text: level, line, the element's path, what happened, and the rule's short name."""
+class Notes(XMLNotes):
+    """Collects the entries of the report of a URDF file."""
 
-    level: str
-    line: int
-    element: str
-    message: str
-    code: str
-
-
-class Notes:
-    """Collects the entries of a report while a file becomes a model.
-
-    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
-    """
-
-    __slots__ = ("document", "entries")
-
-    def __init__(self, document: Document) -> None:
-        self.document = document
-        self.entries = [Note("info", line, document.root.tag, text, "xml-version") for line, text in document.remarks]
-
-    def info(self, node: Node, message: str, code: str = "assumption") -> None:
-        self.entries.append(Note("info", node.line, node.path, message, code))
-
-    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
-        self.entries.append(Note("warning", node.line, node.path, message, code))
-
-    def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
-        self.entries.append(Note("dropped", node.line, node.path, message, code))
+    __slots__ = ()
 
     def ignored(self, drop: bool) -> None:
         """Add each element and attribute that no reader asked for.
@@ -75,8 +46,9 @@ class Notes:
         UnsupportedError
             If one states physics, by its name or as a misspelling of what the format has, and ``drop`` is False.
         """
-        for node, attribute in self.document.unread():
-            owner = node if attribute is not None else self.document.node(node.element.getparent())
+        (document,) = self.documents
+        for node, attribute in document.unread():
+            owner = node if attribute is not None else document.node(node.element.getparent())
             name = attribute if attribute is not None else node.tag
             meant = _misspelled(owner, name, attribute is not None)
             plain = name.split("}")[-1].split(":")[-1]
@@ -105,12 +77,7 @@ class Notes:
         if meant:
             repair = f"did you mean {f'<{meant}>' if attribute is None else repr(meant)}? {repair}"
         error = node.fail(message, UnsupportedError, code="misspelled" if meant else "unsupported", repair=repair)
-        self.document.reject(error)
-
-    def report(self) -> Report:
-        """Return the entries in the order of their lines."""
-        entries = sorted(self.entries, key=lambda entry: entry.line)
-        return Report(tuple(ReportEntry(e.level, self.document.where(e.line), e.message) for e in entries))
+        node.document.reject(error)
 
 
 def number_in(text: str | None) -> float:

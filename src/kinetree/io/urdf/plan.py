@@ -14,8 +14,9 @@ import numpy as np
 
 from kinetree.errors import UnsupportedError
 from kinetree.forces.registry import names_in
+from kinetree.io.inertia_rules import Mass
 from kinetree.io.mesh_paths import MeshFinder
-from kinetree.io.urdf.bodies import Mass, mass_of, mass_of_shapes, shapes_of
+from kinetree.io.urdf.bodies import mass_of, mass_of_shapes, shapes_of
 from kinetree.io.urdf.extensions import check_extensions, refuse
 from kinetree.io.urdf.limits import limits
 from kinetree.io.urdf.massless import settle_massless

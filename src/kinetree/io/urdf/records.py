@@ -48,11 +48,6 @@ class Pose:
         return rotation_of_quaternion(self.quaternion) if self.quaternion else rotation_of_rpy(*self.rpy)
 
     @property
-    def turns(self) -> bool:
-        """Whether it states another orientation than none."""
-        return self.rpy != (0.0, 0.0, 0.0)
-
-    @property
     def is_known(self) -> bool:
         """Whether every number could be read; only a collecting document has others."""
         return all(map(math.isfinite, (*self.xyz, *self.rpy, *self.quaternion)))

@@ -446,6 +446,11 @@ def _without_comments(text: str) -> str:
     return "".join(kept) + text[start:]
 
 
+def values_of(error: KinetreeError) -> dict[str, object]:
+    """The attributes of an error that one with another place and message keeps."""
+    return {name: value for name, value in vars(error).items() if name not in ("message", "file", "line", "element")}
+
+
 def shown(value: str, longest: int = 60) -> str:
     """A value in quotes, cut where it is long."""
     return repr(value) if len(value) <= longest else f"{value[:longest]!r}... ({len(value)} characters)"

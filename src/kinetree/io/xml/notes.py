@@ -1,0 +1,60 @@
+"""The report of robot files in XML: its entries with file and line, collected while files become a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetree.io.xml.reader import Document, Node
+from kinetree.model.parts import Report, ReportEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One entry before it is text: its file and line, the element's path, and the rule's short name."""
+
+    document: Document
+    line: int
+    element: str
+    level: str
+    message: str
+    code: str
+
+
+class XMLNotes:
+    """Collects the entries of a report.
+
+    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
+    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
+    """
+
+    __slots__ = ("documents", "entries")
+
+    def __init__(self, *documents: Document) -> None:
+        self.documents: list[Document] = []
+        self.entries: list[Note] = []
+        for document in documents:
+            self.add_document(document)
+
+    def add_document(self, document: Document) -> None:
+        """Let the report be about a file, too."""
+        self.documents.append(document)
+        for line, message in document.remarks:
+            self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
+
+    def _add(self, node: Node, level: str, message: str, code: str) -> None:
+        self.entries.append(Note(node.document, node.line, node.path, level, message, code))
+
+    def info(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "info", message, code)
+
+    def warning(self, node: Node, message: str, code: str = "assumption") -> None:
+        self._add(node, "warning", message, code)
+
+    def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
+        self._add(node, "dropped", message, code)
+
+    def report(self) -> Report:
+        """Return the entries file by file, in the order of their lines."""
+        order = {id(document): k for k, document in enumerate(self.documents)}
+        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
+        return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))
