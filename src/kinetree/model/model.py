@@ -321,7 +321,7 @@ class Model(JointArrays):
 
     @checked(rng=a_random_generator)
     def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """A random position and velocity that respect limits and couplings.
+        """A random position and velocity that respect limits, couplings and locks.
 
         Parameters
         ----------
@@ -335,9 +335,7 @@ class Model(JointArrays):
             Standard normal [rad/s or m/s].
         """
         q, v = self.random_q(rng), rng.standard_normal(self.nv)
-        for c in self.couplings:
-            v[self.v_index(c.joint)] = c.ratio * v[self.v_index(c.master)]
-        return q, v
+        return q, self.constrained_velocities(v)
 
     def _joint_neutral(self) -> np.ndarray:
         return np.array([x for i in self.outward() for x in self.joints[i].neutral()], dtype=float)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.arguments import whole
-from kinetree.constraints import Coupling
+from kinetree.constraints import Coupling, Kinematics
 from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.forces.contract import ForceElement, present
@@ -123,6 +123,16 @@ class Tree:
     def nc(self) -> int:
         """Number of rows of all constraints."""
         return sum(c.count(self) for c in self.constraints)
+
+    def constrained_velocities(self, v):
+        """Velocities or accelerations with those of couplings and locks put in, (..., nv), changed in place."""
+        kin = Kinematics(self, ())
+        for c in self.constraints:
+            for k, pairs in c.velocity_map(kin).items():
+                v[..., k] = sum(ratio * v[..., m] for m, ratio in pairs)
+        for c in self.couplings:  # of masters that are locked
+            v[..., self.v_index(c.joint)] = c.ratio * v[..., self.v_index(c.master)]
+        return v
 
     @property
     def has_given_motions(self) -> bool:

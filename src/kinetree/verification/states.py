@@ -52,10 +52,8 @@ class States:
         self._functions, self._kept = {}, {}
 
     def coupled(self, x):
-        """Velocities or accelerations that obey the model's couplings."""
-        for c in self.model.couplings:
-            x[:, self.model.v_index(c.joint)] = c.ratio * x[:, self.model.v_index(c.master)]
-        return x
+        """Velocities or accelerations that obey the model's couplings and locks."""
+        return self.model.constrained_velocities(x)
 
     def few(self, n: int) -> States:
         """The first n of the states."""

@@ -79,8 +79,9 @@ def reframed(name, arguments, quantity):
 
 def forward_after_inverse(s):
     """forward_dynamics(q, v, inverse_dynamics(q, v, a)) = a, with springs, friction and couplings."""
-    if s.model.unsupported:
-        raise LeftOut(f"the model holds {', '.join(s.model.unsupported[:2])}, which complete dynamics refuse")
+    left_out = (*s.model.unsupported, *(str(c) for c in s.model.constraints if c.time_dependent))
+    if left_out:
+        raise LeftOut(f"the model holds {', '.join(left_out[:2])}, which complete dynamics refuse or need a time for")
     G = couplings(s.model)
     tau = s.call("inverse_dynamics", s.q, s.v, s.a, s.f_ext)
     found = s.call("forward_dynamics", s.q, s.v, tau, s.f_ext)
@@ -93,12 +94,8 @@ def forward_after_inverse(s):
 
 def couplings(model) -> np.ndarray:
     """The matrix that gives all velocities from those of joints that follow no other."""
-    G = np.eye(model.nv)
-    for _ in model.couplings:  # masters may follow others themselves
-        for c in model.couplings:
-            G[model.v_index(c.joint)] = c.ratio * G[model.v_index(c.master)]
-    followers = {model.v_index(c.joint).start for c in model.couplings}
-    return G[:, [k for k in range(model.nv) if k not in followers]]
+    G = model.constrained_velocities(np.eye(model.nv)).T
+    return G[:, np.any(G, axis=0)]
 
 
 CHECKS = (
