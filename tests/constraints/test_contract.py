@@ -41,5 +41,3 @@ def test_constraints_are_checked_when_the_model_is_made():
     with pytest.raises(errors.DuplicateNameError, match="kind 'coupling'"):
         register(type("Coupling", (Constraint,), {}))
     assert CONSTRAINTS["coupling"] is Coupling
-
-

@@ -12,7 +12,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.conventions import MuJoCo
-from kinetree.errors import LimitError, UnsupportedError
+from kinetree.errors import ConstraintError, LimitError, UnsupportedError
 from kinetree.io.mjcf.read import load_mjcf
 
 mujoco = pytest.importorskip("mujoco")
@@ -185,9 +185,9 @@ FEATURES = {
     "spatial stiffness: higher order": ({"spatial": 'stiffness="3 1"'}, refused("'cord' has a spring of higher order")),
     "fixed damping: higher order": ({"fixed": 'damping="3 1"'}, refused("'sum' has damping of higher order")),
     # Equalities.
-    "connect body1": ({"equality": '<connect body1="a" body2="f" anchor="0 0 0"/>'}, unsupported("loop joint")),
-    "weld body1": ({"equality": '<weld body1="a" body2="f"/>'}, unsupported("loop joint")),
-    "weld body1: mocap": (MOCAP | {"equality": '<weld body1="m" body2="f"/>'}, unsupported("loop joint")),
+    "connect body1": ({"equality": '<connect body1="a" body2="f" anchor="0 0 0"/>'}, ("raises", "breaks the loop joint")),
+    "weld body1": ({"equality": '<weld body1="a" body2="f"/>'}, ("raises", "breaks the loop joint")),
+    "weld body1: mocap": (MOCAP | {"equality": '<weld body1="m" body2="f"/>'}, ("raises", "breaks the loop joint")),
     "weld active": ({"equality": '<weld body1="a" body2="f" active="false"/>'}, EQUAL),
     "joint joint1": ({"equality": '<joint joint1="hinge" joint2="slide"/>'}, reported("follows 'slide' exactly")),
     "joint polycoef": (
@@ -251,7 +251,7 @@ def outcome(text: str) -> tuple[str, str]:
             assert set(model.unsupported) and all(name in str(error) for name in model.unsupported)
             assert "not computed" in str(model.report.at_level("warning"))
             return "unsupported", str(error)
-        except LimitError as error:
+        except (LimitError, ConstraintError) as error:
             return "raises", str(error)
         worst = max(worst, np.abs(found - expected).max() / max(1.0, np.abs(expected).max()))
     return EQUAL if worst < SAME else ("reported", str(model.report))

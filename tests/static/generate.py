@@ -17,7 +17,7 @@ from kinetree.public import CALLS, NAMESPACES, PLACES, shortened
 from tests.static.source_tree import PACKAGE, ROOT, module_name, package_files
 
 BY_HAND = "Generated: python -m tests.static.generate."
-HEADER = f'''# {BY_HAND}
+HEADER = f"""# {BY_HAND}
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-'''
+"""
 TYPES = {
     "frame": "str | int | Frame",
     "reference": 'Literal["local", "world", "local_world_aligned"]',
