@@ -27,14 +27,14 @@ def arms():
 def test_a_run_is_the_same_as_itself(arms):
     """No difference, not even a rounding one, and nothing parts."""
     found = arms[0].compare(arms[0], tolerance=0.0)
-    assert found.same and found.parting is None and not found.max_dq.any() and not found.interpolated
+    assert found.same and found.first_difference is None and not found.max_dq.any() and not found.interpolated
     assert "No difference beyond 0" in str(found)
 
 
 def test_the_joint_that_was_pushed_parts_first(arms):
     """The forces act from 0.1 s on, so states differ from the sample after."""
     found = arms[0].compare(arms[1], tolerance=1e-6)
-    joint, when = found.parting
+    joint, when = found.first_difference
     assert joint == arms[0].coordinates.velocity_labels[3] and when == pytest.approx(0.101, abs=1e-9)
     assert np.isnan(found.begins).sum() < len(found.labels)
     assert not found.dq[found.time < 0.1005].any()
@@ -97,7 +97,7 @@ def test_without_the_model_plain_joints_are_compared_and_quaternions_are_not(tmp
     """Loaded runs: hinges need no model at shared samples, a free joint does and says so."""
     paths = [run.save(tmp_path / f"{n}.npz") for n, run in enumerate(arms)]
     loaded = [kt.Trajectory.load(path) for path in paths]
-    assert loaded[0].compare(loaded[1]).parting == arms[0].compare(arms[1]).parting
+    assert loaded[0].compare(loaded[1]).first_difference == arms[0].compare(arms[1]).first_difference
     body = kt.simulate(rigid_body((1, 2, 2.5)), duration=0.01)
     body = kt.Trajectory.load(body.save(tmp_path / "body"))
     with pytest.raises(KinetreeError, match="joint 'joint', which has more coordinates.*need the model"):
@@ -113,7 +113,7 @@ def test_a_state_that_is_not_a_number_is_a_difference(arms):
     broken = dataclasses.replace(arms[0], q=q, model=None)
     whole = dataclasses.replace(arms[0], model=None)
     found = whole.compare(broken, tolerance=1.0)
-    assert not found.same and found.parting[1] == pytest.approx(arms[0].time[50])
+    assert not found.same and found.first_difference[1] == pytest.approx(arms[0].time[50])
 
 
 def test_command_line_compares_files(tmp_path, arms, capsys):
@@ -126,5 +126,5 @@ def test_command_line_compares_files(tmp_path, arms, capsys):
     assert same.value.code == 0 and "No difference" in capsys.readouterr().out
     with pytest.raises(SystemExit) as different:
         main(["compare", one, two, "--robot", "arm7", "--plot", str(tmp_path / "both.png")])
-    assert different.value.code == 1 and "They part at 'elbow_pitch'" in capsys.readouterr().out
+    assert different.value.code == 1 and "They first differ at 'elbow_pitch'" in capsys.readouterr().out
     assert (tmp_path / "both.png").stat().st_size > 5000

@@ -76,7 +76,7 @@ class RunComparison:
         return not np.any(np.isfinite(self.begins))
 
     @property
-    def parting(self) -> tuple[str, float] | None:
+    def first_difference(self) -> tuple[str, float] | None:
         """The coordinate that differs first, and when [s]; of several at once, that which differs most; or None."""
         if self.same:
             return None
@@ -105,17 +105,17 @@ class RunComparison:
             f"dt = {self.second.dt:g} s",
             f"{len(self.time)} common times from {self.time[0]:g} to {self.time[-1]:g} s{how}",
         ]
-        parting = self.parting
-        if parting is None:
+        first = self.first_difference
+        if first is None:
             lines.append(f"No difference beyond {self.tolerance:g}.")
         else:
-            lines.append(f"They part at {parting[0]!r}, at t = {parting[1]:.6g} s (tolerance {self.tolerance:g}).")
+            lines.append(f"They first differ at {first[0]!r}, at t = {first[1]:.6g} s (tolerance {self.tolerance:g}).")
         return "\n".join([*lines, self.table()])
 
     def __repr__(self) -> str:
-        parting = self.parting
-        told = "the same" if parting is None else f"they differ from {parting[0]!r}, t = {parting[1]:.6g} s"
-        return f"<comparison of two runs at {len(self.time)} times: {told}>"
+        first = self.first_difference
+        text = "the same" if first is None else f"they differ from {first[0]!r}, t = {first[1]:.6g} s"
+        return f"<comparison of two runs at {len(self.time)} times: {text}>"
 
     def plot(self, path=None, show: bool = False):
         """Draw the positions of both runs, and how far they are apart.

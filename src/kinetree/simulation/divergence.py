@@ -1,4 +1,4 @@
-"""Why a run went off to infinity: the joint and the time where growth began, and what kind of growth it is."""
+"""Diagnosis of diverging runs: the joint and time where growth began, and its likely cause."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _start_of_growth(size: np.ndarray) -> int:
 
 
 def _cause(run, k: int, fed: str, flips: float) -> str:
-    """The likely reason, from what acts at the joint."""
+    """The likely cause, from the forces at the joint."""
     h, label = run.dt, run.coordinates.velocity_labels[k]
     fixed = run.steps is not None
     vibrates = flips > 0.5 and fixed

@@ -1,4 +1,4 @@
-"""A run in words: what is off, how much, where it began."""
+"""Reports of runs: findings with size, place and time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is off.
+    """One irregularity.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What `Trajectory.report` found.
+    """The findings of `Trajectory.report`.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class Report:
 
 
 def make_report(run) -> Report:
-    """Look through a trajectory.
+    """Examine a trajectory.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def make_report(run) -> Report:
 
 
 def _energy(run, balance, noise):
-    """Energy that no source explains, beyond a share of what moved.
+    """Energy without a source, beyond a share of the energy that moved.
 
     What steps lose while a joint is on its soft stop is the stop's, as far as its damper loses as much; and what sums
     over the samples may be off by is nobody's.
@@ -215,7 +215,7 @@ def _unexplained_velocities(run, window: slice) -> tuple[np.ndarray, np.ndarray,
 
 
 def _step(run, balance, noise):
-    """What half steps would change."""
+    """The effect of half steps."""
     on_stop = np.zeros(run.v.shape, dtype=bool)  # joints that come to rest on soft stops do not matter
     for coordinates, force, at in joint_forces(run.model, list(run.q.T)):
         for k, depth in zip(coordinates, force.depth(at), strict=True):
@@ -345,7 +345,7 @@ def _manifold(run, balance, noise):
 
 
 def _momentum(run, balance, noise):
-    """Momentum of what floats, beyond what weight and wrenches gave."""
+    """Momentum of floating mechanisms, beyond that of weight and wrenches."""
     if balance.momentum_error is None:
         return []
     found = []
@@ -368,7 +368,7 @@ def _momentum(run, balance, noise):
 
 
 def _events(run, balance, noise):
-    """Instants that gave energy."""
+    """Impulse events that added energy."""
     gains = [impulse for impulse in balance.events if impulse.energy > max(UNEXPLAINED * balance.scale, noise.energy)]
     if not gains:
         return []

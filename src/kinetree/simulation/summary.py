@@ -1,4 +1,4 @@
-"""A run in a few rows, for the command line: what it was, what became of its energy, and what to be careful about."""
+"""A run in a few rows, for the command line: settings, energy, notes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXPLAINED = 0.2
 
 
 def summary_rows(run, model, robot: str, written: list[Path]) -> list[tuple[str, str]]:
-    """What ``kinetree simulate`` prints of a run, as (what, text).
+    """The rows that ``kinetree simulate`` prints of a run, as (label, text).
 
     Parameters
     ----------

@@ -257,8 +257,8 @@ def plot_comparison(comparison, path=None, show: bool = False):
             right.set_ylim(max(1e-8 * largest, FLOOR), max(3.0 * largest, 10.0 * FLOOR))
             right.axhline(comparison.tolerance, color=INK, linewidth=0.9, linestyle=(0, (5, 3)), label="tolerance")
             right.legend(**BESIDE)
-            if comparison.parting is not None:
-                right.axvline(comparison.parting[1], color=INK, linewidth=0.9, linestyle=":", label="_parting")
+            if comparison.first_difference is not None:
+                right.axvline(comparison.first_difference[1], color=INK, linewidth=0.9, linestyle=":", label="_first")
         grid[0, 0].set_title("both runs")
         grid[0, 1].set_title("difference of positions")
         for axes in grid[-1]:
