@@ -258,4 +258,3 @@ def joint_laws(model, held) -> JointLaws:
             G[k, m] = ratio
     return JointLaws(G, np.array(entries, dtype=int), position, friction, lower, upper, e, locked, tuple(motion),
                      tuple(rows))  # fmt: skip
-

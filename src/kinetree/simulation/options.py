@@ -134,10 +134,15 @@ MOVED = {
     **{name: _INPUTS.format(name) for name in ("tau", "f_ext", "disturbance")},
     **{name: _ADAPTIVE.format(name) for name in ("method", "rtol", "atol", "max_step")},
     "rho": "integrator=kt.integrators.GeneralizedAlpha(rho=...)",
-    **{name: f"model.with_constraints(kt.constraints.{how})" for name, how in (
-        ("friction", "StickingFriction()"), ("restitution", "HardLimits(restitution=...)"), ("locked", "Lock(joint)"),
-        ("prescribed", "PrescribedMotion(joint, motion)"),
-    )},
+    **{
+        name: f"model.with_constraints(kt.constraints.{how})"
+        for name, how in (
+            ("friction", "StickingFriction()"),
+            ("restitution", "HardLimits(restitution=...)"),
+            ("locked", "Lock(joint)"),
+            ("prescribed", "PrescribedMotion(joint, motion)"),
+        )
+    },
     "sample_time": "controller=kt.controllers.Sampled(controller, sample_time)",
     "delay": "controller=kt.controllers.Delayed(controller, delay)",
     "record_every": "record=kt.Record(every=...)",

@@ -20,10 +20,6 @@ from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
 
 LIMITS = ("soft", "ignore", "raise")
-PLAIN = {
-    "events": (),
-    "components": (),
-}
 _KEPT = "plan of a simulation"
 
 
@@ -64,24 +60,22 @@ class Plan:
     digests: tuple[str, str]
 
 
-def plan(model, q0, v0, seed, dt: float, integrator, limits: str, physics: dict) -> Plan:
+def plan(model, q0, v0, seed, dt: float, integrator, limits: str, events=(), components=()) -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, seed, dt, integrator, limits
+    model, q0, v0, seed, dt, integrator, limits, events, components
         As for `simulate`.
-    physics : dict
-        The options of `PLAIN`.
     """
     key = None
-    if not model.motors and all(type(x) is type(PLAIN[name]) and x == PLAIN[name] for name, x in physics.items()):
+    if not model.motors and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
         key = (_bytes(q0), _bytes(v0), seed, dt, method, limits)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, seed, dt, integrator, limits, **physics)
+    found = _plan(model, q0, v0, seed, dt, integrator, limits, events, components)
     if key is not None and found.constraints is None:
         model.functions[_KEPT] = key, found
     return found

@@ -13,7 +13,7 @@ from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
-from kinetree.errors import KinetreeError, NonFiniteError, ShapeError, SimulationError, UnsupportedError, unknown_name
+from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.methods import FIXED_STEP, integrator_of
 from kinetree.model import Model
@@ -24,6 +24,7 @@ from kinetree.simulation.initial import initial_state
 from kinetree.simulation.limits import bounded_coordinates, with_soft_stops
 from kinetree.simulation.memory import check_room
 from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
+from kinetree.simulation.rollout_inputs import count_steps, over_time, start_of_time
 from kinetree.simulation.setup import contact_notes
 
 LIMITS = ("soft", "ignore", "raise")
@@ -150,11 +151,17 @@ class Rollout:
         """
         found = self._chosen.get(integrator)
         if found is None:
-            found = object.__new__(Rollout)
-            for name in self.__slots__:
-                setattr(found, name, getattr(self, name))
-            (found._method, found.integrator), found._functions, found._chosen = _method(integrator), {}, {}
+            found = self._again(self._parameters)
+            found._method, found.integrator = _method(integrator)
             found = self._chosen.setdefault(integrator, found)
+        return found
+
+    def _again(self, parameters: tuple) -> Rollout:
+        """The same for other numbers, or for another method, with nothing compiled yet."""
+        found = object.__new__(Rollout)
+        for name in self.__slots__:
+            setattr(found, name, getattr(self, name))
+        found._parameters, found._functions, found._chosen = parameters, {}, {}
         return found
 
     @checked(MOVED, record=an_option(Record))
@@ -178,7 +185,7 @@ class Rollout:
         if self.integrator == "auto":
             given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
             return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, **given)
-        begin = _start_of_time(self._base, t0)
+        begin = start_of_time(self._base, t0)
         arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
         start, drives, steps = arrays
         if steps % every:
@@ -236,10 +243,7 @@ class Rollout:
         """
         if isinstance(parameters, Model):
             parameters = _with_limits(parameters, self.limits)
-        other = object.__new__(Rollout)
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name))
-        other._parameters, other._functions, other._chosen = (*self._parameters, parameters), {}, {}
+        other = self._again((*self._parameters, parameters))
         concrete = other.by("semi_implicit") if self.integrator == "auto" else other
         other.model = concrete._function(False).model
         other._chosen = {}
@@ -261,8 +265,8 @@ class Rollout:
             refuse("rollout: dtype", dtype, "float64, float32 or longdouble")
         if kind not in _PRECISIONS:
             raise ShapeError(f"rollout: dtype is {kind}, expected float64, float32 or longdouble.", dtype=kind)
-        steps = _steps(drives, steps)
-        drives = {name: _over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in drives.items()}
+        steps = count_steps(drives, steps)
+        drives = {name: over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in drives.items()}
         leading = {name: x.shape[: -2 if name == "tau" else -3] for name, x in drives.items()}
         leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function("f_ext" in drives))}
         leading |= {} if begin is None else {"t0": begin.shape}
@@ -523,69 +527,9 @@ def _method(integrator) -> tuple:
     return method, method.name
 
 
-def _start_of_time(model, t0) -> np.ndarray | None:
-    """The time at which rollouts begin; None for models that do not depend on it."""
-    if not model.time_dependent:
-        if t0 is not None:
-            raise SimulationError(f"rollout: model {model.name!r} does not depend on time, so it takes no t0.", t0=t0)
-        return None
-    begin = np.asarray(0.0 if t0 is None else t0, dtype=float)
-    if not np.isfinite(begin).all():
-        raise NonFiniteError(f"rollout: t0 is {t0!r}, expected finite times [s].", name="t0")
-    return begin
-
-
 def _only(checked):
     arrays, axes, dtype = checked
     return tuple(arrays.values()), axes, dtype
-
-
-def _steps(drives, steps) -> int:
-    """The number of steps, from the argument or from the axes of time."""
-    if steps is not None:
-        if not (isinstance(steps, (int, np.integer)) and steps >= 1):
-            raise ShapeError(f"rollout: steps is {steps!r}, expected a positive whole number.", steps=steps)
-        return int(steps)
-    lengths = {}
-    for name, x in drives.items():
-        axes = x.shape[: -1 if name == "tau" else -2]
-        if axes:
-            lengths[name] = axes[-1]
-    found = set(lengths.values()) - ({1} if set(lengths.values()) != {1} else set())
-    if len(found) > 1:
-        raise ShapeError(f"rollout: the inputs have different numbers of steps ({lengths}).", lengths=lengths)
-    if not found:
-        raise ShapeError("rollout: no input varies with time, so the number of steps is needed: steps=.")
-    (steps,) = found
-    if steps < 1:
-        raise ShapeError("rollout: the inputs have no step (their axis of time is empty).", lengths=lengths)
-    return steps
-
-
-def _over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple[int, ...]) -> np.ndarray:
-    """The input with an axis of time before its own axes, of length 1 where it is constant."""
-    axes, shape = x.shape[: x.ndim - own], x.shape[x.ndim - own :]
-    if not axes:
-        return x[np.newaxis]
-    varies, constant = axes[-1] in (1, steps), axes == state_axes
-    if varies and constant and math.prod(axes) != 1:
-        raise ShapeError(
-            f"rollout: {name} of shape {x.shape} could be one row per step or one per state. Give it as "
-            f"{(*axes, 1, *shape)} for constants of each state, as {(1, *axes, *shape)} for inputs over time.",
-            name=name,
-            found=x.shape,
-        )
-    if varies:
-        return x
-    if constant:
-        return x.reshape(*axes, 1, *shape)
-    raise ShapeError(
-        f"rollout: {name} has shape {x.shape}, expected (..., {steps}, {', '.join(map(str, shape))}) for {steps} "
-        f"steps, or {(*state_axes, *shape)} for constants.",
-        name=name,
-        found=x.shape,
-        steps=steps,
-    )
 
 
 def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:

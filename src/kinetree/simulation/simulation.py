@@ -120,11 +120,10 @@ class Simulation:
         components=(),
         seed: int | None = None,
         limits: str = "soft",
-        ) -> None:
+    ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        physics = {"events": events, "components": components}
-        self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, physics)
+        self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, events, components)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
@@ -392,7 +391,12 @@ class Simulation:
             v=state.v.copy(),
             settings=self._settings(),
             clock=(
-                state.origin, state.n, state.count, state.evaluated, self._monitor.was_reset, self.is_over,
+                state.origin,
+                state.n,
+                state.count,
+                state.evaluated,
+                self._monitor.was_reset,
+                self.is_over,
                 dict(self.counts),
             ),  # fmt: skip
             inputs=self._inputs.get_state(),

@@ -1,0 +1,68 @@
+"""Inputs of a rollout over time: their number of steps, their axes, and the time at the start."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from kinetree.arguments import whole
+from kinetree.errors import NonFiniteError, ShapeError, SimulationError
+
+
+def start_of_time(model, t0) -> np.ndarray | None:
+    """The time at which rollouts begin; None for models that do not depend on it."""
+    if not model.time_dependent:
+        if t0 is not None:
+            raise SimulationError(f"rollout: model {model.name!r} does not depend on time, so it takes no t0.", t0=t0)
+        return None
+    begin = np.asarray(0.0 if t0 is None else t0, dtype=float)
+    if not np.isfinite(begin).all():
+        raise NonFiniteError(f"rollout: t0 is {t0!r}, expected finite times [s].", name="t0")
+    return begin
+
+
+def count_steps(drives, steps) -> int:
+    """The number of steps, from the argument or from the axes of time."""
+    if steps is not None:
+        return whole("rollout: steps", steps, "a positive whole number", least=1)
+    lengths = {}
+    for name, x in drives.items():
+        axes = x.shape[: -1 if name == "tau" else -2]
+        if axes:
+            lengths[name] = axes[-1]
+    found = set(lengths.values()) - ({1} if set(lengths.values()) != {1} else set())
+    if len(found) > 1:
+        raise ShapeError(f"rollout: the inputs have different numbers of steps ({lengths}).", lengths=lengths)
+    if not found:
+        raise ShapeError("rollout: no input varies with time, so the number of steps is needed: steps=.")
+    (steps,) = found
+    if steps < 1:
+        raise ShapeError("rollout: the inputs have no step (their axis of time is empty).", lengths=lengths)
+    return steps
+
+
+def over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple[int, ...]) -> np.ndarray:
+    """The input with an axis of time before its own axes, of length 1 where it is constant."""
+    axes, shape = x.shape[: x.ndim - own], x.shape[x.ndim - own :]
+    if not axes:
+        return x[np.newaxis]
+    varies, constant = axes[-1] in (1, steps), axes == state_axes
+    if varies and constant and math.prod(axes) != 1:
+        raise ShapeError(
+            f"rollout: {name} of shape {x.shape} could be one row per step or one per state. Give it as "
+            f"{(*axes, 1, *shape)} for constants of each state, as {(1, *axes, *shape)} for inputs over time.",
+            name=name,
+            found=x.shape,
+        )
+    if varies:
+        return x
+    if constant:
+        return x.reshape(*axes, 1, *shape)
+    raise ShapeError(
+        f"rollout: {name} has shape {x.shape}, expected (..., {steps}, {', '.join(map(str, shape))}) for {steps} "
+        f"steps, or {(*state_axes, *shape)} for constants.",
+        name=name,
+        found=x.shape,
+        steps=steps,
+    )
