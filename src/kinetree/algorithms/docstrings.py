@@ -95,6 +95,6 @@ def _raises(spec) -> list[tuple[str, str]]:
     for name in spec.static:
         found |= CHOICES.get(name, ("", "", {}))[2]
     if hasattr(spec.function, "__wrapped__"):  # by a check
-        found["UnsupportedError"] = "The model has geared rotors, which this algorithm leaves out."
+        found["UnsupportedError"] = "The model has gears, which this algorithm leaves out."
     found |= {name: ERRORS.get(name, "") for name in spec.raises}
     return [(name, _text(spec, name, text)) for name, text in found.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from kinetree.constraints import Constraint
 from kinetree.errors import ModelError, TopologyError, unknown_name
 from kinetree.forces.registry import PARAMETERS
 from kinetree.joints import Joint
+from kinetree.model.gears import placed_gears
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame, Geometry, pose_of_transform
 from kinetree.model.topology import regular_order
@@ -87,6 +88,7 @@ class Assembly:
             host, X = self.host[on]
             frames.append(Frame(name, self.number[host], *pose_of_transform(X_FB @ X)))
         hosts = [self.host[body.parent] for body in kept]
+        number = {body.joint_name: i for i, body in enumerate(kept, start=1)}
         return Model(
             name=builder.name,
             body_names=self.kept,
@@ -99,7 +101,7 @@ class Assembly:
             frames=frames,
             constraints=self._constraints(),
             forces=builder._forces,
-            rotors=tuple(self._rotors()),
+            **placed_gears(builder, number, self.welded, self.host, self.number),
             geometry=geometry,
             equipment=builder.equipment,
             report=builder.report,
@@ -112,18 +114,6 @@ class Assembly:
 
     def _gathered(self, what: str, kept: Sequence[AddedBody]) -> Mapping[str, np.ndarray]:
         return {body.joint_name: body.data[what] for body in kept if what in body.data}
-
-    def _rotors(self):
-        number = {body.joint_name: i for i, body in enumerate(map(self.bodies.get, self.kept)) if i}
-        for joint, stator, rotor in self.builder._gears:
-            if joint in self.welded:
-                raise ModelError(f"rotor {rotor.name!r} is geared to joint {joint!r}, which is fixed", joint=joint)
-            if joint not in number:
-                raise unknown_name("joint", joint, number, f"model {self.builder.name!r} (rotor {rotor.name!r})")
-            if stator not in self.host:
-                raise unknown_name("body", stator, self.host, f"model {self.builder.name!r} (rotor {rotor.name!r})")
-            host, X = self.host[stator]
-            yield replace(rotor.seen_from(X.inverse(), self.number[host]), joint=number[joint])
 
     def _constraints(self) -> list[Constraint]:
         for c in self.builder._constraints:

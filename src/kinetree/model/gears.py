@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetree.errors import DuplicateNameError, InertiaError, ModelError, NonFiniteError, TopologyError
+from kinetree.errors import DuplicateNameError, InertiaError, ModelError, NonFiniteError, TopologyError, unknown_name
 from kinetree.model.parts import numeric
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.scalar import SNAP
@@ -242,3 +242,19 @@ def gear_texts(model) -> list[tuple]:
 def gears_of_joint(model, i: int) -> list[str]:
     """The rotors that a joint turns."""
     return [str(rotor) for rotor in model.rotors if rotor.joint == i]
+
+
+def placed_gears(builder, joints: Mapping, welded: Mapping, host: Mapping, bodies: Mapping) -> dict[str, tuple]:
+    """The part of a model from the records of a builder: joints and bodies by number, stators on their hosts."""
+    placed = []
+    for joint, stator, rotor in builder._gears:
+        where = f"model {builder.name!r} (rotor {rotor.name!r})"
+        if joint in welded:
+            raise ModelError(f"rotor {rotor.name!r} is geared to joint {joint!r}, which is fixed", joint=joint)
+        if joint not in joints:
+            raise unknown_name("joint", joint, joints, where)
+        if stator not in host:
+            raise unknown_name("body", stator, host, where)
+        on, X = host[stator]
+        placed.append(replace(rotor.seen_from(X.inverse(), bodies[on]), joint=joints[joint]))
+    return {"rotors": tuple(placed)}

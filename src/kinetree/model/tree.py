@@ -56,7 +56,7 @@ class Tree:
 
     @property
     def geared(self) -> bool:
-        """Whether geared rotors couple velocities of joints with other bodies than those that the joints connect."""
+        """Whether geared rotors add to the inertia of the bodies: they couple joints with the rotation of stators."""
         return bool(self.rotors)
 
     def __setattr__(self, name: str, value: object) -> None:

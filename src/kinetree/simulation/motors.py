@@ -25,9 +25,9 @@ class Drivetrain:
         self._k, self._log, self._start = None, [], None
 
     def prepare(self, model):
-        """The model with the rotor's inertia."""
+        """The model with the inertia of the motor."""
         self._k = model.coordinate(self.motor.joint)
-        if not self.motor.rotor_inertia:
+        if not self.motor.armature:
             return model
         armature = np.array(model.armature, dtype=float)
         armature[self._k] += self.motor.armature
