@@ -81,6 +81,16 @@ def test_rollouts_take_locks():
     assert Q[-1] == pytest.approx(run.q[-1], abs=1e-12) and np.ptp(Q, axis=0).max() > 1e-3
 
 
+@pytest.mark.parametrize("integrator", ["rk4", "dp54", "linearly_implicit", "implicit_midpoint", "variational"])
+def test_rollouts_by_any_step_hold_a_lock(integrator):
+    """The motion of the model whose bodies surgery merges, and not one bit of the locked joint."""
+    model, q, v = kt.models.double_pendulum(), np.array([0.4, 0.7]), np.array([1.0, 0.0])
+    Q, V = kt.rollout(model.with_constraints(Lock("elbow")), q, v, None, 1e-2, steps=5, integrator=integrator)
+    held = kt.surgery.lock(model, {"elbow": 0.7})
+    other, _ = kt.rollout(held, q[:1], v[:1], None, 1e-2, steps=5, integrator=integrator)
+    assert Q[:, 0] == pytest.approx(other[:, 0], abs=1e-12) and (Q[:, 1] == 0.7).all() and (V[:, 1] == 0.0).all()
+
+
 @pytest.mark.parametrize("constraint", [HardLimits(0.5), StickingFriction()], ids=str)
 def test_rollouts_refuse_bounded_impulses(constraint):
     """By name."""

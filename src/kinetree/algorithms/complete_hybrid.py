@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from kinetree.algorithms.complete import COMPLETE, equalities, refuse_unsupported
-from kinetree.algorithms.constrained import eliminated_multipliers, given_accelerations
-from kinetree.algorithms.couplings import at_masters, coupling_columns, projected, weighted, weighted_scales
+from kinetree.algorithms.constrained import eliminated_multipliers, factorized, given_accelerations
+from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
-from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
+from kinetree.algorithms.sparse import solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.constraints import Kinematics
 from kinetree.errors import CouplingError
@@ -101,9 +101,7 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
 
     M = restricted_inertia(model, q, fd)
-    above = [tuple(reversed(range(m))) for m in range(len(forward))]
-    H = [[projected(M, left, right) for right in forward] for left in forward]
-    L, D = ltdl_factors(H, above, weighted_scales(model, forward))
+    forward, above, L, D = factorized(model, M, forward)
     ydd = solve_ltdl(L, D, [weighted(rest, column) for column in forward], above)
     for column, acceleration in zip(forward, ydd, strict=True):
         for k, ratio in column:

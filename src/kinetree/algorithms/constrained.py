@@ -57,13 +57,14 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     return a, eliminated_multipliers(model, kin, rest, found)
 
 
-def factorized(model, M):
-    """``G^T M G = L^T D L``: the columns of G, the pattern of L, and the factors.
+def factorized(model, M, columns=None):
+    """``G^T M G = L^T D L``: the columns of G, or some of them, the pattern of L, and the factors.
 
     Row k of the independent system is a joint and all joints that turn with it, weighted by their ratios. Rows stand
     where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
     """
-    columns = sorted(coupling_columns(model), key=lambda column: min(k for k, _ in column))
+    columns = coupling_columns(model) if columns is None else columns
+    columns = sorted(columns, key=lambda column: min(k for k, _ in column))
     above = coupled_rows(M, columns)
     H = [[0.0] * len(columns) for _ in columns]
     for m, column in enumerate(columns):

@@ -182,7 +182,7 @@ def fit(
     ShapeError, NonFiniteError
         Arrays that do not fit, or hold NaN.
     UnsupportedError
-        The model has couplings, depends on time, or is planar.
+        The model has constraints, depends on time, or is planar.
     ModelError
         A prior body has no mass, or a standard deviation is not positive.
     UnknownNameError
@@ -232,8 +232,8 @@ class _Data:
 
     def __init__(self, prior: Model, q, v, a, tau, drives: tuple[str, ...]) -> None:
         refuse_planar(prior, "fit")
-        if prior.couplings or prior.time_dependent:
-            reason = "has couplings" if prior.couplings else "depends on time"
+        if prior.constraints or prior.time_dependent:
+            reason = "has constraints" if prior.constraints else "depends on time"
             raise UnsupportedError(
                 f"fit: model {prior.name!r} {reason}, which fits do not know. kt.surgery.lock holds joints still."
             )

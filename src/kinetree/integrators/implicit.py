@@ -170,14 +170,14 @@ class Reduced:
     __slots__ = ("_columns", "_factors", "_model")
 
     def __init__(self, model, A) -> None:
-        self._model, self._columns = model, coupling_columns(model) if model.couplings else None
-        if self._columns:
+        self._model, self._columns = model, coupling_columns(model) if model.constraints else None
+        if self._columns is not None:
             A = [[projected(A, left, right) for right in self._columns] for left in self._columns]
         self._factors = Elimination(A)
 
     def solve(self, b) -> list:
         """The x of all velocities."""
-        if not self._columns:
+        if self._columns is None:
             return self._factors.solve(b)
         y = self._factors.solve([weighted(b, column) for column in self._columns])
         return expanded(self._model, self._columns, y)

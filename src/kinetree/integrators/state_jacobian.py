@@ -39,7 +39,7 @@ class StateJacobian:
             key, differentiate(model, "q_dot", wrt=("q", "v"), tangent=False, checks=False)
         )
         self._G = None
-        if model.couplings:
+        if model.constraints:
             columns = coupling_columns(model)
             self._G = np.zeros((model.nv, len(columns)))
             for n, column in enumerate(columns):
