@@ -34,6 +34,7 @@ INNER = {
     "compiler.Function.interpret": "of arrays that were looked at",
     "Model.after": "over any scalar, in the bodies of algorithms",
     "Model.at": "over any scalar, in the bodies of algorithms",
+    "Model.constrained_velocities": "of states that the model draws",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
     "Model.v_of": "over any scalar, in the bodies of algorithms",
     "Model.with_numbers": "over any scalar, in the bodies of algorithms",
@@ -69,6 +70,11 @@ def on_new(make, name: str):
 def with_constraint(constraint):
     """`Model.with_constraints` of one, by name."""
     return arm().with_constraints(constraint)
+
+
+def with_force(force):
+    """`Model.with_forces` of one, by name."""
+    return arm().with_forces(force)
 
 
 def on_kinds(model):
@@ -129,6 +135,7 @@ def built(folder) -> dict:
             )
             | numbers,
         ),
+        "ModelBuilder.add_force": (made("add_force"), dict(force=kt.forces.Damping("b", (0.1,)))),
         "ModelBuilder.add_constraint": (made("add_constraint"), dict(constraint=kt.constraints.Coupling("b", "a"))),
         "ModelBuilder.add_coupling": (made("add_coupling"), dict(joint="b", master="a", ratio=1.0, offset=0.0)),
         "ModelBuilder.add_frame": (made("add_frame"), dict(name="f", body="b", placement=pose)),
@@ -153,6 +160,7 @@ def built(folder) -> dict:
             dict(name="c", mass=1.0, com=(0.0, 0.0, 0.0), inertia=None, geometry=[shape]),
         ),
         "MechanismBuilder.add_coupling": (graph("add_coupling"), dict(joint="w", master="u", ratio=1.0, offset=0.0)),
+        "MechanismBuilder.add_force": (graph("add_force"), dict(force=kt.forces.Damping("w", (0.1,)))),
         "MechanismBuilder.add_frame": (graph("add_frame"), dict(name="f", body="b", placement=pose)),
         "MechanismBuilder.add_joint": (
             graph("add_joint"),
@@ -178,6 +186,7 @@ def models(folder) -> dict:
     found = {
         "Model.common_ancestor": (m.common_ancestor, dict(i=1, j=2)),
         "Model.keyframe": (keyed.keyframe, dict(name="home")),
+        "Model.with_forces": (with_force, dict(force=kt.forces.Damping("elbow", (0.1,)))),
         "Model.with_constraints": (with_constraint, dict(constraint=kt.constraints.Coupling("elbow", "shoulder"))),
         "Model.without_unsupported": (on_kinds(m), dict(kinds="loops")),
         "Model.random_state": (m.random_state, dict(rng=np.random.default_rng(0))),

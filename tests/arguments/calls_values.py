@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import kinetree as kt
-from kinetree import constraints, controllers, geometry, joints, liegroup, signals
+from kinetree import constraints, controllers, forces, geometry, joints, liegroup, signals
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from tests.arguments.calls import whole_call
@@ -46,7 +46,7 @@ def table(folder) -> dict[str, tuple]:
         "geometry.bounding_box": (geometry.bounding_box, dict(shape=box)),
         "geometry.read_mesh": (geometry.read_mesh, dict(shape=solid)),
     }
-    found |= _steps() | _constraints()
+    found |= _steps() | _constraints() | _forces()
     found["liegroup.Projection"] = found["joints.Projection"]
     for call, given in (
         (geometry.body_mass_properties, dict(shapes=[box, solid], density=1000.0)),
@@ -101,6 +101,22 @@ def _constraints() -> dict[str, tuple]:
     calls = {name: getattr(constraints, name) for name in constraints.__all__}
     return {f"constraints.{name}": (call, whole_call(call, **kinds.get(name, {}))) for name, call in calls.items()
             if callable(call)}  # fmt: skip
+
+
+def _forces() -> dict[str, tuple]:
+    """The classes that have a law; `forces.Motor` is in another table."""
+    kinds = {
+        "CubicTorsionBar": dict(name="bar", joint="elbow", linear=1.0, cubic=2.0),
+        "Damping": dict(joint="elbow", damping=(0.1,)),
+        "DryFriction": dict(joint="elbow", dry_friction=(0.1,)),
+        "Parameter": dict(name="p", unit="N m"),
+        "PointSpring": dict(name="spring", start="world", end="lower", stiffness=2.0),
+        "SoftStop": dict(joint="elbow", limit_stiffness=(1.0,)),
+        "Spring": dict(joint="elbow", stiffness=(1.0,)),
+        "register": dict(cls=forces.Damping),
+    }
+    calls = {name: getattr(forces, name) for name in kinds}
+    return {f"forces.{name}": (call, whole_call(call, **kinds[name])) for name, call in calls.items()}
 
 
 def _steps() -> dict[str, tuple]:

@@ -107,9 +107,9 @@ def _plan(given, q0, v0, seed, dt, integrator, limits, events, components) -> Pl
 
 
 def _bytes(x):
-    """A start as what can be compared; itself where it is no array."""
+    """A start as what can be compared; where it is no array, something that equals nothing."""
     try:
         array = np.asarray(x, dtype=float)
     except (TypeError, ValueError):
-        return x
+        return object()
     return x if x is None else (array.shape, array.tobytes())
