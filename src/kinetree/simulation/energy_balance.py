@@ -234,13 +234,13 @@ def _sources(run, system, now) -> dict[str, Channel]:
     """The power of what acts: passive forces and elements, joint forces, wrenches, prescribed motions."""
     model, metadata, time, v = run.model, run.metadata, run.time, run.v
     channels = _passive_channels(run) | _element_channels(run)
-    asked, name = run.tau, "controller" if metadata.controlled else "joint forces"
+    commanded, name = run.tau, "controller" if metadata.controlled else "joint forces"
     if metadata.disturbance is not None:
-        asked = asked - metadata.disturbance
+        commanded = commanded - metadata.disturbance
         channels["disturbance"] = Channel("power", metadata.disturbance * v)
-    if np.any(asked) or metadata.controlled:
-        work = _held_work(system, run, asked) if metadata.held else None
-        channels = {name: Channel("power", asked * v, work=work)} | channels
+    if np.any(commanded) or metadata.controlled:
+        work = _constant_force_work(system, run, commanded) if metadata.held else None
+        channels = {name: Channel("power", commanded * v, work=work)} | channels
     if metadata.wrenches is not None:
         power = _wrench_power(model, run, now, metadata.wrenches, v)
         work = None
@@ -299,8 +299,8 @@ def _passive_channels(run) -> dict[str, Channel]:
     channels = {name: Channel("power", -d * v**2) for name, d in parts.items() if np.any(d * v)}
     euler = getattr(run.metadata.method, "name", None) == "semi_implicit" and run.metadata.every == 1
     if euler and not any(getattr(component, "stops", False) for component in run.metadata.components):
-        way = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
-        return {name: replace(x, work=_sums(-parts[name][:-1] * way)) for name, x in channels.items()}
+        displacement = np.diff(time)[:, None] * arriving_velocities(run)[1:] ** 2
+        return {name: replace(x, work=_sums(-parts[name][:-1] * displacement)) for name, x in channels.items()}
     for name in channels:
         if np.any(beyond[name]):
             work = _stop_work(time, v, parts[name], beyond[name])
@@ -328,20 +328,20 @@ def _stop_work(time, v, damping, beyond) -> np.ndarray:
     The part of the interval in contact is the displacement beyond the limit over the speed.
     """
     h, v0, v1, d0, d1 = np.diff(time)[:, None], v[:-1], v[1:], damping[:-1], damping[1:]
-    way, speed = np.maximum(beyond[:-1], beyond[1:]), 0.5 * np.abs(v0 + v1)
-    part = np.where((d0 > 0.0) & (d1 > 0.0), 1.0, np.minimum(way / np.maximum(speed * h, 1e-300), 1.0))
+    displacement, speed = np.maximum(beyond[:-1], beyond[1:]), 0.5 * np.abs(v0 + v1)
+    part = np.where((d0 > 0.0) & (d1 > 0.0), 1.0, np.minimum(displacement / np.maximum(speed * h, 1e-300), 1.0))
     work = np.zeros_like(v)
     work[1:] = np.cumsum(-0.5 * np.maximum(d0, d1) * (v0**2 + v1**2) * part * h, axis=0)
     return work
 
 
-def _held_work(system, run, held) -> np.ndarray | None:
+def _constant_force_work(system, run, constant) -> np.ndarray | None:
     """Work of joint forces that are constant between samples: force times displacement."""
     model = system.model
     if len(run) < 2 or any(may_change_chart(model, i) for i in model.outward()):
         return None
-    ways = system.function("difference")(run.q[:-1], run.q[1:])
-    return _sums(held[:-1] * ways)
+    displacements = system.function("difference")(run.q[:-1], run.q[1:])
+    return _sums(constant[:-1] * displacements)
 
 
 def _wrench_power(model, run, now, wrenches, v) -> np.ndarray:
@@ -359,8 +359,8 @@ def _momentum_error(model, run, momentum) -> np.ndarray | None:
         return None
     for i in roots:
         own = model.v_slice[i]
-        held = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
-        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or held or model.laws:
+        acted_on = model.joint_forces[i] or np.any(np.asarray(model.armature)[own])
+        if own.stop - own.start != 6 or np.any(run.tau[:, own]) or acted_on or model.laws:
             return None
     weight = np.zeros((len(run), 6))
     gravity = np.array(list(model.gravity), dtype=float)

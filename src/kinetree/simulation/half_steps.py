@@ -107,8 +107,8 @@ def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
     for n in range(start, end):
         t, h = float(run.time[n]), float(run.time[n + 1] - run.time[n])
         wrench = () if wrenches is None else (wrenches[n],)
-        held = np.ascontiguousarray(run.tau[n])
-        given = (lambda _, held=held: held), (lambda s, wrench=wrench: (*time_argument(model, s), *wrench))
+        constant = np.ascontiguousarray(run.tau[n])
+        given = (lambda _, constant=constant: constant), (lambda s, wrench=wrench: (*time_argument(model, s), *wrench))
         try:
             q, v = one.step(t, h, q, v, *given)
             p, w = two.step(t, 0.5 * h, p, w, *given)

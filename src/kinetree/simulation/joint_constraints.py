@@ -26,7 +26,7 @@ class JointConstraints(Component):
 
     Parameters
     ----------
-    held : sequence of Constraint
+    constraints : sequence of Constraint
         Those of the model that steps solve for: `HANDLED`.
 
     Notes
@@ -37,10 +37,10 @@ class JointConstraints(Component):
 
     name = "joints"
 
-    def __init__(self, held) -> None:
-        self.held = tuple(held)
-        self.friction = any(isinstance(c, StickingFriction) for c in self.held)
-        self.stops = any(isinstance(c, HardLimits) for c in self.held)
+    def __init__(self, constraints) -> None:
+        self.constraints = tuple(constraints)
+        self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
+        self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
         self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
         self._log: list[tuple] = []  # of steps: (time of its end, entries (kind, energies of independent velocities))
         self._step = None
@@ -49,7 +49,7 @@ class JointConstraints(Component):
     @property
     def words(self) -> str:
         """Its constraints, in short."""
-        return ", ".join(map(str, self.held))
+        return ", ".join(map(str, self.constraints))
 
     @property
     def settings(self) -> str:
@@ -58,14 +58,14 @@ class JointConstraints(Component):
 
     def prepare(self, model):
         """The model without these constraints, the friction and the limits that are solved for here."""
-        self.laws = joint_laws(model, self.held)
+        self.laws = joint_laws(model, self.constraints)
         names = {k: model.joint_name(i) for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
         self._joints = [names[k] for k in self.laws.master]
-        slices = (model.q_index(c.joint) for c in self.held if isinstance(c, Lock))
+        slices = (model.q_index(c.joint) for c in self.constraints if isinstance(c, Lock))
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
         left = model.replace(constraints=tuple(c for c in model.constraints if not isinstance(c, HANDLED)))
-        sticking = [k for c in self.held if isinstance(c, StickingFriction) for k in c.coordinates(model)]
-        self.hard = [k for c in self.held if isinstance(c, HardLimits) for k in c.coordinates(model)]
+        sticking = [k for c in self.constraints if isinstance(c, StickingFriction) for k in c.coordinates(model)]
+        self.hard = [k for c in self.constraints if isinstance(c, HardLimits) for k in c.coordinates(model)]
         return left.replace(dry_friction=_changed(left.dry_friction, sticking, 0.0)) if sticking else left
 
     def without_limits(self, model):
@@ -153,13 +153,13 @@ class JointConstraints(Component):
     def _works(self, time, shape) -> dict[str, np.ndarray]:
         """Work by kind until each sample, (T, nv)."""
         laws, found = self.laws, {}
-        sliver = 1e-6 * self._dt  # the end of a step is its sample, up to rounding
+        tolerance = 1e-6 * self._dt  # the end of a step is its sample, up to rounding
         for kind in KINDS:
             rows = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
             if not rows:
                 continue
             gains = np.zeros((len(time) + 1, len(laws.master)))
-            samples = np.searchsorted(time, [t - sliver for t, _ in rows])
+            samples = np.searchsorted(time, [t - tolerance for t, _ in rows])
             np.add.at(gains, samples, [work for _, work in rows])
             total = np.zeros(shape)
             total[:, laws.master] = np.cumsum(gains, axis=0)[:-1]
@@ -186,8 +186,8 @@ class JointConstraints(Component):
 
 def requested(model) -> JointConstraints | None:
     """The component for the constraints of a model; None if there are none for it."""
-    held = [c for c in model.constraints if isinstance(c, HANDLED)]
-    return JointConstraints(held) if held else None
+    constraints = [c for c in model.constraints if isinstance(c, HANDLED)]
+    return JointConstraints(constraints) if constraints else None
 
 
 def refuse_methods(asked: JointConstraints, integrator: str) -> None:
@@ -209,7 +209,7 @@ def _changed(array, entries, value) -> np.ndarray:
     return array
 
 
-def joint_laws(model, held) -> JointLaws:
+def joint_laws(model, constraints) -> JointLaws:
     """The constraints of a model's independent velocities."""
     follower = {model.joint(c.joint): c for c in model.couplings}
     entries = [k for i in model.outward() if i not in follower
@@ -222,8 +222,8 @@ def joint_laws(model, held) -> JointLaws:
             for n, k in enumerate(range(model.v_slice[i].start, model.v_slice[i].stop)):
                 position[number[k]] = model.q_slice[i].start + n
     friction, lower, upper, e = np.zeros(ny), np.full(ny, -np.inf), np.full(ny, np.inf), np.zeros(ny)
-    sticking = [k for c in held if isinstance(c, StickingFriction) for k in c.coordinates(model)]
-    hard = {k: c.restitution for c in held if isinstance(c, HardLimits) for k in c.coordinates(model)}
+    sticking = [k for c in constraints if isinstance(c, StickingFriction) for k in c.coordinates(model)]
+    hard = {k: c.restitution for c in constraints if isinstance(c, HardLimits) for k in c.coordinates(model)}
     for k in sticking:
         if k in number:
             friction[number[k]] = float(model.dry_friction[k])
@@ -243,7 +243,7 @@ def joint_laws(model, held) -> JointLaws:
             e[m] = hard[k]
         rows.append((model.q_index(c.joint).start, model.q_index(c.master).start, k, m, c.ratio, c.offset))
     locked, motion = np.zeros(ny, dtype=bool), [None] * ny
-    for c in held:
+    for c in constraints:
         if isinstance(c, Lock):
             slot = model.v_index(c.joint)
             locked[[number[k] for k in range(slot.start, slot.stop)]] = True

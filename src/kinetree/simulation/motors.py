@@ -42,32 +42,32 @@ class Drivetrain:
                 joint=self.motor.joint,
             )
         self._fixed = not simulation.integrator.startswith("adaptive")
-        self._log = []  # (time, asked, given), by time
+        self._log = []  # (time, commanded, applied), by time
         self._start = None  # (time, torque) of the lag where the present command began, and that command
 
     def get_state(self):
-        """What was asked and given so far, and the lag."""
+        """Commanded and applied forces so far, and the lag."""
         return list(self._log), self._start
 
     def set_state(self, state) -> None:
-        """Take up what `get_state` gave."""
+        """Restore a state of `get_state`."""
         self._log, self._start = list(state[0]), state[1]
 
     def joint_forces(self, t, q, v, tau):
-        """What the joint gets of what the controller asks."""
+        """Applied joint forces, from the commanded ones."""
         k, tau = self._k, np.array(tau, dtype=float)
-        asked = float(tau[k])
-        if not math.isfinite(asked):
-            return tau  # the drive says which controller gave that
+        commanded = float(tau[k])
+        if not math.isfinite(commanded):
+            return tau  # the inputs raise an error that names the controller
         low, high = self.motor.range(float(v[k]))
-        given = min(max(asked, low), high)
+        applied = min(max(commanded, low), high)
         if self.motor.time_constant:
-            given = min(max(self._lagging(t, given), low), high)
-        tau[k] = given
+            applied = min(max(self._lagging(t, applied), low), high)
+        tau[k] = applied
         if self._fixed:
             if self._log and self._log[-1][0] >= t:
                 self._log.pop()
-            self._log.append((float(t), asked, given))
+            self._log.append((float(t), commanded, applied))
         return tau
 
     def _lagging(self, t: float, command: float) -> float:
@@ -81,7 +81,7 @@ class Drivetrain:
         return torque
 
     def channels(self, run) -> dict[str, Channel]:
-        """The shaft's torque and speed, and what was asked of the joint beyond what it got."""
+        """Torque and speed of the shaft, and the excess of the command over the applied force."""
         motor, k = self.motor, self._k
         force, v = run.tau[:, k], run.v[:, k]
         drives = force * v >= 0.0
