@@ -51,7 +51,7 @@ class Columns(Quantity):
 
     def each(self, function: Callable, kind: type | None = None) -> Columns:
         """The matrix whose columns are the function's values for these; ``kind`` is their class, if it is another."""
-        return Columns(map(function, self.columns), self.kind if kind is None else kind)
+        return Columns([function(column) for column in self.columns], self.kind if kind is None else kind)
 
     def __add__(self, other: Columns) -> Columns:
         return Columns([x + y for x, y in zip(self.columns, other, strict=True)], self.kind)
@@ -98,8 +98,8 @@ class Rows(Quantity):
     def __matmul__(self, other):
         """``S^T f``, a `JointVector`; of `Columns` the matrix ``S^T U`` as a list of rows."""
         if other.__class__ is Columns:
-            return [JointVector(row.dot(column) for column in other) for row in self.T]
-        return JointVector(row.dot(other) for row in self.T)
+            return [JointVector([row.dot(column) for column in other]) for row in self.T]
+        return JointVector([row.dot(other) for row in self.T])
 
 
 _columns, _kind = writers(Columns)
@@ -116,16 +116,16 @@ class JointVector(tuple):
         return f"JointVector({', '.join(map(repr, self))})"
 
     def __add__(self, other: Sequence) -> JointVector:
-        return JointVector(x + y for x, y in zip(self, other, strict=True))
+        return JointVector([x + y for x, y in zip(self, other, strict=True)])
 
     def __radd__(self, other: Sequence) -> JointVector:
-        return JointVector(y + x for x, y in zip(self, other, strict=True))
+        return JointVector([y + x for x, y in zip(self, other, strict=True)])
 
     def __sub__(self, other: Sequence) -> JointVector:
-        return JointVector(x - y for x, y in zip(self, other, strict=True))
+        return JointVector([x - y for x, y in zip(self, other, strict=True)])
 
     def __rsub__(self, other: Sequence) -> JointVector:
-        return JointVector(y - x for x, y in zip(self, other, strict=True))
+        return JointVector([y - x for x, y in zip(self, other, strict=True)])
 
     def __neg__(self) -> JointVector:
-        return JointVector(-x for x in self)
+        return JointVector([-x for x in self])

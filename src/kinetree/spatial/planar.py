@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.spatial.articulated import ArticulatedInertia
+from kinetree.spatial.columns import Columns
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
 from kinetree.spatial.motion import Force, Motion, SpatialVector, by_columns, refuse
@@ -496,13 +497,13 @@ class PlanarTransform(Quantity):
     def __matmul__(self, other):
         law = _APPLY.get(other.__class__)
         if law is None:
-            return by_columns(self.__matmul__, self, "@", other, _ALLOWED)
+            raise refuse(self, "@", other, _ALLOWED)
         return law(self, other)
 
     def inverse_apply(self, other):
         """``X^-1`` applied to anything that ``X @`` takes."""
         if other.__class__ not in _APPLY:
-            return by_columns(self.inverse_apply, self, ".inverse_apply", other, _ALLOWED)
+            raise refuse(self, ".inverse_apply", other, _ALLOWED)
         return self.inverse() @ other
 
     def inverse(self) -> PlanarTransform:
@@ -563,4 +564,5 @@ _APPLY = {
     PlanarArticulatedInertia: PlanarTransform._articulated,
     PlanarAccelerationField: PlanarTransform._field,
     PlanarTransform: PlanarTransform._transform,
+    Columns: lambda X, S: S.each(X.__matmul__),
 }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.spatial.articulated import ArticulatedInertia
+from kinetree.spatial.columns import Columns
 from kinetree.spatial.field import AccelerationField
 from kinetree.spatial.inertia import Inertia
-from kinetree.spatial.motion import Force, Motion, by_columns
+from kinetree.spatial.motion import Force, Motion, refuse
 from kinetree.spatial.rotation import AxialRotation, IdentityRotation, Rotation
 from kinetree.spatial.scalar import is_zero
 from kinetree.spatial.vectors import Quantity, Symmetric3, Vector3, assemble, writers
@@ -85,7 +86,7 @@ class Transform(Quantity):
         if law is None:
             if other.__class__ is FactoredTransform:
                 return (self @ other.outer) @ other.inner
-            return by_columns(self.__matmul__, self, "@", other, _ALLOWED)
+            raise refuse(self, "@", other, _ALLOWED)
         return law(self, other) if self._turned or self._offset else other
 
     def inverse_apply(self, other):
@@ -94,7 +95,7 @@ class Transform(Quantity):
         if law is None:
             if other.__class__ is FactoredTransform:
                 return self.inverse_apply(other.outer) @ other.inner
-            return by_columns(self.inverse_apply, self, ".inverse_apply", other, _ALLOWED)
+            raise refuse(self, ".inverse_apply", other, _ALLOWED)
         return law(self, other) if self._turned or self._offset else other
 
     def inverse(self) -> Transform:
@@ -205,6 +206,7 @@ _APPLY = {
     ArticulatedInertia: Transform._articulated,
     AccelerationField: Transform._field,
     Transform: Transform._transform,
+    Columns: lambda X, S: S.each(X.__matmul__),
 }
 _INVERSE = {
     Motion: Transform._motion_inverse,
@@ -213,6 +215,7 @@ _INVERSE = {
     ArticulatedInertia: Transform._articulated_inverse,
     AccelerationField: Transform._field_inverse,
     Transform: Transform._transform_inverse,
+    Columns: lambda X, S: S.each(X.inverse_apply),
 }
 
 
