@@ -11,7 +11,7 @@ from kinetree.model import Model
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Symmetric3, Vector3
 
-WATER = 1000.0  # [kg/m^3], what is assumed where nothing is said
+WATER = 1000.0  # [kg/m^3], the default
 
 
 def inertia_of_shapes(

@@ -286,10 +286,10 @@ def _data(model: Model, i: int) -> dict[str, object]:
         position = what in POSITION_PARAMETERS
         values = np.array(getattr(model, what)[(model.q_slice if position else model.v_slice)[i]])
         if position:
-            said = any(hasattr(force, what) for force in model.joint_forces[i])
+            given = any(hasattr(force, what) for force in model.joint_forces[i])
         else:
-            said = bool(np.any(np.isfinite(values) if what in LIMITS else values))
-        if said:
+            given = bool(np.any(np.isfinite(values) if what in LIMITS else values))
+        if given:
             data[what] = values
     return data
 

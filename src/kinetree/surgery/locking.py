@@ -1,4 +1,4 @@
-"""Joints that become fixed: locked where they are told to, or merged because they never moved."""
+"""Joints that become fixed: locked at given positions, or merged because they never moved."""
 
 from __future__ import annotations
 

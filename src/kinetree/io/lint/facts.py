@@ -96,7 +96,7 @@ def facts_of_model(model: Model, file: str, place: Callable[[str, str], Place], 
     place : callable
         From kind ("body", "joint") and name to the place of an element.
     unjudged : collection of str
-        Bodies whose mass nothing can be said about.
+        Bodies whose mass is unknown.
     """
     bodies, joints = {}, {}
     for i in model.outward():

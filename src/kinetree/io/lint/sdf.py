@@ -36,7 +36,7 @@ def examine_sdf(document: Document, package_dirs: tuple) -> tuple[list[Finding],
         assembly.model()
     except KinetreeError as error:
         errors.append(error)
-    notes.ignored()  # which is not reached where the model cannot be built; what is said twice is told once
+    notes.ignored()  # not reached where the model cannot be built; equal findings are reported once
     errors = [error for error in errors if not (document.problems and getattr(error, "follows", False))]
     found = [finding_of(error, document.file) for error in dict.fromkeys((*document.problems, *errors))]
     for note in notes.entries:

@@ -11,7 +11,7 @@ from kinetree.io.mjcf.notes import Notes
 from kinetree.model import Equipment, Keyframe, ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion
 
-INITIAL = "initial"  # where a simulation starts that is told nothing else
+INITIAL = "initial"  # where a simulation starts by default
 
 
 def add_keyframes(builder: ModelBuilder, place: Layout, notes: Notes) -> None:
@@ -29,10 +29,10 @@ def add_keyframes(builder: ModelBuilder, place: Layout, notes: Notes) -> None:
         keys.append(Keyframe(name, start))
         notes.info(notes.sources.main.file, f"keyframe '{name}' is the position in which the file shows it (qpos0)")
     for k, name in enumerate(named):
-        said = [what for what, values in _unread(mj, k).items() if np.any(values)]
-        if said:
+        others = [what for what, values in _unread(mj, k).items() if np.any(values)]
+        if others:
             where = notes.sources.where("key", name)
-            notes.info(where, f"keyframe '{name}': {', '.join(said)} ignored, a keyframe is positions and velocities")
+            notes.info(where, f"keyframe '{name}': {', '.join(others)} ignored, a keyframe is positions and velocities")
     builder.equipment += Equipment(keyframes=tuple(keys))
 
 
@@ -71,7 +71,7 @@ def _velocities(place: Layout, qpos, qvel) -> dict[str, tuple[float, ...]]:
 
 def _unread(mj, k: int) -> dict[str, np.ndarray]:
     """What else MuJoCo keeps in a keyframe; controls and poses of mocap bodies only where they say something."""
-    said = {"time": mj.key_time[k], "activations": mj.key_act[k], "controls": mj.key_ctrl[k]}
+    unread = {"time": mj.key_time[k], "activations": mj.key_act[k], "controls": mj.key_ctrl[k]}
     if mj.nmocap:
-        said["mocap poses"] = mj.key_mpos[k]
-    return said
+        unread["mocap poses"] = mj.key_mpos[k]
+    return unread

@@ -35,7 +35,7 @@ class States:
     Attributes
     ----------
     is_shown : bool
-        Whether the keyframe "initial" is said by the placement of free bodies and references, and needs no ``<key>``.
+        Whether the placement of free bodies and references is the keyframe "initial", which needs no ``<key>``.
     q0 : (nq,) array
         MuJoCo's qpos0, in our order.
     """

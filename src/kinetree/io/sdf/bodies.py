@@ -37,7 +37,7 @@ def mass_of(link: LinkRecord, name: str, scope: Scope, choice: str, still: bool,
         return Mass(1.0, np.zeros(3), np.eye(3))
     if record.density is not None:
         return _mass_of_shapes(link, name, scope, reader, notes)
-    if not record.is_known:  # in a collecting document, which has said so
+    if not record.is_known:  # in a collecting document, which has the error
         return UNKNOWN_MASS
     rule = violation(record.mass, record.tensor) if still else None
     if rule is not None:

@@ -133,7 +133,7 @@ def _join(record: JointRecord, scope: Scope, still: set[str], found: Mechanism, 
     attempt = record.node.document.attempt
     parent = attempt(_end, scope, record.parent, "parent", record, default="")
     child = attempt(_end, scope, record.child, "child", record, default="")
-    if not (parent and child):  # in a collecting document, which has said so: what is there stands still
+    if not (parent and child):  # in a collecting document, which has the error: the parts stand still
         held = parent or child
         if held not in ("", WORLD):
             fixed = Connection(scope.prefix + record.name, WORLD, held, "fixed", scope.place, (), (), None, False,

@@ -80,7 +80,7 @@ class Assembly:
         self.tree = self._tree()
         self.masses = {name: self._mass(name, link) for name, link in self.links.items()}
         for c in self.mechanism.connections:
-            if not c.is_known:  # nothing can be said about what resists it
+            if not c.is_known:  # its resistance is unknown
                 self.masses |= {end: UNKNOWN_MASS for end in (c.parent, c.child) if end in self.links}
         # Where the body of each link is: in the axes of its joint, at the joint's origin.
         self.at: dict[str, Placed] = {WORLD: HERE}

@@ -128,10 +128,10 @@ class Reader:
         wind = world.node.child("wind") if world.node.tag == "world" else None
         velocity = None if wind is None else wind.child("linear_velocity")
         blows = velocity is not None and any(abs(speed) > 0.0 for speed in numbers(velocity, 3))
-        felt = _windy(world)
-        if blows and felt:
-            self.notes.unsupported(wind, f"{felt[0].path}: the wind is not modeled")
-        for node in felt:
+        exposed = _windy(world)
+        if blows and exposed:
+            self.notes.unsupported(wind, f"{exposed[0].path}: the wind is not modeled")
+        for node in exposed:
             self.notes.info(node, f"{node.path}: there is no wind in the model")
 
     # Scopes -----------------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
         return NO_MASS
     ixx, ixy, ixz, iyy, iyz, izz = record.tensor
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has said so
+    if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has the error
         return Mass(record.mass, np.array(record.origin.xyz), I)
     I = settle_link(link.name, record.mass, I, choice, record.node.child("inertia"), notes)
     return Mass(record.mass, np.zeros(3), I).seen_from(record.origin.R, np.array(record.origin.xyz))

@@ -1,5 +1,5 @@
 """Physics that a URDF file states for one program alone: in <gazebo>, <mujoco>, PyBullet's <contact>, and extensions of
-joints. What a model could hold is refused, as the file means another robot there; the rest is said.
+joints. What a model could hold is refused, as the file means another robot there; the rest is reported.
 """
 
 from __future__ import annotations

@@ -149,10 +149,10 @@ class Document:
         try:
             root = etree.fromstring(content, parser)
         except etree.XMLSyntaxError as error:
-            said = re.sub(r",? line \d+, column \d+$", "", error.msg or "no element found").strip()
-            known = next((entry for entry in _SYNTAX if re.search(entry[0], said)), ("", "malformed-xml", None, ""))
+            text = re.sub(r",? line \d+, column \d+$", "", error.msg or "no element found").strip()
+            known = next((entry for entry in _SYNTAX if re.search(entry[0], text)), ("", "malformed-xml", None, ""))
             _, code, message, repair = known
-            message = message or f"not well-formed XML: {said}"
+            message = message or f"not well-formed XML: {text}"
             raise self.fail(self.line(error.lineno), message, code=code, repair=repair) from None
         dtd = root.getroottree().docinfo.internalDTD
         if dtd is not None and (dtd.system_url or any(True for _ in dtd.iterentities())):
