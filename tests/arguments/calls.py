@@ -178,7 +178,6 @@ def table(folder: pathlib.Path) -> dict:
             dict(method="dp54", rtol=1e-6, atol=1e-6, max_step=0.1),
         ),
         "integrators.GeneralizedAlpha": (kt.integrators.GeneralizedAlpha, dict(rho=0.5)),
-        "forces.Motor": (kt.forces.Motor, dict(joint="shoulder", gear_ratio=10.0)),
         "surgery.submodel": (surgery.submodel, dict(model=m, root="lower", joint=None, q=None, tips=())),
         "surgery.prune": (surgery.prune, dict(model=m, bodies=["lower"])),
         "surgery.lock": (surgery.lock, dict(model=m, joints=["elbow"])),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import kinetree as kt
@@ -104,19 +106,35 @@ def _constraints() -> dict[str, tuple]:
 
 
 def _forces() -> dict[str, tuple]:
-    """The classes that have a law; `forces.Motor` is in another table."""
+    """Elements on a model, where their names and numbers are checked."""
+    model = kt.models.double_pendulum()
     kinds = {
         "CubicTorsionBar": dict(name="bar", joint="elbow", linear=1.0, cubic=2.0),
-        "Damping": dict(joint="elbow", damping=(0.1,)),
-        "DryFriction": dict(joint="elbow", dry_friction=(0.1,)),
-        "Parameter": dict(name="p", unit="N m"),
-        "PointSpring": dict(name="spring", start="world", end="lower", stiffness=2.0),
-        "SoftStop": dict(joint="elbow", limit_stiffness=(1.0,)),
-        "Spring": dict(joint="elbow", stiffness=(1.0,)),
-        "register": dict(cls=forces.Damping),
+        "Damping": dict(joint="elbow", damping=0.1),
+        "DryFriction": dict(joint="elbow", dry_friction=0.1),
+        "Motor": dict(joint="elbow", gear_ratio=10.0),
+        "Parameter": dict(name="stiffness", unit="force/position"),
+        "PointSpring": dict(name="rope", start="world", end="lower", stiffness=2.0),
+        "SoftStop": dict(joint="elbow", limit_stiffness=10.0),
+        "Spring": dict(joint="elbow", stiffness=3.0),
+        "norm": dict(r=Vector3(0.1, 0.2, 0.3)),
+        "register": dict(cls=forces.Spring),
     }
-    calls = {name: getattr(forces, name) for name in kinds}
-    return {f"forces.{name}": (call, whole_call(call, **kinds[name])) for name, call in calls.items()}
+
+    def on_model(cls):
+        @functools.wraps(cls)
+        def make(**given):
+            return model.with_forces(cls(**given))
+
+        return make
+
+    found = {}
+    for name in forces.__all__:
+        call = getattr(forces, name)
+        if callable(call):
+            element = name in kinds and isinstance(call, type) and name != "Parameter"
+            found[f"forces.{name}"] = (on_model(call) if element else call, whole_call(call, **kinds.get(name, {})))
+    return found
 
 
 def _steps() -> dict[str, tuple]:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kinetree.errors import ArgumentError
+from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import sqrt, where
 
 
@@ -160,7 +162,7 @@ class ForceElement:
 
     def _names(self, fields: Sequence[str]) -> tuple[str, ...]:
         values = [getattr(self, name) for name in fields if name in _fields(type(self))]
-        return tuple(name for value in values for name in ((value,) if isinstance(value, str) else value))
+        return tuple(name for value in values for name in (value if isinstance(value, tuple) else (value,)))
 
     def renamed(self, joint: Callable[[str], str], frame: Callable[[str], str], name: str | None = None):
         """The element with the names that the functions give to joints and frames, and a name of its own."""
@@ -219,7 +221,25 @@ def _is_number(value, annotation) -> bool:
 
 
 def norm(r):
-    """The length of a vector; its derivative at zero, where it has no direction, is zero."""
+    """The length of a vector; its derivative at zero, where it has no direction, is zero.
+
+    Parameters
+    ----------
+    r : Vector3
+        As ``kin.point`` and ``kin.velocity`` give it.
+
+    Returns
+    -------
+    scalar
+        In the unit of r.
+
+    Raises
+    ------
+    ArgumentError
+        r is no Vector3.
+    """
+    if not isinstance(r, Vector3):
+        raise ArgumentError(f"norm: r is {r!r}, expected a Vector3, as kin.point(...) gives it")
     square = r.dot(r)
     apart = square > 0.0
     return where(apart, sqrt(where(apart, square, 1.0)), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -67,6 +68,10 @@ def _check_element(model, force: ForceElement) -> None:
             )
     for frame in force.frames:
         model.frame(frame)
+    for field in dataclasses.fields(force):
+        value = getattr(force, field.name)
+        if field.type in (float, "float") and (value is None or isinstance(value, (str, bool))):
+            raise ModelError(f"force element {force.name!r}: {field.name} is {value!r}, expected a number", found=value)
     for number, x in force.numbers().items():
         if not isinstance(x, (int, float)):
             raise ModelError(
