@@ -11,7 +11,7 @@ from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS, VELOCITY_P
 from kinetree.model import validation as check
 from kinetree.model.joint_forces import entered_forces
 from kinetree.model.numbers import radius_of_gyration, snapped
-from kinetree.model.parts import Geometry, numeric
+from kinetree.model.parts import Frame, Geometry, numeric
 from kinetree.model.topology import check_regular
 from kinetree.spatial import Inertia, Transform, Vector3, rotation_from_matrix
 
@@ -104,3 +104,19 @@ def checked_geometry(name: str, geometry, nb: int) -> tuple[tuple[Geometry, ...]
     if len(found) != nb:
         raise ShapeError(f"model {name!r}: geometry has {len(found)} entries, expected {nb}, one per body")
     return found
+
+
+def all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Frame, ...]:
+    """The frames of the bodies, then the others; a frame with a body's number and name replaces that body's own."""
+    number = {name: i for i, name in enumerate(body_names)}
+    own: list[Frame | None] = [None] * len(body_names)
+    others = []
+    for frame in frames:
+        if not 0 <= frame.body < len(body_names):
+            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, expected 0 to {len(body_names) - 1}")
+        check.check_placement(f"frame {frame.name!r}", frame.X_FB)
+        if number.get(frame.name) == frame.body and own[frame.body] is None:
+            own[frame.body] = frame
+        else:
+            others.append(frame)
+    return (*(frame or Frame(name, i) for i, (name, frame) in enumerate(zip(body_names, own, strict=True))), *others)

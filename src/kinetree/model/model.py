@@ -19,6 +19,7 @@ from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import validation as check
 from kinetree.model.actuators import Actuator
 from kinetree.model.construction import (
+    all_frames,
     checked_arrays,
     checked_geometry,
     checked_gravity,
@@ -184,7 +185,7 @@ class Model(JointArrays):
         parent = checked_tree(name, parent, body_names, joint_names, joints, X_T, I, possible)
         self._set_structure(
             name=str(name), body_names=tuple(body_names), joint_names=tuple(joint_names), parent=parent,
-            joints=(None, *joints[1:]), frames=_all_frames(tuple(body_names), frames), welded=welded or {},
+            joints=(None, *joints[1:]), frames=all_frames(tuple(body_names), frames), welded=welded or {},
         )  # fmt: skip
         check.check_names("frame", [frame.name for frame in self.frames], name)
         loops = [c for c in constraints if isinstance(c, LoopJoint)]
@@ -592,19 +593,3 @@ class Model(JointArrays):
 
 def _from_arguments(arguments: dict[str, object]) -> Model:
     return Model(**arguments)
-
-
-def _all_frames(body_names: Sequence[str], frames: Sequence[Frame]) -> tuple[Frame, ...]:
-    """The frames of the bodies, then the others; a frame with a body's number and name replaces that body's own."""
-    number = {name: i for i, name in enumerate(body_names)}
-    own: list[Frame | None] = [None] * len(body_names)
-    others = []
-    for frame in frames:
-        if not 0 <= frame.body < len(body_names):
-            raise ModelError(f"frame {frame.name!r} is on body {frame.body}, expected 0 to {len(body_names) - 1}")
-        check.check_placement(f"frame {frame.name!r}", frame.X_FB)
-        if number.get(frame.name) == frame.body and own[frame.body] is None:
-            own[frame.body] = frame
-        else:
-            others.append(frame)
-    return (*(frame or Frame(name, i) for i, (name, frame) in enumerate(zip(body_names, own, strict=True))), *others)
