@@ -18,9 +18,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import kinetree as kt
+from kinetree.constraints import LoopJoint
 from kinetree.integrators.constrained_alpha import ConstrainedAlpha
 from kinetree.joints import Composite, Free, Spherical, Translational
-from kinetree.model.equipment import Equipment, LoopJoint
 
 OMEGA, INERTIA = np.array([0.0, 150.0, -4.61538]), np.diag([0.234375, 0.46875, 0.234375])
 AT_100_MS = (0.421296658925, 0.894571974346, -0.149164700562)  # center of mass [m]
@@ -33,7 +33,7 @@ def absolute(group: str):
     b = kt.ModelBuilder("heavy top")
     b.add_body("top", joint=GROUPS[group], mass=15.0, com=(0, 0, 0), inertia=INERTIA)
     b.add_frame("pivot", "top", ((0, -1, 0), (0, 0, 0)))
-    model = b.build().replace(equipment=Equipment(loops=(LoopJoint("pivot", Spherical(), "world", "pivot"),)))
+    model = b.build().with_constraints(LoopJoint("pivot", Spherical(), "world", "pivot"))
     v0 = np.concatenate((OMEGA, np.cross(OMEGA, (0, 1, 0))))  # of the center of mass; linear first on R^3 x SO(3)
     v0 = v0 if group == "SE(3)" else np.roll(v0, 3)
     return ConstrainedAlpha(model, rho=0.9).run([0, 1, 0, 1, 0, 0, 0], v0, duration=0.1, dt=1e-4)

@@ -9,6 +9,7 @@ import kinetree as kt
 from kinetree.constraints import LoopJoint
 from kinetree.errors import UnsupportedError
 from kinetree.joints import Cylindrical, Revolute, Spherical
+from tests.compiler.test_c_source import GCC, run_harness
 from tests.surgery.test_pinocchio import both, bridge
 
 G = 9.81
@@ -109,3 +110,11 @@ def test_what_does_not_keep_loops_closed_refuses_them():
     ):
         with pytest.raises(UnsupportedError, match="closure"):
             call()
+
+
+@pytest.mark.skipif(GCC is None, reason="no C compiler")
+def test_c_code_has_the_multipliers(tmp_path):
+    """Written, built and run against its golden values, at open positions too: the code does not check them."""
+    code = kt.export.to_c(kt.compile(rhombus(), "forward_dynamics", multipliers=True))
+    run_harness(code, tmp_path)
+    assert "multipliers" in code.header

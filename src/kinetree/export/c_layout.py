@@ -30,6 +30,8 @@ def axis_labels(model, size: str | int, name: str) -> list[str]:
         return [frame.name for frame in model.frames]
     if size == "n_inertial":
         return list(model.inertial_labels)
+    if size == "nc":
+        return list(model.constraint_labels)
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)
     return list(labels or map(str, range(size)))
 

@@ -24,9 +24,9 @@ def as_data(model) -> dict:
     -------
     dict
         ``name, nb, nq, nv, mass`` (of what moves) [kg], ``welded_mass`` (fixed to the world) [kg], ``gravity``
-        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``, ``equalities``,
-        ``tendons``, ``actuators`` (``forces``: what each exerts without a control), ``keyframes``, ``unsupported``
-        (what the complete dynamics refuse), ``report``.
+        [m/s^2], ``bodies`` (with the joint of each), ``couplings``, ``rotors``, ``loops``,
+        ``constraints`` (the others), ``equalities``, ``tendons``, ``actuators`` (``forces``: those without a control),
+        ``keyframes``, ``unsupported`` (refused by the complete dynamics), ``report``.
     """
     return {
         "name": model.name,
@@ -66,6 +66,7 @@ def as_data(model) -> dict:
             }
             for loop in model.loops
         ],
+        "constraints": [str(c) for c in model.without_loops if c.kind != "coupling"],
         "equalities": [str(equality) for equality in model.equalities],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
         "actuators": [
@@ -134,6 +135,7 @@ def _equipment(model) -> list[str]:
         for loop in model.loops
     ]
     kinds = (
+        ("constraint", as_data(model)["constraints"], ""),
         ("equality", [str(equality) for equality in model.equalities], ""),
         ("tendon", [tendon.name for tendon in model.tendons], ""),
         ("actuator", [a.name for a in model.actuators], _of_actuators(model.actuators)),
