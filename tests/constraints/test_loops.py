@@ -114,7 +114,7 @@ def test_what_does_not_keep_loops_closed_refuses_them():
 
 @pytest.mark.skipif(GCC is None, reason="no C compiler")
 def test_c_code_has_the_multipliers(tmp_path):
-    """Written, built and run against its golden values, at open positions too: the code does not check them."""
+    """Written, built and run against its golden values, at closed positions."""
     code = kt.export.to_c(kt.compile(rhombus(), "forward_dynamics", multipliers=True))
     run_harness(code, tmp_path)
     assert "multipliers" in code.header

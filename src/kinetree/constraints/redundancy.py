@@ -40,8 +40,8 @@ def independent_rows(model) -> tuple[int, ...]:
         return tuple(range(first))
     rng, names = np.random.default_rng(0), np.array([n for _, numbers in loops for n in numbers])
     samples = [_closed(model, [c for c, _ in loops], SPREAD * (1 + n), rng) for n in range(SAMPLES)]
-    best = min(gap for gap, _ in samples)
-    G = np.array([rows for gap, rows in samples if gap <= max(CLOSED, 10.0 * best)])  # (samples, rows, nv)
+    best = min(gap for gap, _, _ in samples)
+    G = np.array([rows for gap, rows, _ in samples if gap <= max(CLOSED, 10.0 * best)])  # (samples, rows, nv)
     size = np.abs(G).max(axis=(0, 2))
     largest = np.concatenate([np.full(len(numbers), size[np.isin(names, numbers)].max()) for _, numbers in loops])
     left = G / np.where(size > 0.0, size, 1.0)[None, :, None]
@@ -60,8 +60,8 @@ def independent_rows(model) -> tuple[int, ...]:
     return tuple(sorted(kept))
 
 
-def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray]:
-    """The error of position and the rows at a position that Newton's method finds."""
+def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray, np.ndarray]:
+    """The error of position, the rows, and the position itself that Newton's method finds."""
     q = _moved(model, model.neutral(), spread * rng.standard_normal(model.nv))
     for _ in range(NEWTON):
         kin = Kinematics(model, q.tolist())
@@ -84,7 +84,18 @@ def _closed(model, loops, spread: float, rng) -> tuple[float, np.ndarray]:
             step[k] = sum(ratio * step[m] for m, ratio in pairs)
         step *= min(1.0, 1.0 / max(np.abs(step).max(), 1e-12))  # at most a radian
         q = _moved(model, q, step)
-    return gap, G
+    return gap, G, q
+
+
+def closed_state(model, rng) -> tuple[np.ndarray, np.ndarray]:
+    """A random position near the neutral one and a velocity that obey all loops; the last try if none is found."""
+    loops = [c for c in model.constraints if c.frames]
+    for n in range(4 * SAMPLES):
+        gap, G, q = _closed(model, loops, SPREAD * (1 + n % SAMPLES), rng)
+        if gap < CLOSED:
+            break
+    v = rng.standard_normal(model.nv)
+    return q, model.constrained_velocities(v - np.linalg.pinv(G, rcond=1e-9) @ (G @ v))
 
 
 def _moved(model, q, step) -> np.ndarray:
