@@ -67,7 +67,7 @@ def boxed_impulses(W, u, lower, upper, guess=None) -> tuple[np.ndarray, np.ndarr
             x[sticking] = -_solved(W[np.ix_(sticking, sticking)], u[sticking] + W[sticking] @ x)
         size = np.abs(u) + np.abs(W) @ np.abs(x)
         w = u + W @ x
-        # A sticking impulse on its bound, or a bound's velocity of zero, satisfy both laws: rounding must not choose.
+        # A sticking impulse on its bound, or a bound's velocity of zero, satisfy both: no choice by rounding.
         slack = ROUNDING * np.abs(x)
         wanted = where.copy()
         wanted[(where == STICKING) & (x < lower - slack)] = LOWER

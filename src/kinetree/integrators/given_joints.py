@@ -16,13 +16,13 @@ from kinetree.model.planar import PlanarModel
 PER_VELOCITY = tuple(what for what in JOINT_DATA if what not in POSITION_PARAMETERS)
 
 
-def reduced_model(model, laws, q):
+def reduced_model(model, rows, q):
     """The model whose given coordinates are functions of time or constant, and the entries of q and v that remain.
 
     Parameters
     ----------
     model : Model
-    laws : JointLaws
+    rows : JointRows
         Of which the locked and prescribed coordinates count.
     q : (nq,) array
         Positions of locked joints [rad or m].
@@ -43,7 +43,7 @@ def reduced_model(model, laws, q):
             f"simulate: model {model.name!r} is planar, where integrator='semi_implicit' alone takes locked and "
             "prescribed joints; or simulate model.spatial."
         )
-    given = {int(laws.master[m]): m for m in np.flatnonzero(laws.given)}
+    given = {int(rows.master[m]): m for m in np.flatnonzero(rows.given)}
     joints, X_T, no_q, no_v = list(model.joints), list(model.X_T), [], []
     for i in model.outward():
         entries = range(model.v_slice[i].start, model.v_slice[i].stop)
@@ -56,12 +56,12 @@ def reduced_model(model, laws, q):
                 joint=model.joint_name(i),
             )
         first = model.q_slice[i].start
-        if all(k in given and laws.locked[given[k]] for k in entries):
+        if all(k in given and rows.locked[given[k]] for k in entries):
             X_T[i] = joints[i].transform(model.q_of(i, q.tolist())) @ X_T[i]
             joints[i] = Fixed()
             no_q += range(first, model.q_slice[i].stop)
         else:
-            joints[i] = Prescribed(joints[i], [laws.motion[given[k]] if k in given else None for k in entries])
+            joints[i] = Prescribed(joints[i], [rows.motion[given[k]] if k in given else None for k in entries])
             no_q += [first + n for n, k in enumerate(entries) if k in given]
         no_v += [k for k in entries if k in given]
     position, velocity = (np.setdiff1d(np.arange(n), no) for n, no in ((model.nq, no_q), (model.nv, no_v)))
@@ -80,7 +80,7 @@ class GivenJoints:
         Of the integrator.
     system : System
         Of the whole model.
-    laws : JointLaws
+    rows : JointRows
     q : (nq,) array
         Positions of locked joints [rad or m].
 
@@ -90,12 +90,12 @@ class GivenJoints:
     keeps its order, and its stability; prescribed coordinates have the motion's values and rates.
     """
 
-    def __init__(self, method, system, laws, q) -> None:
-        self.system, self.laws = system, laws
-        model, self._position, self._velocity = reduced_model(system.model, laws, q)
+    def __init__(self, method, system, rows, q) -> None:
+        self.system, self.rows = system, rows
+        model, self._position, self._velocity = reduced_model(system.model, rows, q)
         self._reduced = System(model, system.wrenches)
         self._inner, self._moves = method(self._reduced), bool(len(self._velocity))
-        self._locked = laws.master[laws.locked]
+        self._locked = rows.master[rows.locked]
         self._skip = int(system.model.time_dependent)
         self.name, self.order = method.name, method.order
         for what in ("reset", "get_state", "set_state"):
@@ -112,7 +112,7 @@ class GivenJoints:
                 lambda s: self._arrays(s, f_ext),
             )  # fmt: skip
         v_next[self._locked] = 0.0
-        self.laws.put(t + h, q_next, v_next)
+        self.rows.put(t + h, q_next, v_next)
         self._last = (t, q, v), (t + h, q_next, v_next), tau, f_ext
         return q_next, v_next
 
@@ -127,8 +127,8 @@ class GivenJoints:
         if self._moves:
             dynamics = self._reduced.function("forward_dynamics", checks=False)
             a[self._velocity] = dynamics(*self._own(q, v), tau(t)[self._velocity], *self._arrays(t, f_ext))
-        for m, (_, _, acceleration) in self.laws.prescribed(t):
-            a[self.laws.master[m]] = acceleration
+        for m, (_, _, acceleration) in self.rows.prescribed(t):
+            a[self.rows.master[m]] = acceleration
         return a
 
     def _own(self, q, v):
@@ -138,16 +138,16 @@ class GivenJoints:
         return (*time_argument(self._reduced.model, t), *f_ext(t)[self._skip :])
 
 
-def given_forces(system, laws, t, q, v, tau, arrays) -> np.ndarray:
+def given_forces(system, rows, t, q, v, tau, arrays) -> np.ndarray:
     """Forces on the independent velocities that make the given accelerations, (ny,) [N m or N]."""
     from kinetree.integrators.joint_steps import INERTIA
 
-    given, force = np.flatnonzero(laws.given), np.zeros(len(laws.master))
+    given, force = np.flatnonzero(rows.given), np.zeros(len(rows.master))
     a = system.function("forward_dynamics", checks=False)(q, v, tau, *arrays)
-    wanted = np.zeros(len(laws.master))
-    for m, (_, _, acceleration) in laws.prescribed(t):
+    wanted = np.zeros(len(rows.master))
+    for m, (_, _, acceleration) in rows.prescribed(t):
         wanted[m] = acceleration
-    k = laws.master[given]
+    k = rows.master[given]
     W = system.function(INERTIA, checks=False)(q, *arrays[: int(system.model.time_dependent)])[np.ix_(k, k)]
     force[given] = np.linalg.solve(W, wanted[given] - a[k])
     return force

@@ -23,7 +23,7 @@ class JointComplementarity:
     ----------
     system : System
         Of the model without dry friction and stops.
-    laws : JointLaws
+    rows : JointRows
     account : callable
         ``account(t, entries)``: the work that entered at the joints in the step that ends at t, as (kind, energies
         (ny,) [J]); called where there is any.
@@ -55,21 +55,21 @@ class JointComplementarity:
     name = "semi_implicit"
     order = 1
 
-    def __init__(self, system, laws, account, impacted=None, stops=False) -> None:
-        self.system, self.laws, self._account, self._impacted = system, laws, account, impacted
+    def __init__(self, system, rows, account, impacted=None, stops=False) -> None:
+        self.system, self.rows, self._account, self._impacted = system, rows, account, impacted
         self._free = system.function(FREE, checks=False)
         self._middle = system.function(MIDDLE, checks=False) if stops else None
         self._inertia = system.function(INERTIA, checks=False)
         self._drift = system.function(DRIFT, checks=False)
         self._resting = self._joints_at_rest(system.model)
-        self._plain = np.where(laws.given, np.inf, laws.friction)
+        self._plain = np.where(rows.given, np.inf, rows.friction)
         self._held_by_default = np.flatnonzero(self._plain > 0.0)
-        self._identity = laws.G is None
+        self._identity = rows.G is None
         self.reset()
 
     def reset(self) -> None:
         """Forget the steps before."""
-        self._guess, self._rate = np.zeros(len(self.laws.master), dtype=int), np.zeros(self.system.model.nv)
+        self._guess, self._rate = np.zeros(len(self.rows.master), dtype=int), np.zeros(self.system.model.nv)
         self._parts, self._start, self._end = [], None, None
 
     def get_state(self):
@@ -83,10 +83,10 @@ class JointComplementarity:
     def step(self, t, h, q, v, tau, f_ext):
         """Advance (q, v) from time t [s] by h [s]."""
         self._parts, self._start = [], (t, q, v)
-        if len(self.laws.bounded) and (hit := self._running_in(q, v)):
+        if len(self.rows.bounded) and (hit := self._running_in(q, v)):
             v = self._impact(t, h, q, v, np.zeros_like(v), hit, True)
         q, v = (self._euler if self._middle is None else self._flights)(t, h, q, v, tau, f_ext)
-        self.laws.put(t + h, q, v)
+        self.rows.put(t + h, q, v)
         self._end = t + h, q, v
         self._book(t + h)
         return q, v
@@ -125,7 +125,7 @@ class JointComplementarity:
 
     def _flights(self, t, h, q, v, tau, f_ext):
         """Moreau's step, cut at the impacts in it."""
-        laws, now, left = self.laws, t, h
+        rows, now, left = self.rows, t, h
         for n in range(MOST_IMPACTS + 1):
             middle = now + 0.5 * left
             v_free, A = self._middle(q, v, v + 0.5 * left * self._rate, tau(middle), np.array(left), *f_ext(middle))
@@ -139,10 +139,10 @@ class JointComplementarity:
             self._parts.append(Flight(now, now + s, q, v, a, s * rate, left, impulses, v_next))
             q, v, now, left = q_end, v_end, now + s, left - s
             for m in hit:
-                bounds = (laws.lower[m], laws.upper[m])
-                q[laws.position[m]] = min(bounds, key=lambda b, x=q[laws.position[m]]: abs(x - b))
-            where = laws.position[laws.bounded]
-            q[where] = np.clip(q[where], laws.lower[laws.bounded], laws.upper[laws.bounded])
+                bounds = (rows.lower[m], rows.upper[m])
+                q[rows.position[m]] = min(bounds, key=lambda b, x=q[rows.position[m]]: abs(x - b))
+            where = rows.position[rows.bounded]
+            q[where] = np.clip(q[where], rows.lower[rows.bounded], rows.upper[rows.bounded])
             if hit:
                 v = self._impact(now, h, q, v, a, hit, n + 1 < MOST_IMPACTS)
             if left <= TIME_TOLERANCE * h:
@@ -153,52 +153,52 @@ class JointComplementarity:
 
     def _solved(self, t, h, q, v, v_free, A):
         """Velocities after h, and the impulses on independent velocities."""
-        laws = self.laws
+        rows = self.rows
         lower, upper, some = -h * self._plain, h * self._plain, self._held_by_default
-        if len(laws.bounded):
-            x, bounded = q[laws.position[laws.bounded]], laws.bounded
-            at_lower, at_upper = bounded[x <= laws.lower[bounded]], bounded[x >= laws.upper[bounded]]
+        if len(rows.bounded):
+            x, bounded = q[rows.position[rows.bounded]], rows.bounded
+            at_lower, at_upper = bounded[x <= rows.lower[bounded]], bounded[x >= rows.upper[bounded]]
             if len(at_lower) or len(at_upper):
                 upper[at_lower], lower[at_upper] = np.inf, -np.inf
                 some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
-        impulses = np.zeros(len(laws.master))
+        impulses = np.zeros(len(rows.master))
         if not len(some):
             return v_free, impulses
-        target = np.zeros(len(laws.master))
-        for m, (_, _, acceleration) in laws.prescribed(t):
-            target[m] = v[laws.master[m]] + h * acceleration
+        target = np.zeros(len(rows.master))
+        for m, (_, _, acceleration) in rows.prescribed(t):
+            target[m] = v[rows.master[m]] + h * acceleration
         columns, W = self._columns(A, some)
-        u = v_free[laws.master[some]] - target[some]
+        u = v_free[rows.master[some]] - target[some]
         x, where = boxed_impulses(W, u, lower[some], upper[some], self._guess[some])
-        self._guess = np.zeros(len(laws.master), dtype=int)
+        self._guess = np.zeros(len(rows.master), dtype=int)
         self._guess[some] = where
         impulses[some] = x
         sticking = some[where == STICKING]
         v_next = v_free + columns @ x
-        v_next[laws.master[sticking]] = target[sticking]
+        v_next[rows.master[sticking]] = target[sticking]
         return self._coupled(v_next), impulses
 
     def _columns(self, A, some):
         """Velocities by impulse: columns for all velocities, and the square block of some independent ones."""
-        master = self.laws.master[some]
+        master = self.rows.master[some]
         columns = A[:, master]
         return columns, columns[master]
 
     def _coupled(self, v):
-        return v if self._identity else self.laws.G @ v[self.laws.master]
+        return v if self._identity else self.rows.G @ v[self.rows.master]
 
     def _split(self, impulses, v_next, h) -> dict[str, np.ndarray]:
         """Impulses by kind: what friction gives, as far as it can, and what stops, locks and drives add."""
-        laws, most = self.laws, h * self.laws.friction
+        rows, most = self.rows, h * self.rows.friction
         friction = np.clip(impulses, -most, most)
-        if laws.given.any():  # a driven joint moves whatever friction does; a locked one needs none
-            friction = np.where(laws.given, -np.sign(v_next[laws.master]) * most, friction)
+        if rows.given.any():  # a driven joint moves whatever friction does; a locked one needs none
+            friction = np.where(rows.given, -np.sign(v_next[rows.master]) * most, friction)
         rest = impulses - friction
         return {
             "friction": friction,
-            "stops": np.where(laws.given, 0.0, rest),
-            "locks": np.where(laws.locked, rest, 0.0),
-            "motions": np.where(laws.given & ~laws.locked, rest, 0.0),
+            "stops": np.where(rows.given, 0.0, rest),
+            "locks": np.where(rows.locked, rest, 0.0),
+            "motions": np.where(rows.given & ~rows.locked, rest, 0.0),
         }
 
     def _book(self, t) -> None:
@@ -207,9 +207,9 @@ class JointComplementarity:
         for part in self._parts:
             if isinstance(part, Impact):
                 entries += [(kind, work) for kind, work in part.works.items() if part.t <= t]
-            elif part.begin < t and part.displacement.any() and (part.impulses.any() or self.laws.moving):
+            elif part.begin < t and part.displacement.any() and (part.impulses.any() or self.rows.moving):
                 displacement = part.displacement if t >= part.end else self._displacement(part, t)
-                y = displacement[self.laws.master] / part.h
+                y = displacement[self.rows.master] / part.h
                 kinds = self._split(part.impulses, part.v_next, part.h)
                 entries += [(kind, impulse * y) for kind, impulse in kinds.items() if kind != "motions"]
         entries = [(kind, work) for kind, work in entries if work.any()]
@@ -242,22 +242,22 @@ class JointComplementarity:
 
     def _running_in(self, q, v) -> tuple[int, ...]:
         """Joints that are on their stop at a step's beginning and move into it: as a run or an event may begin."""
-        laws, bounded = self.laws, self.laws.bounded
-        x, y = q[laws.position[bounded]], v[laws.master[bounded]]
-        into = ((x <= laws.lower[bounded]) & (y < 0.0)) | ((x >= laws.upper[bounded]) & (y > 0.0))
+        rows, bounded = self.rows, self.rows.bounded
+        x, y = q[rows.position[bounded]], v[rows.master[bounded]]
+        into = ((x <= rows.lower[bounded]) & (y < 0.0)) | ((x >= rows.upper[bounded]) & (y > 0.0))
         return tuple(bounded[into].tolist()) if into.any() else ()
 
     def _first_impact(self, q, v, v_next, left):
         """When joints first come to their stops within a time, and which do; that time and none if none does."""
-        laws, found = self.laws, []
-        bounded = laws.bounded
-        x, k = q[laws.position[bounded]], laws.master[bounded]
+        rows, found = self.rows, []
+        bounded = rows.bounded
+        x, k = q[rows.position[bounded]], rows.master[bounded]
         reach = left * np.maximum(np.abs(v[k]), np.abs(v_next[k]))
-        near = np.minimum(x - laws.lower[bounded], laws.upper[bounded] - x) < reach
+        near = np.minimum(x - rows.lower[bounded], rows.upper[bounded] - x) < reach
         for m in bounded[near].tolist() if near.any() else ():
-            x, k = float(q[laws.position[m]]), laws.master[m]
+            x, k = float(q[rows.position[m]]), rows.master[m]
             w, a = float(v[k]), float(v_next[k] - v[k]) / left
-            for gap, sign in ((x - float(laws.lower[m]), 1.0), (float(laws.upper[m]) - x, -1.0)):
+            for gap, sign in ((x - float(rows.lower[m]), 1.0), (float(rows.upper[m]) - x, -1.0)):
                 s = first_contact(gap, sign * w, sign * a, left)
                 if s is not None:
                     found.append((s, m))
@@ -269,16 +269,16 @@ class JointComplementarity:
 
     def _impact(self, t, h, q, w, a, hit, rebounds: bool):
         """Velocities after joints have hit their stops at a time t in a step h [s]."""
-        laws, ny = self.laws, len(self.laws.master)
-        x = np.where(laws.position >= 0, q[laws.position], 0.0)
-        y = w[laws.master]
-        at_lower, at_upper = ~laws.given & (x <= laws.lower), ~laws.given & (x >= laws.upper)
-        lower, upper, target = np.zeros(ny), np.zeros(ny), np.where(laws.given, y, 0.0)
-        upper[at_lower | laws.given], lower[at_upper | laws.given] = np.inf, -np.inf
+        rows, ny = self.rows, len(self.rows.master)
+        x = np.where(rows.position >= 0, q[rows.position], 0.0)
+        y = w[rows.master]
+        at_lower, at_upper = ~rows.given & (x <= rows.lower), ~rows.given & (x >= rows.upper)
+        lower, upper, target = np.zeros(ny), np.zeros(ny), np.where(rows.given, y, 0.0)
+        upper[at_lower | rows.given], lower[at_upper | rows.given] = np.inf, -np.inf
         for m in hit:
-            away = -laws.restitution[m] * y[m]
+            away = -rows.restitution[m] * y[m]
             # A flight that ends within two steps is none: the joint comes to rest, after finitely many rebounds.
-            back = abs(a[laws.master[m]]) if away * a[laws.master[m]] < 0.0 else 0.0
+            back = abs(a[rows.master[m]]) if away * a[rows.master[m]] < 0.0 else 0.0
             if rebounds and abs(away) > h * back:
                 target[m] = away
         some = np.flatnonzero((upper > 0.0) | (lower < 0.0))
@@ -286,11 +286,11 @@ class JointComplementarity:
         impulse, where = boxed_impulses(W, y[some] - target[some], lower[some], upper[some])
         after = w + columns @ impulse
         sticking = some[where == STICKING]
-        after[laws.master[sticking]] = target[sticking]
+        after[rows.master[sticking]] = target[sticking]
         after = self._coupled(after)
         work = np.zeros(ny)
-        work[some] = 0.5 * impulse * (y[some] + after[laws.master[some]])
-        self._parts.append(Impact(t, {"stops": work * ~laws.given, "motions": work * (laws.given & ~laws.locked)}))
+        work[some] = 0.5 * impulse * (y[some] + after[rows.master[some]])
+        self._parts.append(Impact(t, {"stops": work * ~rows.given, "motions": work * (rows.given & ~rows.locked)}))
         if self._impacted is not None:
             self._impacted(t, hit, q, w, after)
         return after

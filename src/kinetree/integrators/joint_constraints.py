@@ -12,8 +12,8 @@ KINDS = ("friction", "stops", "locks", "motions")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointLaws:
-    """The laws, for the independent velocities of a model.
+class JointRows:
+    """Constraint rows of single joints, for the independent velocities of a model.
 
     Attributes
     ----------

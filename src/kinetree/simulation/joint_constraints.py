@@ -9,7 +9,7 @@ from kinetree.errors import SimulationError
 from kinetree.integrators.events import Occurrence
 from kinetree.integrators.given_joints import GivenJoints, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
-from kinetree.integrators.joint_constraints import KINDS, JointLaws
+from kinetree.integrators.joint_constraints import KINDS, JointRows
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied
 from kinetree.model.ranges import position_ranges
@@ -41,7 +41,7 @@ class JointConstraints(Component):
         self.constraints = tuple(constraints)
         self.friction = any(isinstance(c, StickingFriction) for c in self.constraints)
         self.stops = any(isinstance(c, HardLimits) for c in self.constraints)
-        self.laws, self._dt, self._reduced, self._start = None, 1.0, False, None
+        self.rows, self._dt, self._reduced, self._start = None, 1.0, False, None
         self._log: list[tuple] = []  # of steps: (time of its end, entries (kind, energies of independent velocities))
         self._step = None
         self.occurrences: list[Occurrence] = []  # impacts at stops
@@ -58,9 +58,9 @@ class JointConstraints(Component):
 
     def prepare(self, model):
         """The model without these constraints, the friction and the limits that are solved for here."""
-        self.laws = joint_laws(model, self.constraints)
+        self.rows = joint_rows(model, self.constraints)
         names = {k: model.joint_name(i) for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
-        self._joints = [names[k] for k in self.laws.master]
+        self._joints = [names[k] for k in self.rows.master]
         slices = (model.q_index(c.joint) for c in self.constraints if isinstance(c, Lock))
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
         left = model.replace(constraints=tuple(c for c in model.constraints if not isinstance(c, HANDLED)))
@@ -76,15 +76,15 @@ class JointConstraints(Component):
         return model.replace(**{what: _changed(getattr(model, what), self.hard, x) for what, x in infinite.items()})
 
     def start(self, model, q, v) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The initial state as the laws want it, with notes on what was changed."""
-        laws, notes = self.laws, []
+        """The initial state that satisfies the rows, with notes on changes."""
+        rows, notes = self.rows, []
         q_new, v_new = q.copy(), v.copy()
-        laws.put(0.0, q_new, v_new)
+        rows.put(0.0, q_new, v_new)
         if max(np.abs(q_new - q).max(initial=0.0), np.abs(v_new - v).max(initial=0.0)) > NEAR:
             notes.append("joints with a prescribed motion start where it does, at its speed")
         moved = v_new.copy()
-        moved[laws.master[laws.locked]] = 0.0
-        moved = moved if laws.G is None else laws.G @ moved[laws.master]
+        moved[rows.master[rows.locked]] = 0.0
+        moved = moved if rows.G is None else rows.G @ moved[rows.master]
         if not np.array_equal(moved, v_new):
             notes.append("locked joints start at rest")
         self._start = q_new
@@ -94,8 +94,8 @@ class JointConstraints(Component):
         """The step that solves for all of it, instead of semi-implicit Euler's; or others for given motions alone."""
         self._reduced = stepper.name != "semi_implicit"
         if self._reduced:
-            return GivenJoints(type(stepper), system, self.laws, self._start)
-        self._step = JointComplementarity(system, self.laws, self._account, self._impacted, self.stops)
+            return GivenJoints(type(stepper), system, self.rows, self._start)
+        self._step = JointComplementarity(system, self.rows, self._account, self._impacted, self.stops)
         return self._step
 
     def reset(self, simulation) -> None:
@@ -120,9 +120,9 @@ class JointConstraints(Component):
 
     def _impacted(self, t, hit, q, before, after) -> None:
         """Record an impact for each joint that met its stop."""
-        laws, (at, v, v_after) = self.laws, map(copied, (q, before, after))
+        rows, (at, v, v_after) = self.rows, map(copied, (q, before, after))
         for m in hit:
-            side = "lower" if v[laws.master[m]] < 0.0 else "upper"
+            side = "lower" if v[rows.master[m]] < 0.0 else "upper"
             self.occurrences.append(Occurrence("impact", float(t), at, v, at, v_after, self._joints[m], side))
 
     def _account(self, t, entries) -> None:
@@ -131,7 +131,7 @@ class JointConstraints(Component):
     # The energy balance --------------------------------------------------------------------------------------------
 
     def reactions(self, model, time, q, v, tau, wrenches) -> np.ndarray:
-        """All forces of these laws at the samples, (T, nv) [N m or N]."""
+        """All forces of these rows at the samples, (T, nv) [N m or N]."""
         forces = self._forces(model, time, q, v, tau, wrenches)
         return sum(forces.values(), np.zeros(v.shape))
 
@@ -152,35 +152,35 @@ class JointConstraints(Component):
 
     def _works(self, time, shape) -> dict[str, np.ndarray]:
         """Work by kind until each sample, (T, nv)."""
-        laws, found = self.laws, {}
+        rows, found = self.rows, {}
         tolerance = 1e-6 * self._dt  # the end of a step is its sample, up to rounding
         for kind in KINDS:
-            rows = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
-            if not rows:
+            records = [(t, work) for t, entries in self._log for name, work in entries if name == kind]
+            if not records:
                 continue
-            gains = np.zeros((len(time) + 1, len(laws.master)))
-            samples = np.searchsorted(time, [t - tolerance for t, _ in rows])
-            np.add.at(gains, samples, [work for _, work in rows])
+            gains = np.zeros((len(time) + 1, len(rows.master)))
+            samples = np.searchsorted(time, [t - tolerance for t, _ in records])
+            np.add.at(gains, samples, [work for _, work in records])
             total = np.zeros(shape)
-            total[:, laws.master] = np.cumsum(gains, axis=0)[:-1]
+            total[:, rows.master] = np.cumsum(gains, axis=0)[:-1]
             found[kind] = total
         return found
 
     def _forces(self, model, time, q, v, tau, wrenches) -> dict[str, np.ndarray]:
         """Forces by kind during the step that begins at each sample, (T, nv)."""
         found = {kind: np.zeros(v.shape) for kind in KINDS}
-        step = JointComplementarity(System(model, wrenches is not None), self.laws, self._account)
+        step = JointComplementarity(System(model, wrenches is not None), self.rows, self._account)
         q, v, tau = (np.ascontiguousarray(x) for x in (q, v, tau))
         for n, t in enumerate(time.tolist()):
             pushed = () if wrenches is None else (np.ascontiguousarray(wrenches[n]),)
             arrays = (*time_argument(model, t), *pushed)
             if self._reduced:
-                force = given_forces(step.system, self.laws, t, q[n], v[n], tau[n], arrays)
-                for kind, which in (("locks", self.laws.locked), ("motions", self.laws.given & ~self.laws.locked)):
-                    found[kind][n, self.laws.master] = force * which
+                force = given_forces(step.system, self.rows, t, q[n], v[n], tau[n], arrays)
+                for kind, which in (("locks", self.rows.locked), ("motions", self.rows.given & ~self.rows.locked)):
+                    found[kind][n, self.rows.master] = force * which
                 continue
             for kind, force in step.forces(t, self._dt, q[n], v[n], tau[n], arrays).items():
-                found[kind][n, self.laws.master] = force
+                found[kind][n, self.rows.master] = force
         return found
 
 
@@ -209,7 +209,7 @@ def _changed(array, entries, value) -> np.ndarray:
     return array
 
 
-def joint_laws(model, constraints) -> JointLaws:
+def joint_rows(model, constraints) -> JointRows:
     """The constraints of a model's independent velocities."""
     follower = {model.joint(c.joint): c for c in model.couplings}
     entries = [k for i in model.outward() if i not in follower
@@ -234,14 +234,14 @@ def joint_laws(model, constraints) -> JointLaws:
         e[:] = [hard.get(k, 0.0) for k in entries]
         lower, upper = (np.where(position < 0, most, x[entries]) for x, most in zip(
             position_ranges(model, **limits), (-np.inf, np.inf), strict=True))  # fmt: skip
-    rows = []
+    couplings = []
     for c in model.couplings:
         k, m = model.v_index(c.joint).start, number[model.v_index(c.master).start]
-        if k in sticking:  # of the same sign as the motion of the master, times the way
+        if k in sticking:  # of the same sign as the motion of the master, times the displacement
             friction[m] += abs(c.ratio) * float(model.dry_friction[k])
         if k in hard and entries[m] not in hard:
             e[m] = hard[k]
-        rows.append((model.q_index(c.joint).start, model.q_index(c.master).start, k, m, c.ratio, c.offset))
+        couplings.append((model.q_index(c.joint).start, model.q_index(c.master).start, k, m, c.ratio, c.offset))
     locked, motion = np.zeros(ny, dtype=bool), [None] * ny
     for c in constraints:
         if isinstance(c, Lock):
@@ -254,7 +254,7 @@ def joint_laws(model, constraints) -> JointLaws:
     if model.couplings:
         G = np.zeros((model.nv, ny))
         G[entries, np.arange(ny)] = 1.0
-        for _, _, k, m, ratio, _ in rows:
+        for _, _, k, m, ratio, _ in couplings:
             G[k, m] = ratio
-    return JointLaws(G, np.array(entries, dtype=int), position, friction, lower, upper, e, locked, tuple(motion),
-                     tuple(rows))  # fmt: skip
+    return JointRows(G, np.array(entries, dtype=int), position, friction, lower, upper, e, locked, tuple(motion),
+                     tuple(couplings))  # fmt: skip

@@ -447,7 +447,7 @@ class Simulation:
             "integrator": self.integrator,
             "dt": self._run_state.dt,
             "steps between samples": self._every,
-        } | ({} if self._plan.constraints is None else {"joint laws": self._plan.constraints.settings})
+        } | ({} if self._plan.constraints is None else {"joint constraints": self._plan.constraints.settings})
 
     # Reading -------------------------------------------------------------------------------------------------------
 
