@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from kinetree.io.xml.reader import Node
 from kinetree.model import Model
 from kinetree.model.parts import Geometry, pose_of_transform
 from kinetree.model.validation import central_inertia
@@ -20,6 +21,11 @@ class Place:
     line: int | None
     element: str
     file: str | None = None
+
+    @classmethod
+    def of(cls, node: Node) -> Place:
+        """Where an element stands."""
+        return cls(node.line, node.path, node.document.file)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,20 +13,19 @@ from pathlib import Path
 
 from kinetree.errors import InertiaError, KinetreeError, MissingDependencyError, UnsupportedError
 from kinetree.io.lint.facts import AngleFacts, Facts, Place, facts_of_model
-from kinetree.io.lint.result import Finding, finding, finding_of
+from kinetree.io.lint.result import Finding, finding, finding_of, finding_of_note
 from kinetree.io.mjcf.compile import Compiled, compile_sources, require_mujoco
 from kinetree.io.mjcf.layout import HINGE
 from kinetree.io.mjcf.names import of_kind, unique
 from kinetree.io.mjcf.notes import Notes
-from kinetree.io.mjcf.read import Options, model_of
+from kinetree.io.mjcf.read import model_of
 from kinetree.io.mjcf.repair import MendedCopy
 from kinetree.io.mjcf.sources import Sources
+from kinetree.io.options import Options
 from kinetree.io.xml.reader import Node
 
 ROUNDS = 300  # errors of MuJoCo that are repaired, at most
 SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a few times only
-_LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}
-_EXACT = ("mesh-missing", "not-computed")
 # The codes of errors that carry none.
 _KINDS = ((InertiaError, "impossible-inertia"), (UnsupportedError, "unsupported"))
 
@@ -137,8 +136,7 @@ def _of_report(notes: Notes, file: str) -> list[Finding]:
     for entry in notes.report:
         name, line = _split(entry.where, file)
         code = notes.codes.get(entry.message, "assumption")
-        level = None if code in _EXACT else _LEVELS[entry.level]
-        found.append(finding(code, name, line, "", entry.message, level=level))
+        found.append(finding_of_note(code, entry.level, name, line, "", entry.message))
     return found
 
 
@@ -165,7 +163,7 @@ def _facts(compiled: Compiled, sources: Sources, unjudged: set[Node]) -> Facts |
             node = node or sources.find(kind, name.partition("/")[0])
             children = [] if node is None else node.all_children()
             node = next((child for child in children if child.tag == "inertial"), node)
-        return Place(None, f"{kind} '{name}'") if node is None else _place(node)
+        return Place(None, f"{kind} '{name}'") if node is None else Place.of(node)
 
     facts = facts_of_model(model, sources.main.file, place, stand_ins)
     angles = tuple(_angles(compiled, sources))
@@ -186,7 +184,7 @@ def _angles(compiled: Compiled, sources: Sources) -> Iterable[AngleFacts]:
     degrees = not stated or stated[-1] != "radian"
     for node in nodes:
         if node.element.get("euler") and node.tag in ("body", "frame", "geom", "site", "inertial"):
-            yield AngleFacts(_what(node), tuple(_numbers(node.element.get("euler"))), _place(node), degrees)
+            yield AngleFacts(_what(node), tuple(_numbers(node.element.get("euler"))), Place.of(node), degrees)
     if not degrees:
         return
     mj = compiled.model
@@ -194,7 +192,7 @@ def _angles(compiled: Compiled, sources: Sources) -> Iterable[AngleFacts]:
         node = sources.find("joint", name) if mj.jnt_type[j] == HINGE else None
         if node is not None and node.element.get("range"):
             what = f"range of joint '{name}'"
-            yield AngleFacts(what, tuple(_numbers(node.element.get("range"))), _place(node), degrees)
+            yield AngleFacts(what, tuple(_numbers(node.element.get("range"))), Place.of(node), degrees)
 
 
 def _idle_drives(sources: Sources) -> Iterable[tuple[str, Place]]:
@@ -202,9 +200,9 @@ def _idle_drives(sources: Sources) -> Iterable[tuple[str, Place]]:
     for node in sources.nodes():
         gear, force = node.element.get("gear"), node.element.get("forcerange") or node.element.get("actuatorfrcrange")
         if gear and not any(_numbers(gear)):
-            yield f"{_what(node)} has the gear {gear}: it drives nothing", _place(node)
+            yield f"{_what(node)} has the gear {gear}: it drives nothing", Place.of(node)
         elif force and not any(_numbers(force)):
-            yield f"{_what(node)} has the force range {force}, which MuJoCo takes for no limit", _place(node)
+            yield f"{_what(node)} has the force range {force}, which MuJoCo takes for no limit", Place.of(node)
 
 
 def _numbers(text: str) -> list[float]:
@@ -217,7 +215,3 @@ def _numbers(text: str) -> list[float]:
 def _what(node: Node) -> str:
     name = node.element.get("name")
     return f"{node.tag} '{name}'" if name else f"<{node.tag}>"
-
-
-def _place(node: Node) -> Place:
-    return Place(node.line, node.path, node.document.file)

@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass
 
 from kinetree.io.lint.codes import CODES, LEVELS
 
+_LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}  # of entries of a report
+_LEVEL_OF_CODE = ("mesh-missing", "not-computed")  # for loading, a missing mesh is no more than a remark
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -154,6 +157,11 @@ def finding(
     return Finding(code, level or CODES[code][0], file, line, element or "", message, repair)
 
 
+def finding_of_note(code: str, level: str, file: str, line: int | None, element: str, message: str) -> Finding:
+    """An entry of a reader's report as a finding."""
+    return finding(code, file, line, element, message, level="" if code in _LEVEL_OF_CODE else _LEVELS[level])
+
+
 def finding_of(error: Exception, file: str) -> Finding:
     """An error of a reader as a finding about its own file, or about this one if it names none."""
     file = getattr(error, "file", None) or file
@@ -164,12 +172,5 @@ def finding_of(error: Exception, file: str) -> Finding:
         message = str(error)
         for place in (f"{file}:{line}: ", f"{file}: "):
             message = message.removeprefix(place)
-    return finding(
-        code or "model",
-        file,
-        line,
-        getattr(error, "element", None),
-        message,
-        getattr(error, "repair", "") or "",
-        level="error",
-    )
+    element, repair = getattr(error, "element", None), getattr(error, "repair", "") or ""
+    return finding(code or "model", file, line, element, message, repair, level="error")

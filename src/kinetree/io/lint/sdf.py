@@ -8,19 +8,17 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
-from kinetree.io.lint.result import Finding, finding, finding_of
+from kinetree.io.lint.result import Finding, finding_of, finding_of_note
+from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, shapes_of
 from kinetree.io.sdf.frames import WORLD
-from kinetree.io.sdf.model import Assembly, Link, Options
+from kinetree.io.sdf.model import Assembly, Link
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.tree import Edge
 from kinetree.io.sdf.values import Pose
-from kinetree.io.xml.reader import Document, Node
+from kinetree.io.xml.reader import Document
 
-_LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}
-_EXACT = ("mesh-missing",)  # their level is that of the code: for loading, a missing mesh is no more than a remark
-_STRICT = Options(None, None, "root_joint", True, "raise", "raise")
 _FREEDOMS = {"fixed": 0, "weld": 0, "ball": 3, "universal": 2, "revolute2": 2}
 _TURNING = ("revolute", "continuous")
 
@@ -32,7 +30,7 @@ def examine_sdf(document: Document, package_dirs: tuple) -> tuple[list[Finding],
     errors: list[KinetreeError] = []
     assembly = None
     try:
-        assembly = Assembly(reader.world(), reader, notes, _STRICT)
+        assembly = Assembly(reader.world(), reader, notes, Options())
         assembly.model()
     except KinetreeError as error:
         errors.append(error)
@@ -40,8 +38,8 @@ def examine_sdf(document: Document, package_dirs: tuple) -> tuple[list[Finding],
     errors = [error for error in errors if not (document.problems and getattr(error, "follows", False))]
     found = [finding_of(error, document.file) for error in dict.fromkeys((*document.problems, *errors))]
     for note in notes.entries:
-        level = None if note.code in _EXACT else _LEVELS[note.level]
-        found.append(finding(note.code, note.document.file, note.line, note.element, note.message, level=level))
+        file = note.document.file
+        found.append(finding_of_note(note.code, note.level, file, note.line, note.element, note.message))
     return found, None if assembly is None else _facts(assembly)
 
 
@@ -53,7 +51,7 @@ def _facts(assembly: Assembly) -> Facts:
     for scope in assembly.root.all_scopes():
         for kind in ("link", "joint"):
             for record in getattr(scope.record, f"{kind}s").values():
-                names.append((f"{kind} of {scope}", record.name, _place(record.node)))
+                names.append((f"{kind} of {scope}", record.name, Place.of(record.node)))
                 angles.append(_angles(f"{kind} '{scope.prefix}{record.name}'", record.pose))
     placed = tuple(each for each in angles if each.values)
     return Facts(assembly.reader.document.file, bodies, joints, tuple(names), angles=placed)
@@ -67,7 +65,7 @@ def _body(name: str, link: Link, assembly: Assembly) -> BodyFacts:
         shapes = tuple(shapes_of(record, link.scope, link.place, assembly.reader, Notes(drop=True)))
     except KinetreeError:  # which the reader has met too
         shapes = ()
-    place = _place(record.node if record.inertial is None else record.inertial.node)
+    place = Place.of(record.node if record.inertial is None else record.inertial.node)
     return BodyFacts(name, mass.mass if judged else None, mass.com, mass.I, True, shapes, place)
 
 
@@ -79,8 +77,8 @@ def _joint(edge: Edge, assembly: Assembly) -> JointFacts:
     axis = c.records[0] if freedoms == 1 and c.records else None
     bounds = (axis.lower, axis.upper, axis.effort, axis.velocity) if axis is not None else (math.inf,) * 4
     stated = [bound if math.isfinite(bound) else None for bound in bounds]
-    place = _place(c.node)
-    limit = place if axis is None else _place(axis.node.child("limit") or axis.node)
+    place = Place.of(c.node)
+    limit = place if axis is None else Place.of(axis.node.child("limit") or axis.node)
     offset = tuple((c.place.p - origin).tolist())
     return JointFacts(
         c.name, None if edge.carrier == WORLD else edge.carrier, edge.body, freedoms, c.kind in _TURNING, offset,
@@ -89,8 +87,4 @@ def _joint(edge: Edge, assembly: Assembly) -> JointFacts:
 
 
 def _angles(what: str, pose: Pose) -> AngleFacts:
-    return AngleFacts(what, pose.rpy, Place(None, "") if pose.node is None else _place(pose.node))
-
-
-def _place(node: Node) -> Place:
-    return Place(node.line, node.path, node.document.file)
+    return AngleFacts(what, pose.rpy, Place(None, "") if pose.node is None else Place.of(pose.node))

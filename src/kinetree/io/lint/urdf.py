@@ -6,28 +6,19 @@ from dataclasses import replace
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
-from kinetree.io.lint.result import Finding, finding, finding_of
+from kinetree.io.lint.result import Finding, finding_of, finding_of_note
+from kinetree.io.options import Options
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan, plan
 from kinetree.io.urdf.records import JOINT_TYPES, JointRecord, LinkRecord, read_robot
-from kinetree.io.xml.reader import Document, Node
-
-_LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}
-_EXACT = ("mesh-missing",)  # their level is that of the code: for loading, a missing mesh is no more than a remark
+from kinetree.io.xml.reader import Document
 
 
 def examine_urdf(document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
     """Read a collecting document as URDF; return what is wrong, and the facts unless nothing can be read."""
     try:
-        planned = plan(
-            read_robot(document),
-            floating_base=False,
-            package_dirs=package_dirs,
-            drop=False,
-            inertia="raise",
-            massless="raise",
-        )
+        planned = plan(read_robot(document), Options(package_dirs=package_dirs))
         planned.notes.ignored(drop=False)
     except KinetreeError as error:
         return [finding_of(kept, document.file) for kept in (*document.problems, error)], None
@@ -35,14 +26,12 @@ def examine_urdf(document: Document, package_dirs: tuple) -> tuple[list[Finding]
     if not problems:
         try:
             whole = replace(planned, notes=Notes(document))
-            build(whole, name=None, floating_base=False, base_joint="root_joint", merge_fixed=True, drop=False,
-                  accept=False)  # fmt: skip
+            build(whole, Options())
         except KinetreeError as error:
             problems.append(error)
     found = [finding_of(error, document.file) for error in problems]
     for note in planned.notes.entries:
-        level = None if note.code in _EXACT else _LEVELS[note.level]
-        found.append(finding(note.code, document.file, note.line, note.element, note.message, level=level))
+        found.append(finding_of_note(note.code, note.level, document.file, note.line, note.element, note.message))
     return found, _facts(planned)
 
 
@@ -52,18 +41,18 @@ def _facts(planned: Plan) -> Facts:
     reached = {joint.name: joint for joint in planned.order}
     joints = {name: _joint(joint) for name, joint in (reached | robot.joints).items() if joint.is_known}
     names = tuple(
-        (kind, record.name, _place(record.node))
+        (kind, record.name, Place.of(record.node))
         for kind, records in (("link", robot.links), ("joint", robot.joints))
         for record in records.values()
     )
     used = {shape.material for link in robot.links.values() for shape in link.shapes}
     materials = {
-        node.text("name"): (_place(node), node.text("name") in used)
+        node.text("name"): (Place.of(node), node.text("name") in used)
         for node in robot.document.root.children("material")
         if node.has("name")
     }
     angles = tuple(
-        AngleFacts(f"joint '{joint.name}'", joint.origin.rpy, _place(joint.node.child("origin") or joint.node))
+        AngleFacts(f"joint '{joint.name}'", joint.origin.rpy, Place.of(joint.node.child("origin") or joint.node))
         for joint in (reached | robot.joints).values()
         if joint.is_known
     )
@@ -73,7 +62,7 @@ def _facts(planned: Plan) -> Facts:
 def _body(link: LinkRecord, planned: Plan) -> BodyFacts:
     mass, inertial = planned.masses[link.name], link.inertial
     known = inertial is None or (mass.com == mass.com).all()
-    place = _place(link.node if inertial is None else inertial.node)
+    place = Place.of(link.node if inertial is None else inertial.node)
     shapes = tuple(planned.shapes[link.name])
     return BodyFacts(link.name, mass.mass if known else None, mass.com, mass.I, inertial is not None, shapes, place)
 
@@ -86,9 +75,5 @@ def _joint(joint: JointRecord) -> JointFacts:
     return JointFacts(
         joint.name, joint.parent, joint.child, JOINT_TYPES[joint.type], joint.type in ("revolute", "continuous"),
         joint.origin.xyz, lower if ranged else None, upper if ranged else None, effort, velocity,
-        _place(origin), _place(limit),
+        Place.of(origin), Place.of(limit),
     )  # fmt: skip
-
-
-def _place(node: Node) -> Place:
-    return Place(node.line, node.path)

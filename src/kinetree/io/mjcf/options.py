@@ -11,6 +11,17 @@ from kinetree.io.mjcf.notes import Notes
 
 _JOINT_TRANSMISSIONS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
 _TENDON_TRANSMISSION = 3
+# The disable flags that switch a thing off, and how the report calls it.
+_SWITCHES = {
+    "springs": ({"SPRING", "PASSIVE"}, "springs of joints and tendons are"),
+    "dampers": ({"DAMPER", "PASSIVE"}, "damping of joints and tendons is"),
+    "friction": ({"FRICTIONLOSS", "CONSTRAINT"}, "dry friction is"),
+    "limits": ({"LIMIT", "CONSTRAINT"}, "limits of joints and tendons are"),
+    "equalities": ({"EQUALITY", "CONSTRAINT"}, "equality constraints are"),
+    "gravity": ({"GRAVITY"}, "gravity is"),
+    "actuation": ({"ACTUATION"}, "actuators are"),
+    "clamps_controls": ({"CLAMPCTRL"}, "ranges of controls are"),
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,43 +62,23 @@ def physics_of(place: Layout, notes: Notes) -> Physics:
     """Read flags and options; what the file switches off is reported."""
     mj, where = place.mj, notes.sources.main.file
     off = _disabled(mj)
-    constraint = "CONSTRAINT" not in off
-    springs = not off & {"SPRING", "PASSIVE"}
-    dampers = not off & {"DAMPER", "PASSIVE"}
-    friction = constraint and "FRICTIONLOSS" not in off
-    limits = constraint and "LIMIT" not in off
-    equalities = constraint and "EQUALITY" not in off
-    gravity = np.zeros(3) if "GRAVITY" in off else np.array(mj.opt.gravity)
-    for on, what in (
-        (springs, "springs of joints and tendons are"),
-        (dampers, "damping of joints and tendons is"),
-        (friction, "dry friction is"),
-        (limits, "limits of joints and tendons are"),
-        (equalities, "equality constraints are"),
-        ("GRAVITY" not in off, "gravity is"),
-        ("ACTUATION" not in off, "actuators are"),
-        ("CLAMPCTRL" not in off, "ranges of controls are"),
-    ):
-        if not on:
+    on = {name: off.isdisjoint(flags) for name, (flags, _) in _SWITCHES.items()}
+    for name, (_, what) in _SWITCHES.items():
+        if not on[name]:
             notes.info(where, f"{what} switched off by a flag of the file, and so in the model")
+    gravity = np.array(mj.opt.gravity) if on.pop("gravity") else np.zeros(3)
     armature, damping = np.zeros(mj.nv), np.zeros(mj.nv)
     along = {"armature": np.zeros(mj.ntendon), "damping": np.zeros(mj.ntendon)}
     _reflected(place, armature, damping, along, notes)
     return Physics(
         gravity=gravity,
-        stiffness=_linear(mj.jnt_stiffness) * springs,
-        damping=(_linear(mj.dof_damping) + damping) * dampers,
-        frictionloss=np.array(mj.dof_frictionloss) * friction,
+        stiffness=_linear(mj.jnt_stiffness) * on["springs"],
+        damping=(_linear(mj.dof_damping) + damping) * on["dampers"],
+        frictionloss=np.array(mj.dof_frictionloss) * on["friction"],
         extra_armature=armature,
-        tendon_damping=(_linear(mj.tendon_damping) + along["damping"]) * dampers,
+        tendon_damping=(_linear(mj.tendon_damping) + along["damping"]) * on["dampers"],
         tendon_armature=np.array(getattr(mj, "tendon_armature", np.zeros(mj.ntendon))) + along["armature"],
-        springs=springs,
-        dampers=dampers,
-        friction=friction,
-        limits=limits,
-        equalities=equalities,
-        actuation="ACTUATION" not in off,
-        clamps_controls="CLAMPCTRL" not in off,
+        **on,
     )
 
 

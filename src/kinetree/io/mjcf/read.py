@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from os import PathLike
 
 import numpy as np
@@ -25,7 +24,7 @@ from kinetree.io.mjcf.sources import Sources
 from kinetree.io.mjcf.tendons import add_tendons
 from kinetree.io.mjcf.tree import add_tree
 from kinetree.io.mjcf.unsupported import report_equipment
-from kinetree.io.options import check_base_joint, check_options
+from kinetree.io.options import Options
 from kinetree.model import ModelBuilder
 
 
@@ -106,26 +105,13 @@ def load_mjcf(
     >>> model.name, model.joint_names, model.damping.tolist()
     ('pendulum', ('pivot',), [0.1])
     """
-    check_options("load_mjcf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)
-    check_base_joint("load_mjcf", base_joint, floating_base, bool(floating_base))
+    options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless)
+    options.check("load_mjcf", base_is_free=bool(floating_base))
     require_mujoco()
     sources = Sources(source)
-    notes = Notes(sources, drop=unsupported == "drop")
+    notes = Notes(sources, drop=options.drop)
     compiled = compile_sources(source, notes, package_dirs=as_folders(package_dirs), inertia=inertia, massless=massless)
-    options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)
     return model_of(compiled, notes, options)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of `load_mjcf` beside those of compiling."""
-
-    name: str | None = None
-    floating_base: bool | None = None
-    base_joint: str = "root_joint"
-    merge_fixed: bool = True
-    inertia: str = "raise"
-    massless: str = "raise"
 
 
 def model_of(compiled: Compiled, notes: Notes, options: Options):
@@ -161,7 +147,7 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     builder = ModelBuilder(
         options.name or _name(sources),
         gravity=physics.gravity,
-        accept_impossible_inertia=options.inertia == "accept",
+        accept_impossible_inertia=options.accept,
     )
     builder.source = sources.main.file
     add_tree(builder, place, physics, compiled.inertias, notes)

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.errors import CouplingError, KinetreeError, ModelError
 from kinetree.io.free_names import Names, base_joint_name
 from kinetree.io.inertia_rules import Mass
+from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, mass_of, shapes_of
 from kinetree.io.sdf.frames import HERE, OWN, Placed, Scope
 from kinetree.io.sdf.joints import Connection, Mechanism, couplings, mechanism
@@ -25,18 +26,6 @@ from kinetree.model.equipment import Equipment, Keyframe, LoopJoint
 from kinetree.model.model import GRAVITY
 from kinetree.model.parts import transform_of_pose
 from kinetree.spatial.rotations import quaternion_from_rotation
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options of `load_sdf`."""
-
-    name: str | None
-    floating_base: bool | None
-    base_joint: str
-    merge_fixed: bool
-    inertia: str
-    massless: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +153,7 @@ class Assembly:
         builder = ModelBuilder(
             options.name or (world.node.element.get("name") or "world" if record is world else record.name),
             gravity=GRAVITY if world.gravity is None else world.gravity,
-            accept_impossible_inertia=options.inertia == "accept",
+            accept_impossible_inertia=options.accept,
         )
         builder.source = document.file
         self.freed = self._freed()

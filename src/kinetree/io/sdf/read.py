@@ -8,8 +8,8 @@ from os import PathLike
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import SDFError
 from kinetree.io.mesh_paths import as_folders
-from kinetree.io.options import check_base_joint, check_options
-from kinetree.io.sdf.model import Assembly, Options
+from kinetree.io.options import Options
+from kinetree.io.sdf.model import Assembly
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.xml.reader import Document
@@ -102,10 +102,9 @@ def load_sdf(
     >>> load_sdf(pendulum)
     <Model 'pendulum': 1 moving bodies, nq=1, nv=1>
     """
-    check_options("load_sdf", floating_base=floating_base, unsupported=unsupported, inertia=inertia, massless=massless)
-    check_base_joint("load_sdf", base_joint, floating_base, floating_base is not False)
+    options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless)
+    options.check("load_sdf", base_is_free=floating_base is not False)
     document = Document(source, SDFError)
-    notes = Notes(unsupported == "drop")
+    notes = Notes(options.drop)
     reader = Reader(document, as_folders(package_dirs), notes, model)
-    options = Options(name, floating_base, base_joint, merge_fixed, inertia, massless)
     return Assembly(reader.world(), reader, notes, options).model()

@@ -50,24 +50,16 @@ def limits(joint: JointRecord, version: Version, notes: Notes) -> Limits:
                 repair="a joint without limits is continuous, or has a range as large as the largest float",
                 joint=joint.name,
             )
+        missing = ""
         if joint.limit == (None, None, None, None):
-            notes.warning(
-                node,
-                f"joint '{joint.name}' has no limits, though the format requires them: unlimited",
-                "missing-limit",
-            )
+            missing = "has no limits, though the format requires them: unlimited"
         elif lower is None and upper is None:
-            notes.warning(
-                node,
-                f"joint '{joint.name}' states no range: unlimited, although the format's default is 0",
-                "missing-limit",
-            )
+            missing = "states no range: unlimited, although the format's default is 0"
         elif lower is None or upper is None:
-            which = "lower" if lower is None else "upper"
-            notes.warning(
-                node, f"joint '{joint.name}' states no {which} limit: 0, the format's default", "missing-limit"
-            )
+            missing = f"states no {'lower' if lower is None else 'upper'} limit: 0, the format's default"
             lower, upper = lower or 0.0, upper or 0.0
+        if missing:
+            notes.warning(node, f"joint '{joint.name}' {missing}", "missing-limit")
         absent = [name for name, value in (("effort", effort), ("velocity", velocity)) if value is None]
         if absent and version < EFFORT_OPTIONAL and joint.limit != (None, None, None, None):
             which = " and ".join(absent)

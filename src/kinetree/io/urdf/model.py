@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.io.free_names import Names, base_joint_name
+from kinetree.io.options import Options
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan
 from kinetree.io.urdf.records import JointRecord, LinkRecord, RobotRecord
@@ -19,15 +20,12 @@ from kinetree.model.builder import WORLD
 from kinetree.model.parts import transform_of_pose
 
 
-def build(
-    plan: Plan, *, name: str | None, floating_base: bool, base_joint: str, merge_fixed: bool, drop: bool, accept: bool
-) -> Model:
-    """Build the model of a plan; ``accept``: take impossible inertias as they are. The others are as of `load_urdf`."""
+def build(plan: Plan, options: Options) -> Model:
+    """Build the model of a plan."""
     robot, root, notes, masses = plan.robot, plan.root, plan.notes, plan.masses
-    path = robot.document.path
-    builder = ModelBuilder(
-        name or robot.name or (path.stem if path is not None else "robot"), accept_impossible_inertia=accept
-    )
+    path, base_joint, floating_base = robot.document.path, options.base_joint, options.floating_base
+    name = options.name or robot.name or (path.stem if path is not None else "robot")
+    builder = ModelBuilder(name, accept_impossible_inertia=options.accept)
     builder.source = robot.document.file
 
     def add(link: LinkRecord, **joint: object) -> None:
@@ -61,12 +59,12 @@ def build(
                 add(link, **_in_its_plane(builder, joint, link, settings, names, notes))
             for follower, leader, ratio, offset in plan.couplings:
                 builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
-            if merge_fixed and not (floating_base and root != WORLD):
+            if options.merge_fixed and not (floating_base and root != WORLD):
                 _welded_masses(robot, root, [j for j in plan.order if j is not plan.freed], plan.locked, masses, notes)
-            notes.ignored(drop)
+            notes.ignored(options.drop)
             # The report of the file replaces the builder's own: it says the same with lines.
             builder.report = notes.report()
-            return builder.build(merge_fixed=merge_fixed)
+            return builder.build(merge_fixed=options.merge_fixed)
     except KinetreeError as error:
         if getattr(error, "file", None) is not None:
             raise

@@ -6,9 +6,8 @@ A collecting document gets every broken rule; what it then keeps of the file is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from os import PathLike
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from kinetree.errors import UnsupportedError
 from kinetree.forces.registry import names_in
 from kinetree.io.inertia_rules import Mass
 from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.options import Options
 from kinetree.io.urdf.bodies import mass_of, mass_of_shapes, shapes_of
 from kinetree.io.urdf.extensions import check_extensions, refuse
 from kinetree.io.urdf.limits import limits
@@ -77,19 +77,9 @@ class Plan:
     notes: Notes
 
 
-def plan(
-    robot: RobotRecord,
-    *,
-    floating_base: bool,
-    package_dirs: str | PathLike | Iterable[str | PathLike],
-    drop: bool,
-    inertia: str,
-    massless: str,
-    inertia_from: str | None = None,
-    density: float = 1000.0,
-) -> Plan:
-    """Apply the rules to a robot; the options are those of `load_urdf`."""
-    document = robot.document
+def plan(robot: RobotRecord, options: Options) -> Plan:
+    """Apply the rules to a robot."""
+    document, drop, inertia, inertia_from = robot.document, options.drop, options.inertia, options.inertia_from
     notes, attempt = Notes(document), document.attempt
     root, order = root_and_order(robot)
     if robot.name is None:
@@ -97,21 +87,21 @@ def plan(
     check_extensions(document, drop, notes)
     _foreign_shapes(robot, drop, notes)
     _quaternions(robot, notes)
-    finder = MeshFinder(document.path.parent if document.path is not None else None, package_dirs)
+    finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
     shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
     masses = {link.name: attempt(_mass, link, inertia, notes, default=_UNKNOWN_MASS) for link in robot.links.values()}
     if inertia_from is not None:
         for link in robot.links.values():
             if link.inertial is None:
-                masses[link.name] = mass_of_shapes(link, shapes[link.name], inertia_from, density, notes)
-    locked = settle_massless(order, masses, massless, notes)
+                masses[link.name] = mass_of_shapes(link, shapes[link.name], inertia_from, options.density, notes)
+    locked = settle_massless(order, masses, options.massless, notes)
     if WORLD in robot.links and root != WORLD:
         robot.links[WORLD].node.reject(
             f"a link is named '{WORLD}', the name of the fixed frame, but it is carried by '{root}'",
             code="world-carried",
             repair="rename the link",
         )
-    freed = _joint_to_free(robot, order, notes) if floating_base and root == WORLD else None
+    freed = _joint_to_free(robot, order, notes) if options.floating_base and root == WORLD else None
     settings = {}
     for joint in robot.joints.values():
         ranges = attempt(limits, joint, robot.version, notes)

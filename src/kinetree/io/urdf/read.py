@@ -7,9 +7,9 @@ from os import PathLike
 
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import ModelError, URDFError
-from kinetree.io.options import check_base_joint, check_options
-from kinetree.io.urdf import model as urdf_model
-from kinetree.io.urdf import plan as urdf_plan
+from kinetree.io.options import Options
+from kinetree.io.urdf.model import build
+from kinetree.io.urdf.plan import plan
 from kinetree.io.urdf.records import read_robot
 from kinetree.io.xml.reader import Document
 
@@ -99,34 +99,10 @@ def load_urdf(
     >>> model.nq, model.nv
     (19, 18)
     """
-    check_options(
-        "load_urdf",
-        floating_base=floating_base,
-        unsupported=unsupported,
-        inertia=inertia,
-        massless=massless,
-        inertia_from=inertia_from,
-    )
     if density is not None and inertia_from is None:
         raise ModelError("load_urdf: density fills shapes that inertia_from names; give inertia_from, or leave it out.")
-    check_base_joint("load_urdf", base_joint, floating_base, bool(floating_base))
-    document = Document(source, URDFError)
-    robot = urdf_plan.plan(
-        read_robot(document),
-        floating_base=floating_base,
-        package_dirs=package_dirs,
-        drop=unsupported == "drop",
-        inertia=inertia,
-        massless=massless,
-        inertia_from=inertia_from,
-        density=1000.0 if density is None else density,
-    )
-    return urdf_model.build(
-        robot,
-        name=name,
-        floating_base=floating_base,
-        base_joint=base_joint,
-        merge_fixed=merge_fixed,
-        drop=unsupported == "drop",
-        accept=inertia == "accept",
-    )
+    density = 1000.0 if density is None else density
+    options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless,
+                      inertia_from, density)  # fmt: skip
+    options.check("load_urdf", base_is_free=bool(floating_base))
+    return build(plan(read_robot(Document(source, URDFError)), options), options)
