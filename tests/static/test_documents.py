@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.static.source_tree import ROOT
+from tests.static.source_tree import ROOT, tracked_files
 
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -70,3 +70,17 @@ def test_links_to_files_of_the_project_lead_somewhere(path):
     targets = re.findall(r"\]\(([^)#\s]+)[^)]*\)", text)
     missing = [target for target in targets if "://" not in target and not (path.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("name", ["architecture.md", "measurements.md"])
+def test_pages_for_developers_name_files_that_exist(name):
+    """`module.py` and `package/module.py` in backticks are files of the project; so pages follow renamed modules."""
+    text = (ROOT / "docs" / name).read_text()
+    files = [f"/{path.relative_to(ROOT).as_posix()}" for path in tracked_files()]
+    named = sorted(set(re.findall(r"`([\w/]+\.py)`", text)))
+    assert named and not [each for each in named if not any(file.endswith(f"/{each}") for file in files)]
+
+
+def test_the_architecture_is_short():
+    """Contracts and borders on at most 200 lines."""
+    assert len((ROOT / "docs" / "architecture.md").read_text().splitlines()) <= 200
