@@ -29,6 +29,7 @@ class DryFriction(JointForce):
     parameters = (Parameter("dry_friction", "force", urdf="friction", mjcf="frictionloss", sdf="friction"),)
     power_channel = "dry friction"
     kinked = stiff_at_rest = True
+    rounding_velocity = FRICTION_VELOCITY
 
     def dissipative(self, at):
         d = [0.0] * len(at.v)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from kinetree.errors import SimulationError
-from kinetree.forces import FRICTION_VELOCITY
+from kinetree.forces import DryFriction
 from kinetree.integrators.methods import Adaptive, is_built_in
 from kinetree.integrators.trials import STIFF
 from kinetree.simulation.choice import Stiffness
@@ -37,7 +37,7 @@ def friction_notes(model, method, dt: float) -> list[str]:
     adaptive, explicit = isinstance(method, Adaptive), is_built_in(method) and getattr(method, "explicit", False)
     if not (explicit or adaptive) or not any(force.stiff_at_rest for force in model.forces):
         return []
-    stiff = f"the model has dry friction, which is stiff below {FRICTION_VELOCITY:g} rad/s or m/s: "
+    stiff = f"the model has dry friction, which is stiff below {DryFriction.rounding_velocity:g} rad/s or m/s: "
     if explicit:
         return [
             f"{stiff}{method.name} at dt = {dt:g} s may be inaccurate near rest without a sign of it. Compare with a "
