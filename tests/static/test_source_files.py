@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 
 import pytest
 
-from tests.static.source_tree import ROOT, python_files, tracked_files
+from tests.static.source_tree import ROOT, module_name, package_files, python_files, tracked_files
 
 TEXT = {".py", ".md", ".toml", ".json", ".sh", ".txt", ".yml", ".yaml", ".urdf", ".xml", ""}
 # Folders that exist on one developer's machine only; written in pieces so that this file is clean itself.
 MACHINE_PATH = re.compile(r"(?<![\w.:/<])/(?:" + "|".join(["home", "root", "work", "farm", "Users", "tmp"]) + r")/\w")
 UNNAMED = {"utils.py", "util.py", "helpers.py", "misc.py", "common.py"}
 LONGEST_FILE = 700
+LONG, LONG_FUNCTIONS = 60, 10
 
 
 def test_ruff_finds_nothing():
@@ -45,6 +49,31 @@ def test_no_python_file_is_too_long():
     """A file holds one idea; beyond 700 lines there are two."""
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in python_files()}
     assert not {path: lines for path, lines in lengths.items() if lines > LONGEST_FILE}
+
+
+def code_lines(text: str, tree: ast.Module) -> set[int]:
+    """The numbers of the lines that hold code: neither blank ones, comments nor docstrings."""
+    skipped = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {k for token in tokens if token.type not in skipped for k in range(token.start[0], token.end[0] + 1)}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            lines -= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    return lines
+
+
+def test_few_functions_are_long():
+    """A function fits on a screen; at most ten of the package have more than 60 lines of code."""
+    long = {}
+    for path in package_files():
+        tree = ast.parse(text := path.read_text())
+        lines = code_lines(text, tree)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                count = sum(node.lineno <= k <= node.end_lineno for k in lines)
+                if count > LONG:
+                    long[f"{module_name(path)}.{node.name}"] = count
+    assert len(long) <= LONG_FUNCTIONS, long
 
 
 def test_every_file_is_named_by_its_idea():

@@ -224,8 +224,7 @@ def simulate(
             "out.",
             unsupported=model.unsupported,
         )
-    left_out = model.unsupported
-    model = model.without_unsupported()
+    left_out, model = model.unsupported, model.without_unsupported()
     try:
         run = run_simulation(
             model,

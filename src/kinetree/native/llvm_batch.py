@@ -128,11 +128,7 @@ def emit_batch(module: Module) -> None:
         body = TileBlock(module, memory)
         body.number(1)
         body.emit(chunk)
-        lines = "\n".join(body.lines)
-        module.parts.append(
-            f"define internal fastcc void @tile{number}(ptr noalias %frame, ptr noalias readonly %params) #0 {{\n"
-            f"{lines}\n  ret void\n}}"
-        )
+        module.function(f"tile{number}", "ptr noalias %frame, ptr noalias readonly %params", body.lines)
         calls.append(f"  call fastcc void @tile{number}(ptr %frame, ptr %params)")
         calls += memory.row_stores.calls(number)
     for size in sorted({size for size in module.input_sizes if size}):

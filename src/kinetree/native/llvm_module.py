@@ -84,6 +84,11 @@ class Module:
             self.parts.append(sincos_function(lanes, self.target.fma))
         return "@" + sincos_name(lanes)
 
+    def function(self, name: str, parameters: str, lines: list[str]) -> None:
+        """Add a function of straight-line code."""
+        text = "\n".join(lines)
+        self.parts.append(f"define internal fastcc void @{name}({parameters}) #0 {{\n{text}\n  ret void\n}}")
+
     def include(self, text: str) -> None:
         """Include a function once."""
         if text not in self._included:

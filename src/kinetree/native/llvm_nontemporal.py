@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import Plan
-from kinetree.native.llvm_rows import transpose
+from kinetree.native.llvm_rows import slot_address, transpose
 
 LEAST = 128
 """Entries of the shortest row that is worth it."""
@@ -293,13 +293,7 @@ def _block(module: Module, output: int, store: Callable[[str, int], list[str]]) 
         f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column",
     ]
     for c in range(lanes.count):
-        lines += (
-            f"  %where{c} = getelementptr inbounds i8, ptr %table, i64 {4 * c}",
-            f"  %place{c} = load i32, ptr %where{c}",
-            f"  %wide{c} = zext i32 %place{c} to i64",
-            f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 %wide{c}",
-            f"  %a{c} = load {lanes.type}, ptr %from{c}",
-        )
+        lines += (*slot_address(c), f"  %a{c} = load {lanes.type}, ptr %from{c}")
     for r, row in enumerate(transpose(lanes, [f"%a{c}" for c in range(lanes.count)], lines, "s")):
         lines += store(row, r)
     return "\n".join(lines)

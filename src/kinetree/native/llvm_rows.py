@@ -164,12 +164,7 @@ def writer(module: Module, places: dict[int, int], output: int, partial: bool) -
         if size <= count:
             lines.append(f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 {places[row[c]]}")
         else:
-            lines += (
-                f"  %where{c} = getelementptr inbounds i8, ptr %table, i64 {4 * c}",
-                f"  %place{c} = load i32, ptr %where{c}",
-                f"  %wide{c} = zext i32 %place{c} to i64",
-                f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 %wide{c}",
-            )
+            lines += slot_address(c)
         lines.append(f"  %a{c} = load {kind}, ptr %from{c}")
         rows.append(f"%a{c}")
     columns = transpose(lanes, rows, lines, "s")
@@ -195,6 +190,16 @@ def writer(module: Module, places: dict[int, int], output: int, partial: bool) -
     signature = f"@write{output}{suffix}(ptr noalias %frame, ptr noalias %target{count_of_states})"
     body = _over_columns(size, count, item, 0, "target", "frame", "at", "unused", body)
     return f"define internal fastcc void {signature} #0 {{\n{body}\n}}"
+
+
+def slot_address(c: int) -> tuple[str, ...]:
+    """IR lines that find where in the frame the slot table's column c is."""
+    return (
+        f"  %where{c} = getelementptr inbounds i8, ptr %table, i64 {4 * c}",
+        f"  %place{c} = load i32, ptr %where{c}",
+        f"  %wide{c} = zext i32 %place{c} to i64",
+        f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 %wide{c}",
+    )
 
 
 def _short_store(lanes: Lanes, row: str, address: str, size: int, prefix: str, item: int) -> list[str]:

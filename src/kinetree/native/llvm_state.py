@@ -294,11 +294,7 @@ def emit_state(module: Module) -> None:
             body.emit(chunk)
             if number == len(plan_.chunks) - 1:
                 body.end()
-            lines = "\n".join(body.lines)
-            module.parts.append(
-                f"define internal fastcc void @state{number}({definition}, ptr noalias %frame) #0 {{\n"
-                f"{lines}\n  ret void\n}}"
-            )
+            module.function(f"state{number}", f"{definition}, ptr noalias %frame", body.lines)
             block.lines.append(f"  call fastcc void @state{number}({call}, ptr %frame)")
     lines = "\n".join(block.lines)
     module.parts.append(
