@@ -8,7 +8,17 @@ import pytest
 
 import kinetree as kt
 from kinetree import errors
-from kinetree.constraints import CONSTRAINTS, Constraint, Coupling, register
+from kinetree.algorithms.spec import ALGORITHMS
+from kinetree.compiler import program_cache
+from kinetree.constraints import (
+    CONSTRAINTS,
+    Constraint,
+    Coupling,
+    Lock,
+    LoopJoint,
+    PrescribedMotion,
+    register,
+)  # fmt: skip
 
 
 def pair(*constraints):
@@ -41,3 +51,19 @@ def test_constraints_are_checked_when_the_model_is_made():
     with pytest.raises(errors.DuplicateNameError, match="kind 'coupling'"):
         register(type("Coupling", (Constraint,), {}))
     assert CONSTRAINTS["coupling"] is Coupling
+
+
+class Doubled(Coupling):
+    """A kind of this file: its code may change without the library noticing."""
+
+
+def test_programs_of_constrained_models_are_kept_on_disk_if_their_code_is_the_librarys():
+    """Loops and locks are cached like anything else; a kind or a motion of a user's own is traced in every process."""
+    arm = kt.models.double_pendulum()
+    spec = ALGORITHMS["forward_dynamics"]
+    kept = (Lock("elbow"), LoopJoint("loop", kt.joints.Spherical(), "world", "lower"),
+            PrescribedMotion("elbow", kt.joints.Sinusoid(0.1, 2.0)))  # fmt: skip
+    keys = [program_cache._key(spec, arm.with_constraints(c)) for c in kept]
+    assert all(keys) and len({*keys, program_cache._key(spec, arm)}) == 4
+    for c in (Doubled("elbow", "shoulder"), PrescribedMotion("elbow", lambda t: t)):
+        assert program_cache._key(spec, arm.with_constraints(c)) is None
