@@ -21,8 +21,8 @@ from kinetree.arguments import (
 from kinetree.compiler.function import compile as compiled
 from kinetree.errors import UnsupportedError
 from kinetree.identify.base import BaseParameters, base_parameters
-from kinetree.identify.progress import Progress
 from kinetree.model import Model
+from kinetree.simulation.progress import Progress
 
 FIRST = 0.5  # of the tries that are independent; the others vary the best one
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.identify.distance import Distance
-from kinetree.identify.progress import Progress
+from kinetree.simulation.progress import Progress
 
 ITERATIONS = 200  # at most; a dozen is usual
 DECREASE = 1e-10  # of the cost, relative: less is the end

@@ -1,57 +1,55 @@
-"""The progress bar of a simulation."""
+"""The progress bar of simulations, searches and fits."""
 
 from __future__ import annotations
 
 import sys
 import time
 
-SHOW_AFTER = 1.0  # [s] of wall time: shorter runs need no bar
+SHOW_AFTER = 1.0  # [s] of wall time: shorter work needs no bar
 
 
 class Progress:
-    """A bar on stderr that appears when a run takes longer than a second and stderr is a terminal.
+    """A bar on stderr that appears when work takes longer than a second and stderr is a terminal.
 
     Parameters
     ----------
-    duration : float
-        Simulated time of the whole run [s].
+    title : str
+    total : float
+        Simulated time of the whole run [s], or the number of steps of the work, at most.
     show : bool or None
         True or False force the bar on or off; None decides as above.
+    is_time : bool
+        Whether the total is simulated time. The time left is shown only then: steps of a search may end early.
     """
 
-    __slots__ = ("_bar", "_duration", "_next", "_show", "_start", "_task")
+    __slots__ = ("_bar", "_is_time", "_next", "_show", "_task", "_title", "_total")
 
-    def __init__(self, duration: float, show: bool | None) -> None:
-        self._duration = duration
+    def __init__(self, title: str, total: float, show: bool | None, is_time: bool = False) -> None:
+        self._title, self._total, self._is_time = title, total, is_time
         self._show = sys.stderr.isatty() if show is None else show
         self._bar = self._task = None
-        self._start = time.perf_counter()
-        self._next = self._start + (0.0 if show else SHOW_AFTER)
+        self._next = time.perf_counter() + (0.0 if show else SHOW_AFTER)
 
-    def tick(self, t: float) -> None:
-        """Report that the run has reached time t [s]."""
+    def tick(self, done: float, note: str = "") -> None:
+        """Report the simulated time [s] or the steps that are done, and how things stand."""
         if self._show and (now := time.perf_counter()) >= self._next:
             self._next = now + 0.1
-            self._update(t)
+            self._update(done, note)
 
     def close(self) -> None:
         """Remove the bar."""
         if self._bar is not None:
             self._bar.stop()
 
-    def _update(self, t: float) -> None:
+    def _update(self, done: float, note: str) -> None:
         if self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-            self._bar = Progress(
-                TextColumn("simulating"),
-                BarColumn(),
-                TextColumn("{task.completed:.2f} / {task.total:.2f} s"),
-                TimeRemainingColumn(),
-                console=Console(stderr=True),
-                transient=True,
-            )
-            self._task = self._bar.add_task("simulating", total=self._duration)
+            columns = (TextColumn("{task.completed} / {task.total}"), TextColumn("{task.fields[note]}"))
+            if self._is_time:
+                columns = (TextColumn("{task.completed:.2f} / {task.total:.2f} s"), TimeRemainingColumn())
+            bar = Progress(TextColumn(self._title), BarColumn(), *columns, console=Console(stderr=True), transient=True)
+            self._bar, self._task = bar, bar.add_task(self._title, total=self._total, note="")
             self._bar.start()
-        self._bar.update(self._task, completed=t)
+        self._bar.update(self._task, completed=done, note=note)

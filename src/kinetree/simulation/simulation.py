@@ -235,7 +235,7 @@ class Simulation:
         end = self.time + number("simulate: duration", duration, A_TIME, above=0.0)
         refuse_endless(self._plan.steps_per_second, duration, self._method, self.notes)
         self._check_room(end)
-        bar = Progress(end, progress)
+        bar = Progress("simulating", end, progress, is_time=True)
         self._since = time.perf_counter()
         try:
             while not self.is_over and self._steps_left(end):

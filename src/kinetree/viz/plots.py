@@ -71,7 +71,7 @@ def plot_trajectory(trajectory, joints=None, what=None, path=None, show: bool = 
     if not rows and "energy" not in what:
         raise KinetreeError("plot: nothing to draw; give at least one joint and one of q, v, a, tau, energy in what=.")
 
-    with drawing(_size(len(rows), len(quantities), "energy" in what), path, show) as figure:
+    with drawing(_size(len(rows), len(quantities), "energy" in what), heading(trajectory), path, show) as figure:
         _draw(figure, trajectory, rows, quantities, "energy" in what, limits)
     return figure
 
@@ -166,7 +166,6 @@ def _size(rows: int, columns: int, energy: bool) -> tuple[float, float]:
 
 
 def _draw(figure, trajectory, rows, quantities, energy: bool, limits: str) -> None:
-    figure.suptitle(heading(trajectory), x=0.01, ha="left", fontsize=10, color=INK)
     heights = ([2.0 * len(rows)] if rows else []) + ([2.4] if energy else [])
     parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
     if rows:

@@ -63,8 +63,7 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
         raise KinetreeError("plot_phase: no joint whose positions and velocities correspond.")
     across = min(len(pairs), 2 if len(pairs) in (2, 4) else 3)
     down = -(-len(pairs) // across)
-    with drawing((3.0 * across + 0.6, 2.6 * down + 0.6), path, show) as figure:
-        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+    with drawing((3.0 * across + 0.6, 2.6 * down + 0.6), heading(run), path, show) as figure:
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for axes, (j, k) in zip(grid, pairs, strict=False):
             x, y = run.q[:, j], run.v[:, k]
@@ -114,8 +113,7 @@ def plot_path(run, frames, views=None, path=None, show: bool = False):
             raise unknown_name("view", view, VIEWS, "plot_path")
     across = min(len(views), 2)
     down = -(-len(views) // across)
-    with drawing((4.0 * across + 0.4, 3.6 * down + 0.5), path, show) as figure:
-        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+    with drawing((4.0 * across + 0.4, 3.6 * down + 0.5), heading(run), path, show) as figure:
         for n, view in enumerate(views):
             if view == "3d":
                 _draw_space(figure.add_subplot(down, across, n + 1, projection="3d"), frames, paths)
@@ -155,8 +153,7 @@ def plot_power(run, joints=None, path=None, show: bool = False):
     balance = run.energy_balance if _has_balance(run) else None
     sources = {} if balance is None else {name: _sum(x) for name, x in balance.powers.items()}
     rows = len(parts) + bool(sources)
-    with drawing((7.2, 2.1 * rows + 0.7), path, show) as figure:
-        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+    with drawing((7.2, 2.1 * rows + 0.7), heading(run), path, show) as figure:
         grid = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
         if sources:
             _curves(grid[0], run.time, sources, "power [W]")
@@ -190,8 +187,7 @@ def plot_energy_balance(run, path=None, show: bool = False):
     works = {name: _sum(x) for name, x in balance.works.items()}
     if balance.events:
         works["impulses"] = balance.impulses
-    with drawing((7.2, 6.2), path, show) as figure:
-        figure.suptitle(heading(run), x=0.01, ha="left", fontsize=10, color=INK)
+    with drawing((7.2, 6.2), heading(run), path, show) as figure:
         top, middle, below = figure.subplots(3, 1, sharex=True)
         _curves(top, balance.time, {name: x for name, x in balance.energies.items() if np.any(x)}, "energy [J]")
         top.plot(balance.time, balance.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
@@ -235,9 +231,8 @@ def plot_comparison(comparison, path=None, show: bool = False):
     parts = [part for group in groups.values() for part in np.array_split(group, -(-len(group) // CURVES_PER_PANEL))]
     if not parts:
         raise KinetreeError("plot: no coordinates were compared.")
-    with drawing((8.6, 2.2 * len(parts) + 0.7), path, show) as figure:
-        title = f"{heading(first)}   against   {second.integrator}, dt = {second.dt:g} s (dashed)"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
+    title = f"{heading(first)}   against   {second.integrator}, dt = {second.dt:g} s (dashed)"
+    with drawing((8.6, 2.2 * len(parts) + 0.7), title, path, show) as figure:
         grid = figure.subplots(len(parts), 2, squeeze=False, sharex=True)
         for (left, right), part in zip(grid, parts, strict=True):
             unit = pretty(comparison.units[part[0]])

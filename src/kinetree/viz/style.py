@@ -61,13 +61,14 @@ def some_limits(what: str, value: object) -> None:
 
 
 @contextlib.contextmanager
-def drawing(size: tuple[float, float], path=None, show: bool = False):
+def drawing(size: tuple[float, float], title: str, path=None, show: bool = False):
     """A figure to draw into, in the style; then it is written and shown on request.
 
     Parameters
     ----------
     size : tuple of float
         Width and height [inch].
+    title : str
     path : path-like, optional
     show : bool
     """
@@ -82,6 +83,7 @@ def drawing(size: tuple[float, float], path=None, show: bool = False):
             from matplotlib.figure import Figure  # without pyplot: no display, no global state
 
             figure = Figure(figsize=size, layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
         yield figure
         if path is not None:
             save_figure(figure, path)

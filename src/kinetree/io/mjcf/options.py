@@ -145,17 +145,12 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
             if not low <= 0.0 <= high:
                 message = f"actuatorfrcrange {low:g} to {high:g} of joint '{name}', where MuJoCo always pushes"
                 notes.unsupported(where, message)
-        for field, what in (
-            ("jnt_stiffnesspoly", "a spring of higher order"),
-            ("jnt_springyield", "a spring that yields"),
-        ):
-            if physics.springs and np.any(getattr(mj, field, np.zeros(mj.njnt))[j]):
-                notes.unsupported(where, f"joint '{name}' has {what}")
-        if physics.dampers and hasattr(mj, "dof_dampingpoly") and np.any(mj.dof_dampingpoly[dofs]):
-            notes.unsupported(where, f"joint '{name}' has damping of higher order")
+        _check_laws(mj, "joint", name, {"jnt": j, "dof": dofs}, physics, notes)
     _report_soft(place, physics, notes)
-    _check_tendons(mj, physics, notes)
-    _check_actuators(mj, physics, notes)
+    for t in range(mj.ntendon):
+        _check_laws(mj, "tendon", mj.tendon(t).name or f"tendon_{t}", {"tendon": t}, physics, notes)
+    for k in range(len(mj.actuator_trntype)):
+        _check_laws(mj, "actuator", mj.actuator(k).name or f"actuator_{k}", {"actuator": k}, physics, notes)
     _check_bodies(mj, physics, notes)
     if mj.nv and (mj.opt.density or mj.opt.viscosity):
         fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
@@ -188,24 +183,20 @@ def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
             notes.info(where, f"{count} {what}: {law}")
 
 
-def _check_tendons(mj, physics: Physics, notes: Notes) -> None:
-    for t in range(mj.ntendon):
-        name = mj.tendon(t).name or f"tendon_{t}"
-        where = notes.sources.where("tendon", name)
-        for field, what, on in (
-            ("tendon_stiffnesspoly", "a spring of higher order", physics.springs),
-            ("tendon_springyield", "a spring that yields", physics.springs),
-            ("tendon_dampingpoly", "damping of higher order", physics.dampers),
-        ):
-            if on and hasattr(mj, field) and np.any(getattr(mj, field)[t]):
-                notes.unsupported(where, f"tendon '{name}' has {what}")
+def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: Physics, notes: Notes) -> None:
+    """Note laws that are not linear; ``entries``: those of the thing in arrays of these prefixes.
 
-
-def _check_actuators(mj, physics: Physics, notes: Notes) -> None:
-    if physics.dampers and hasattr(mj, "actuator_dampingpoly"):
-        for k in np.flatnonzero(np.any(mj.actuator_dampingpoly, axis=1)):
-            name = mj.actuator(k).name or f"actuator_{k}"
-            notes.unsupported(notes.sources.where("actuator", name), f"actuator '{name}' has damping of higher order")
+    Only later versions of MuJoCo have these arrays.
+    """
+    for law, what, on in (
+        ("stiffnesspoly", "a spring of higher order", physics.springs),
+        ("springyield", "a spring that yields", physics.springs),
+        ("dampingpoly", "damping of higher order", physics.dampers),
+    ):
+        for prefix, entry in entries.items():
+            field = f"{prefix}_{law}"
+            if on and hasattr(mj, field) and np.any(getattr(mj, field)[entry]):
+                notes.unsupported(notes.sources.where(kind, name), f"{kind} '{name}' has {what}")
 
 
 def _check_bodies(mj, physics: Physics, notes: Notes) -> None:

@@ -420,10 +420,7 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
     return AxisRecord(
         direction if is_known else (0.0, 0.0, 1.0),
         frame,
-        acting["damping"],
-        acting["friction"],
-        acting["spring_stiffness"],
-        acting["spring_reference"],
+        *acting.values(),
         *_limits(limit, kind, notes),
         number(node, "initial_position", 0.0),
         node.document.attempt(_mimic, node, kind),
@@ -472,10 +469,5 @@ def _mimic(node: Node, kind: str) -> MimicRecord | None:
         raise mimic.fail(
             f"{mimic.path}: mimics between joints of one axis are read, not those of a second axis", code="unsupported"
         )
-    return MimicRecord(
-        leader,
-        number(mimic, "multiplier", 1.0),
-        number(mimic, "offset", 0.0),
-        number(mimic, "reference", 0.0),
-        mimic,
-    )
+    values = [number(mimic, tag, absent) for tag, absent in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))]
+    return MimicRecord(leader, *values, mimic)

@@ -163,11 +163,7 @@ class Reader:
         attempt = node.document.attempt
         for tag, records, read in readers:
             for child in node.children(tag):
-                record = attempt(read, child, version, notes, whole=child)
-                if record is None:
-                    _lose(scope, child)
-                else:
-                    attempt(self._add, scope, records, record, version)
+                self._take(scope, records, version, attempt(read, child, version, notes, whole=child), child)
         if node.tag in ("world", "sdf") and node.child("population") is not None:
             notes.skip(node.child("population"))
             notes.unsupported(node.child("population"), f"{node.child('population').path}: populations are not placed")
@@ -180,12 +176,17 @@ class Reader:
                 notes.skip(child, f"{child.path} left out: model={self.model!r} was asked for")
             elif child.tag == "model":
                 model = attempt(self._model, child, version, including, whole=child)
-                if model is None:
-                    _lose(scope, child)
-                else:
-                    attempt(self._add, scope, scope.models, model, version)
+                self._take(scope, scope.models, version, model, child)
             elif not attempt(self._include, scope, child, version, including, default=False, whole=child):
                 scope.lost.add(_name_of(child))
+
+    def _take(self, scope: ModelRecord, records: dict, version: Version, record, node: Node) -> None:
+        """Add a record; who refers to the name of one that could not be read is not at fault."""
+        if record is not None:
+            node.document.attempt(self._add, scope, records, record, version)
+            return
+        name = node.element.get("name")
+        scope.lost.add(name if name and name.isprintable() else None)
 
     def _other(self, node: Node) -> bool:
         """Whether an element of the world is certainly another model than the one asked for."""
@@ -206,15 +207,13 @@ class Reader:
                     name=name,
                 )
         reserved = name.startswith("__") and name.endswith("__")
+        fault = ""
         if name == WORLD or (reserved and len(name) > 4):
-            raise record.node.fail(
-                f"{record.node.tag} '{name}': this name is reserved" + " for the fixed frame" * (name == WORLD),
-                code="reserved-name",
-                repair="rename it",
-                name=name,
-            )
-        if "::" in name and version >= (1, 8):
-            message = f"{record.node.tag} '{name}': '::' separates the names of scopes"
+            fault = "this name is reserved" + " for the fixed frame" * (name == WORLD)
+        elif "::" in name and version >= (1, 8):
+            fault = "'::' separates the names of scopes"
+        if fault:
+            message = f"{record.node.tag} '{name}': {fault}"
             raise record.node.fail(message, code="reserved-name", repair="rename it", name=name)
         records[name] = record
 
@@ -325,12 +324,6 @@ def _name_of(node: Node) -> str | None:
     named = [child for child in node.all_children() if child.tag == "name"]
     uri = [child for child in node.all_children() if child.tag == "uri"]
     return content(named[0]) if named else content(uri[0]).rstrip("/").split("/")[-1] if uri else None
-
-
-def _lose(scope: ModelRecord, node: Node) -> None:
-    """Remember what could not be read: who refers to its name is not at fault."""
-    name = node.element.get("name")
-    scope.lost.add(name if name and name.isprintable() else None)
 
 
 def _windy(scope: ModelRecord) -> list[Node]:

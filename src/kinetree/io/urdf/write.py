@@ -15,6 +15,7 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
 from kinetree.forces.registry import VELOCITY_PARAMETERS, names_in
+from kinetree.io.free_names import Names
 from kinetree.io.inertia_rules import violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
 from kinetree.io.unsupported_features import UnsupportedFeatures
@@ -128,8 +129,8 @@ class _Robot:
         self.model, self.robot, self.features, self.mesh_names = model, robot, features, mesh_names
         self.root = next((frame for frame in model.frames[1:] if _is_root(model, frame)), None)
         self.joint_of_frame = {frame: joint for joint, frame in model.welded.items()}
-        self.joint_names = {*model.joint_names, *model.welded}
-        self.link_names = {frame.name for frame in model.frames}
+        self.joint_names = Names((*model.joint_names, *model.welded))
+        self.link_names = Names(frame.name for frame in model.frames)
         self.masters = {model.joint(c.joint): c for c in model.couplings}
 
     def write(self) -> None:
@@ -187,7 +188,7 @@ class _Robot:
         self._link(model.body_names[i], model.I[i], model.geometry[i])
         own = model.frames[i]
         if not own.is_identity:
-            spare = _free(f"{own.name}_frame", self.link_names)
+            spare = self.link_names.new(f"{own.name}_frame")
             features.note(
                 f"body {own.name!r}",
                 f"the frame of this name is not at the joint, where the link is; written as link {spare!r}",
@@ -201,10 +202,7 @@ class _Robot:
         lower, upper, effort, velocity = (
             float(getattr(model, what)[v][0]) for what in ("lower", "upper", "effort_limit", "velocity_limit")
         )
-        if kind != "continuous":
-            ends = {"lower": max(lower, -NO_LIMIT), "upper": min(upper, NO_LIMIT)}
-        else:
-            ends = {}
+        ends = {} if kind == "continuous" else {"lower": max(lower, -NO_LIMIT), "upper": min(upper, NO_LIMIT)}
         if kind != "continuous" or math.isfinite(effort) or math.isfinite(velocity):
             drive = {"effort": min(effort, NO_LIMIT), "velocity": min(velocity, NO_LIMIT)}
             add(element, "limit", **{name: number_text(x) for name, x in {**ends, **drive}.items()})
@@ -220,7 +218,7 @@ class _Robot:
         self._fixed(frame, carrier[1] if carrier is not None and frame is carrier[0] else Inertia.zero())
 
     def _fixed(self, frame: Frame, I: Inertia) -> None:
-        joint = self.joint_of_frame.get(frame.name) or _free(f"{frame.name}_fixed", self.joint_names)
+        joint = self.joint_of_frame.get(frame.name) or self.joint_names.new(f"{frame.name}_fixed")
         self._joint(joint, "fixed", self._parent_link(frame.body), frame.name, frame.X_FB)
         self._link(frame.name, I, ())
 
@@ -292,13 +290,3 @@ def _origin(element, R: np.ndarray, p: np.ndarray) -> None:
         pose["rpy"] = numbers_text(rpy)
     if pose:
         add(element, "origin", **pose)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """The name, with a number if it is taken; from now on it is."""
-    found, k = name, 1
-    while found in taken:
-        k += 1
-        found = f"{name}_{k}"
-    taken.add(found)
-    return found
