@@ -106,7 +106,7 @@ def load_mjcf(
     ('pendulum', ('pivot',), [0.1])
     """
     options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless)
-    options.check("load_mjcf", base_is_free=bool(floating_base))
+    options.check("load_mjcf", base_is_free=floating_base)
     require_mujoco()
     sources = Sources(source)
     notes = Notes(sources, drop=options.drop)

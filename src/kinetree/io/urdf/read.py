@@ -104,5 +104,5 @@ def load_urdf(
     density = 1000.0 if density is None else density
     options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless,
                       inertia_from, density)  # fmt: skip
-    options.check("load_urdf", base_is_free=bool(floating_base))
+    options.check("load_urdf", base_is_free=floating_base)
     return build(plan(read_robot(Document(source, URDFError)), options), options)
