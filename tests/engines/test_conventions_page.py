@@ -107,6 +107,15 @@ def check_bodies(model, state):
     assert all(model.parent[i] < i for i in model.outward())
 
 
+def check_names_of_joints(model, state):
+    """No entry for the world; joint i connects body i, and labels go along with the coordinates."""
+    assert len(model.joint_names) == model.nb - 1
+    assert [model.joint_name(i) for i in model.outward()] == list(model.joint_names)
+    pendulum = kt.models.double_pendulum()
+    assert pendulum.joint_names == pendulum.velocity_labels and len(pendulum.lower) == len(pendulum.joint_names)
+    assert len(model.velocity_labels) == len(model.lower) == len(model.armature) == model.nv
+
+
 def check_body_frame(model, state):
     """The origin of a link is at its joint: its own joint does not move it."""
     q, other = state[0], state[0].copy()
@@ -250,7 +259,8 @@ def check_singular_positions(model, state):
 ROWS = {
     "units, angles": check_units, "joint vectors": check_joint_vectors, "arrays": check_arrays,
     "six-vectors": check_six_vectors, "transforms": check_transforms, "quaternions": check_quaternions,
-    "bodies": check_bodies, "body frame": check_body_frame, "free joint": check_free_joint,
+    "bodies": check_bodies, "names of joints": check_names_of_joints, "body frame": check_body_frame,
+    "free joint": check_free_joint,
     "planar joint": check_planar_joint, "continuous joint": check_continuous_joint, "couplings": check_couplings,
     "gravity": check_gravity, "external wrenches": check_external_wrenches,
     "Jacobian, velocity of a frame": check_jacobian, "acceleration of a frame": check_acceleration,

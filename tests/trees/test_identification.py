@@ -325,7 +325,7 @@ def test_reports_are_tables(found):
 def test_what_cannot_be_fitted_is_refused(arm, measured):
     """Couplings, shapes, numbers that are none, unknown drives, bodies without mass: each by name."""
     q, v, a, tau, _ = measured
-    with pytest.raises(UnsupportedError, match="couplings"):
+    with pytest.raises(UnsupportedError, match="constraints"):
         kt.identify.fit(kt.load("arm7"), q, v, a, tau)
     with pytest.raises(ShapeError, match=r"tau has shape \(7,\), expected \(500, 7\)"):
         kt.identify.fit(arm, q, v, a, tau[0])
