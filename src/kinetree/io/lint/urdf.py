@@ -19,7 +19,7 @@ def examine_urdf(document: Document, package_dirs: tuple) -> tuple[list[Finding]
     """Read a collecting document as URDF; return what is wrong, and the facts unless nothing can be read."""
     try:
         planned = plan(read_robot(document), Options(package_dirs=package_dirs))
-        planned.notes.ignored(drop=False)
+        planned.notes.ignored()
     except KinetreeError as error:
         return [finding_of(kept, document.file) for kept in (*document.problems, error)], None
     problems = list(document.problems)

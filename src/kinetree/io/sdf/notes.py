@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from kinetree.errors import UnsupportedError
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Node
 
@@ -52,34 +51,13 @@ _OF_ROTORS = ("{drake.mit.edu}rotor_inertia", "{drake.mit.edu}gear_ratio")
 
 
 class Notes(XMLNotes):
-    """Collects the entries of the report of SDF files.
+    """Collects the entries of the report of SDF files; its documents are added as they are opened."""
 
-    Parameters
-    ----------
-    drop : bool
-        Leave physics out that the model cannot hold, instead of refusing it.
-    """
-
-    __slots__ = ("drop", "_skipped")
+    __slots__ = ("_skipped",)
 
     def __init__(self, drop: bool) -> None:
-        super().__init__()
-        self.drop = drop
+        super().__init__(drop=drop)
         self._skipped: set = set()
-
-    def unsupported(self, node: Node, message: str, code: str = "unsupported") -> None:
-        """Refuse physics that the model cannot hold, or report that it was left out.
-
-        Raises
-        ------
-        UnsupportedError
-            A collecting document keeps it.
-        """
-        if self.drop:
-            self.dropped(node, message, code)
-            return
-        repair = "unsupported='drop' leaves it out"
-        node.reject(message, error=UnsupportedError, code=code, repair=repair)
 
     def skip(self, node: Node, message: str | None = None) -> None:
         """Say of a whole element that it was left out, instead of listing all that is in it."""

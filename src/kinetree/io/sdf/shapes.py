@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.normals import turned_to
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.values import Pose, number, numbers, positive, text
 from kinetree.io.xml.reader import Node
@@ -127,8 +128,4 @@ def _turned_to(normal: np.ndarray, node: Node) -> np.ndarray:
     if not normal.any():
         raise node.fail(f"{node.path}: the normal of the plane is (0, 0, 0)", code="zero-axis")
     z = normal / np.abs(normal).max()
-    z = z / np.linalg.norm(z)
-    x = np.array([1.0, 0.0, 0.0]) if abs(z[0]) <= 0.9 else np.array([0.0, 1.0, 0.0])
-    x = x - (x @ z) * z
-    x = x / np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
+    return turned_to(z / np.linalg.norm(z))

@@ -4,7 +4,6 @@ joints. What a model could hold is refused, as the file means another robot ther
 
 from __future__ import annotations
 
-from kinetree.errors import UnsupportedError
 from kinetree.io.urdf.notes import Notes, number_in
 from kinetree.io.xml.reader import Document, Node
 
@@ -14,13 +13,12 @@ _SPRING = ("springStiffness", "springReference")
 _OPTIONS = ("gravity", "density", "viscosity", "wind")  # of <mujoco><option>
 
 
-def check_extensions(document: Document, drop: bool, notes: Notes) -> None:
+def check_extensions(document: Document, notes: Notes) -> None:
     """Refuse, or drop, physics of the mechanism that other programs read in extensions; report what is theirs alone.
 
     Parameters
     ----------
     document : Document
-    drop : bool
     notes : Notes
 
     Raises
@@ -30,14 +28,14 @@ def check_extensions(document: Document, drop: bool, notes: Notes) -> None:
     """
     for extension in document.root.all_children():
         if extension.tag == "gazebo":
-            _gazebo(extension, drop, notes)
+            _gazebo(extension, notes)
         elif extension.tag == "mujoco":
             _mujoco(extension, notes)
         elif extension.tag == "link":
             _contact(extension, notes)
 
 
-def _gazebo(gazebo: Node, drop: bool, notes: Notes) -> None:
+def _gazebo(gazebo: Node, notes: Notes) -> None:
     about = f"<gazebo reference='{gazebo.element.get('reference')}'>" if gazebo.has("reference") else "<gazebo>"
     children = gazebo.all_children()
     is_spring = any(node.tag == "springStiffness" and number_in(_text(node)) != 0.0 for node in children)
@@ -45,13 +43,13 @@ def _gazebo(gazebo: Node, drop: bool, notes: Notes) -> None:
         value = _text(node).lower()
         if node.tag == "joint":
             message = f"{node.path} closes a kinematic loop, which the model of a URDF file does not hold"
-            refuse(node, message, "leaves it open", drop, notes)
+            notes.unsupported(node, message, repair="unsupported='drop' leaves it open")
         elif node.tag in _SPRING and is_spring and number_in(value) != 0.0:
             message = f"{about} states a spring ({node.tag} {value}), which is no part of the URDF format"
-            refuse(node, message, "leaves it out", drop, notes)
+            notes.unsupported(node, message)
         elif _damps(node):
             message = f"{about} states a damping of the link ({node.tag}), which is no part of the URDF format"
-            refuse(node, message, "leaves it out", drop, notes)
+            notes.unsupported(node, message)
         elif (node.tag, value) in _NO_GRAVITY:
             message = f"{about} turns gravity off in Gazebo; here gravity acts on all bodies"
             notes.warning(node, message, "gravity-off")
@@ -89,21 +87,6 @@ def _contact(link: Node, notes: Notes) -> None:
                 if number_in(factor) != 1.0:
                     message = f"{node.path}: PyBullet multiplies the inertia by {factor}; here it is that of the file"
                     notes.info(node, message, "ignored")
-
-
-def refuse(node: Node, message: str, dropping: str, drop: bool, notes: Notes) -> None:
-    """Refuse physics at an element, or report that it was dropped; ``dropping`` says what ``unsupported='drop'`` does.
-
-    Raises
-    ------
-    UnsupportedError
-        A collecting document keeps it.
-    """
-    if drop:
-        notes.dropped(node, message)
-        return
-    repair = f"unsupported='drop' {dropping}"
-    node.document.reject(node.fail(message, UnsupportedError, code="unsupported", repair=repair))
 
 
 def _text(node: Node) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kinetree.errors import UnsupportedError
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.records import JOINT_TYPES, UNKNOWN, JointRecord, known
 
@@ -13,7 +12,7 @@ Coupling = tuple[str, str, float, float]
 _Leader = tuple[JointRecord, float, float]
 
 
-def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, notes: Notes) -> list[Coupling]:
+def couplings(joints: Mapping[str, JointRecord], locked: set[str], notes: Notes) -> list[Coupling]:
     """Return the couplings that the mimic elements of a robot state.
 
     Parameters
@@ -21,8 +20,6 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
     joints : mapping of str to JointRecord
     locked : set of str
         Joints that the loader made fixed.
-    drop : bool
-        Whether to drop what a coupling cannot express.
     notes : Notes
         Gets what is ignored or dropped.
 
@@ -30,15 +27,15 @@ def couplings(joints: Mapping[str, JointRecord], locked: set[str], drop: bool, n
     ------
     URDFError
         If joints mimic each other in a ring, or a joint mimics one that cannot move, or one that does not exist and
-        ``drop`` is False.
+        ``notes.drop`` is False.
     UnsupportedError
-        If a follower or a leader has more than one variable and ``drop`` is False.
+        If a follower or a leader has more than one variable and ``notes.drop`` is False.
     """
     attempt = next(iter(joints.values())).node.document.attempt if joints else None
     rings: set[str] = set()  # joints of the rings that were found
     resolved: dict[str, _Leader] = {}
     followers = [joint for joint in joints.values() if joint.mimic]
-    found = [attempt(_coupling, joint, joints, locked, drop, notes, rings, resolved) for joint in followers]
+    found = [attempt(_coupling, joint, joints, locked, notes, rings, resolved) for joint in followers]
     return [coupling for coupling in found if coupling is not None]
 
 
@@ -46,7 +43,6 @@ def _coupling(
     joint: JointRecord,
     joints: Mapping[str, JointRecord],
     locked: set[str],
-    drop: bool,
     notes: Notes,
     rings: set[str],
     resolved: dict[str, _Leader],
@@ -58,7 +54,7 @@ def _coupling(
         return None
     if mimic.joint not in joints:
         message = f"joint '{joint.name}' mimics '{mimic.joint}', and there is no such joint"
-        if not drop:
+        if not notes.drop:
             hint = f"{known(mimic.joint, joints, joint.node.document)}. unsupported='drop' leaves '{joint.name}' free"
             raise mimic.node.fail(message + hint, code="mimic-unknown", joint=joint.name)
         notes.dropped(mimic.node, message, "mimic-unknown")
@@ -82,10 +78,7 @@ def _coupling(
             + (f", which is {wide.type}" if wide is leader else f", but is {wide.type}")
             + ": only joints with one variable can be coupled"
         )
-        if not drop:
-            repair = "unsupported='drop' leaves it free"
-            raise mimic.node.fail(message, UnsupportedError, code="mimic-unsupported", repair=repair)
-        notes.dropped(mimic.node, message, "mimic-unsupported")
+        notes.unsupported(mimic.node, message, "mimic-unsupported", "unsupported='drop' leaves it free")
         return None
     return (joint.name, leader.name, ratio, offset)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.io.free_names import Names, base_joint_name
+from kinetree.io.normals import turned_to
 from kinetree.io.options import Options
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan
@@ -61,7 +62,7 @@ def build(plan: Plan, options: Options) -> Model:
                 builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
             if options.merge_fixed and not (floating_base and root != WORLD):
                 _welded_masses(robot, root, [j for j in plan.order if j is not plan.freed], plan.locked, masses, notes)
-            notes.ignored(options.drop)
+            notes.ignored()
             # The report of the file replaces the builder's own: it says the same with lines.
             builder.report = notes.report()
             return builder.build(merge_fixed=options.merge_fixed)
@@ -92,7 +93,7 @@ def _in_its_plane(
     normal = _plane_normal(joint)
     if normal is None:
         return settings
-    R = _turned_to(normal)
+    R = turned_to(normal)
     plane = names.bodies.new(f"{link.name}_plane")
     settings["placement"] = transform_of_pose(joint.origin.R @ R, joint.origin.xyz)
     builder.add_body(plane, **settings)
@@ -127,14 +128,3 @@ def _plane_normal(joint: JointRecord) -> np.ndarray | None:
         return None
     normal = np.array(joint.axis) / np.linalg.norm(joint.axis)
     return None if np.abs(normal - (0.0, 0.0, 1.0)).max() < 1e-13 else normal
-
-
-def _turned_to(normal: np.ndarray) -> np.ndarray:
-    """Return a rotation whose third column is the normal; the others are as near to x and y as that allows."""
-    x = np.array([1.0, 0.0, 0.0])
-    if abs(normal @ x) > 0.9:
-        # The plane stands across x: its first axis is y.
-        x = np.array([0.0, 1.0, 0.0])
-    x = x - (x @ normal) * normal
-    x = x / np.linalg.norm(x)
-    return np.column_stack([x, np.cross(normal, x), normal])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from kinetree.errors import UnsupportedError
 from kinetree.io.urdf.version import MOTION_LIMITS, spelled
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Node
@@ -38,13 +37,13 @@ class Notes(XMLNotes):
 
     __slots__ = ()
 
-    def ignored(self, drop: bool) -> None:
+    def ignored(self) -> None:
         """Add each element and attribute that no reader asked for.
 
         Raises
         ------
         UnsupportedError
-            If one states physics, by its name or as a misspelling of what the format has, and ``drop`` is False.
+            If one states physics, by its name or as a misspelling of what the format has.
         """
         (document,) = self.documents
         for node, attribute in document.unread():
@@ -57,7 +56,7 @@ class Notes(XMLNotes):
                 if idle:
                     self.info(node, f"{_what(node, attribute)} ignored: {idle}", "ignored")
                 else:
-                    self._physics(node, attribute, meant, drop)
+                    self._physics(node, attribute, meant)
             elif attribute is None:
                 reason = _REASONS.get(node.tag, "no part of the URDF format")
                 self.info(node, f"{node.path} ignored: {reason}", "ignored")
@@ -66,18 +65,14 @@ class Notes(XMLNotes):
                 message = f"{node.path} ignored: attribute '{attribute}' {reason}"
                 self.info(node, message, "ignored")
 
-    def _physics(self, node: Node, attribute: str | None, meant: str | None, drop: bool) -> None:
+    def _physics(self, node: Node, attribute: str | None, meant: str | None) -> None:
         message = f"{_what(node, attribute)} would change the physics, and is no part of the URDF format"
-        if drop:
-            self.dropped(node, message, "misspelled" if meant else "unsupported")
-            return
         repair = "unsupported='drop' leaves it out"
         if "spring" in (attribute or node.tag):
             repair += ", as other readers of URDF do"
         if meant:
             repair = f"did you mean {f'<{meant}>' if attribute is None else repr(meant)}? {repair}"
-        error = node.fail(message, UnsupportedError, code="misspelled" if meant else "unsupported", repair=repair)
-        node.document.reject(error)
+        self.unsupported(node, message, "misspelled" if meant else "unsupported", repair)
 
 
 def number_in(text: str | None) -> float:

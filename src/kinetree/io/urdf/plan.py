@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinetree.errors import UnsupportedError
 from kinetree.forces.registry import names_in
 from kinetree.io.inertia_rules import Mass
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.options import Options
 from kinetree.io.urdf.bodies import mass_of, mass_of_shapes, shapes_of
-from kinetree.io.urdf.extensions import check_extensions, refuse
+from kinetree.io.urdf.extensions import check_extensions
 from kinetree.io.urdf.limits import limits
 from kinetree.io.urdf.massless import settle_massless
 from kinetree.io.urdf.mimic import Coupling, couplings
@@ -79,13 +78,13 @@ class Plan:
 
 def plan(robot: RobotRecord, options: Options) -> Plan:
     """Apply the rules to a robot."""
-    document, drop, inertia, inertia_from = robot.document, options.drop, options.inertia, options.inertia_from
-    notes, attempt = Notes(document), document.attempt
+    document, inertia, inertia_from = robot.document, options.inertia, options.inertia_from
+    notes, attempt = Notes(document, drop=options.drop), document.attempt
     root, order = root_and_order(robot)
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
-    check_extensions(document, drop, notes)
-    _foreign_shapes(robot, drop, notes)
+    check_extensions(document, notes)
+    _foreign_shapes(robot, notes)
     _quaternions(robot, notes)
     finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
     shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
@@ -106,8 +105,8 @@ def plan(robot: RobotRecord, options: Options) -> Plan:
     for joint in robot.joints.values():
         ranges = attempt(limits, joint, robot.version, notes)
         if ranges is not None and joint.is_known:
-            settings[joint.name] = attempt(_settings, joint, ranges, joint.name in locked, drop, notes)
-    coupled = couplings(robot.joints, locked, drop, notes)
+            settings[joint.name] = attempt(_settings, joint, ranges, joint.name in locked, notes)
+    coupled = couplings(robot.joints, locked, notes)
     return Plan(robot, root, order, freed, masses, shapes, locked, settings, coupled, notes)
 
 
@@ -133,7 +132,7 @@ def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -
 
 
 def _settings(
-    joint: JointRecord, ranges: tuple[float, float, float, float], locked: bool, drop: bool, notes: Notes
+    joint: JointRecord, ranges: tuple[float, float, float, float], locked: bool, notes: Notes
 ) -> dict[str, object]:
     """Return what ``add_body`` takes of a joint."""
     settings: dict[str, object] = {
@@ -150,10 +149,7 @@ def _settings(
                 notes.info(node, f"fixed joint '{joint.name}' has damping or friction: without effect", "idle-dynamics")
             else:
                 message = f"joint '{joint.name}' is {joint.type} and has damping or friction: the format gives no units"
-                if not drop:
-                    repair = "unsupported='drop' leaves them out"
-                    raise node.fail(message, UnsupportedError, code="unsupported", repair=repair)
-                notes.dropped(node, message)
+                notes.unsupported(node, message, repair="unsupported='drop' leaves them out")
         return settings
     length = np.linalg.norm(joint.axis)
     if abs(length - 1.0) > 1e-6:
@@ -164,13 +160,14 @@ def _settings(
     return settings
 
 
-def _foreign_shapes(robot: RobotRecord, drop: bool, notes: Notes) -> None:
+def _foreign_shapes(robot: RobotRecord, notes: Notes) -> None:
     """Refuse shapes that only other programs know, such as the endless plane."""
     for link in robot.links.values():
         for shape in link.shapes:
             if shape.shape not in SHAPES:
                 message = f"{shape.node.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
-                refuse(shape.node, message, f"leaves the {shape.role} shape out", drop, notes)
+                repair = f"unsupported='drop' leaves the {shape.role} shape out"
+                notes.unsupported(shape.node, message, repair=repair)
             elif shape.shape == "capsule" and robot.version < CAPSULES:
                 message = (
                     f"{shape.node.path}: capsules exist since URDF {spelled(CAPSULES)}, and this file is of version "

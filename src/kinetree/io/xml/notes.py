@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kinetree.errors import UnsupportedError
 from kinetree.io.xml.reader import Document, Node
 from kinetree.model.parts import Report, ReportEntry
 
@@ -23,13 +24,23 @@ class Note:
 class XMLNotes:
     """Collects the entries of a report.
 
+    Parameters
+    ----------
+    *documents : Document
+        The files that the report is about.
+    drop : bool
+        Leave physics out that the model cannot hold, instead of refusing it.
+
+    Notes
+    -----
     The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
     assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md.
     """
 
-    __slots__ = ("documents", "entries")
+    __slots__ = ("documents", "drop", "entries")
 
-    def __init__(self, *documents: Document) -> None:
+    def __init__(self, *documents: Document, drop: bool = False) -> None:
+        self.drop = drop
         self.documents: list[Document] = []
         self.entries: list[Note] = []
         for document in documents:
@@ -52,6 +63,21 @@ class XMLNotes:
 
     def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
         self._add(node, "dropped", message, code)
+
+    def unsupported(
+        self, node: Node, message: str, code: str = "unsupported", repair: str = "unsupported='drop' leaves it out"
+    ) -> None:
+        """Refuse physics that the model cannot hold, or report that it was left out.
+
+        Raises
+        ------
+        UnsupportedError
+            A collecting document keeps it.
+        """
+        if self.drop:
+            self.dropped(node, message, code)
+        else:
+            node.reject(message, error=UnsupportedError, code=code, repair=repair)
 
     def report(self) -> Report:
         """Return the entries file by file, in the order of their lines."""
