@@ -182,7 +182,7 @@ def _regroupable_part(I: Inertia, regroupable: tuple[str, ...], form: str) -> In
     along = _lone_axis(regroupable)
     if form == "inertia" and along is not None:
         # The moment of inertia across the axis is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
-        values[f"P.{along}{along}"] = _across(I, along)
+        values[f"P.{along}{along}"] = {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[along]
     m, x, y, z, *P = (values.get(name, 0.0) for name in MOMENTS)
     return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
 
@@ -191,11 +191,6 @@ def _lone_axis(regroupable: tuple[str, ...]) -> str | None:
     """The axis whose second moment alone is regroupable, if it is one."""
     axes = [axis for axis in "xyz" if f"P.{axis}{axis}" in regroupable]
     return axes[0] if len(axes) == 1 else None
-
-
-def _across(I: Inertia, axis: str) -> float:
-    """A moment of inertia about an axis across this one."""
-    return {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[axis]
 
 
 def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:

@@ -13,7 +13,7 @@ from kinetree.joints import JOINTS, Joint
 from kinetree.spatial.screws import screw
 from kinetree.viz.joint_table import JointKind, example, joint_kinds
 from kinetree.viz.plots import COLORS, INK
-from kinetree.viz.style import OUTPUT, save_figure
+from kinetree.viz.style import OUTPUT, new_figure, save_figure, show_figures
 
 TRIAD = ("#C0392B", "#2E8B57", "#2F5FB3")  # x, y, z
 PALE = "#AAAAAA"
@@ -81,7 +81,7 @@ def plot_joint(joint: Joint | str, *, path=None, show: bool = False, axes=None):
         joint = example(joint)
     if not isinstance(joint, Joint):
         raise KinetreeError(f"plot_joint: {joint!r} is neither a joint nor the name of a registered kind.")
-    figure = axes.figure if axes is not None else _figure((4.2, 4.2), show)
+    figure = axes.figure if axes is not None else new_figure((4.2, 4.2), show)
     axes = axes if axes is not None else figure.add_subplot(projection="3d")
     _draw(axes, joint, type(joint).__name__)
     return _finished(figure, path, show)
@@ -119,7 +119,7 @@ def joint_gallery(joints=None, *, columns: int = 5, path=None, show: bool = Fals
         raise KinetreeError("joint_gallery: nothing to draw; give at least one joint and one column.")
     rows = -(-len(joints) // columns)
     width, height, below = 2.2, 2.75, 0.28
-    figure = _figure((width * columns, height * rows), show)
+    figure = new_figure((width * columns, height * rows), show)
     for k, (title, joint) in enumerate(joints.items()):
         row, column = divmod(k, columns)
         corner = column / columns, (rows - 1 - row + below / height) / rows
@@ -277,23 +277,11 @@ def _fit(axes, points: np.ndarray) -> float:
     return edge
 
 
-def _figure(size: tuple[float, float], show: bool):
-    if show:
-        import matplotlib.pyplot as plt
-
-        return plt.figure(figsize=size)
-    from matplotlib.figure import Figure  # without pyplot: no display, no global state
-
-    return Figure(figsize=size)
-
-
 def _finished(figure, path, show: bool):
     if path is not None:
         titles = ", ".join(axes.get_title().replace("\n", " ") for axes in figure.axes)
         metadata = {"Description": titles} if Path(path).suffix == ".png" else None
         save_figure(figure, path, dpi=RESOLUTION, metadata=metadata)
     if show:
-        import matplotlib.pyplot as plt
-
-        plt.show()
+        show_figures()
     return figure

@@ -75,20 +75,31 @@ def drawing(size: tuple[float, float], title: str, path=None, show: bool = False
     import matplotlib as mpl
 
     with mpl.rc_context(style()):
-        if show:
-            import matplotlib.pyplot as plt
-
-            figure = plt.figure(figsize=size, layout="constrained")
-        else:
-            from matplotlib.figure import Figure  # without pyplot: no display, no global state
-
-            figure = Figure(figsize=size, layout="constrained")
+        figure = new_figure(size, show, layout="constrained")
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
         yield figure
         if path is not None:
             save_figure(figure, path)
     if show:
-        plt.show()
+        show_figures()
+
+
+def new_figure(size: tuple[float, float], show: bool, **options):
+    """A figure [inch] with options of matplotlib's; only what is to be shown has a window and is known to pyplot."""
+    if show:
+        import matplotlib.pyplot as plt
+
+        return plt.figure(figsize=size, **options)
+    from matplotlib.figure import Figure  # without pyplot: no display, no global state
+
+    return Figure(figsize=size, **options)
+
+
+def show_figures() -> None:
+    """Open the windows of figures that were made to be shown."""
+    import matplotlib.pyplot as plt
+
+    plt.show()
 
 
 def check_format(path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.io.mjcf.constraints import trimmed
 from kinetree.io.mjcf.layout import Layout
 from kinetree.io.mjcf.names import of_kind, unique
 from kinetree.io.mjcf.notes import Notes
@@ -20,7 +21,7 @@ def add_actuators(builder: ModelBuilder, place: Layout, physics: Physics, tendon
     mj = place.mj
     count = len(mj.actuator_trntype)
     names = unique(of_kind(mj, "actuator", count), "actuator")
-    outputs = _per_actuator(mj, "actuator_outadr", np.arange(count))  # before MuJoCo 4 each had one output
+    outputs = getattr(mj, "actuator_outadr", np.arange(count))  # before MuJoCo 4 each had one output
     made = []
     for k, name in enumerate(names):
         where = notes.sources.where("actuator", name)
@@ -42,9 +43,9 @@ def add_actuators(builder: ModelBuilder, place: Layout, physics: Physics, tendon
                 dynamics=_law("mjtDyn", "mjDYN_", mj.actuator_dyntype[k]),
                 gain=_law("mjtGain", "mjGAIN_", mj.actuator_gaintype[k]),
                 bias=_law("mjtBias", "mjBIAS_", mj.actuator_biastype[k]),
-                dynamics_parameters=_trimmed(mj.actuator_dynprm[k]),
-                gain_parameters=_trimmed(mj.actuator_gainprm[k]),
-                bias_parameters=_trimmed(mj.actuator_biasprm[k]),
+                dynamics_parameters=trimmed(mj.actuator_dynprm[k]),
+                gain_parameters=trimmed(mj.actuator_gainprm[k]),
+                bias_parameters=trimmed(mj.actuator_biasprm[k]),
                 control_range=_control_range(mj, controls) if physics.clamps_controls else EVERYWHERE,
                 force_range=_range(mj.actuator_forcelimited[k], mj.actuator_forcerange[k]),
                 activation_range=_range(mj.actuator_actlimited[k], mj.actuator_actrange[k]),
@@ -74,14 +75,10 @@ def _ends(place: Layout, tendons: list[str], kind: int, first: int, second: int)
     return transmission, place.sites[first], place.sites[second] if second >= 0 else None
 
 
-def _per_actuator(mj, field: str, default) -> np.ndarray:
-    return getattr(mj, field, default)
-
-
 def _controls(mj, k: int) -> range:
     """Numbers of an actuator's controls; before MuJoCo 4 each had one."""
-    first = int(_per_actuator(mj, "actuator_ctrladr", np.arange(len(mj.actuator_trntype)))[k])
-    return range(first, first + int(_per_actuator(mj, "actuator_ctrlnum", np.ones(len(mj.actuator_trntype)))[k]))
+    first = int(getattr(mj, "actuator_ctrladr", np.arange(len(mj.actuator_trntype)))[k])
+    return range(first, first + int(getattr(mj, "actuator_ctrlnum", np.ones(len(mj.actuator_trntype)))[k]))
 
 
 def _control_range(mj, controls: range) -> tuple[float, float]:
@@ -106,13 +103,6 @@ def _law(enumeration: str, prefix: str, value) -> str:
     import mujoco
 
     return getattr(mujoco, enumeration)(int(value)).name.removeprefix(prefix).lower()
-
-
-def _trimmed(values) -> tuple[float, ...]:
-    found = [float(x) for x in values]
-    while found and found[-1] == 0.0:
-        found.pop()
-    return tuple(found)
 
 
 def _range(limited, values) -> tuple[float, float]:

@@ -89,10 +89,15 @@ def _loop(place: Layout, name: str, kind: int, ends, by_site: bool, data: np.nda
 
 def _coefficients(mj, e: int) -> tuple[float, ...]:
     """Of the polynomial, without trailing zeros; without a master only the constant counts."""
-    c = [float(x) for x in mj.eq_data[e, : 5 if mj.eq_obj2id[e] >= 0 else 1]]
-    while c and c[-1] == 0.0:
-        c.pop()
-    return tuple(c)
+    return trimmed(mj.eq_data[e, : 5 if mj.eq_obj2id[e] >= 0 else 1])
+
+
+def trimmed(values) -> tuple[float, ...]:
+    """Numbers without trailing zeros."""
+    found = [float(x) for x in values]
+    while found and found[-1] == 0.0:
+        found.pop()
+    return tuple(found)
 
 
 def _may_follow(follower: str, master: str, followers: dict[str, str]) -> bool:

@@ -138,7 +138,10 @@ def report_ignored(mj, notes: Notes) -> None:
         notes.info(notes.sources.main.file, message, "ignored")
     kinds: dict[tuple[str, str], _Kind] = {}
     for document in notes.sources.documents:
-        for node, tag, attribute, reason in _ignored(document.root, _section_of_root(document.root)):
+        root = document.root
+        # None: the children of the root are sections. An included file may also hold the content of one.
+        section = None if root.tag in ("mujoco", "mujocoinclude") else root.tag
+        for node, tag, attribute, reason in _ignored(root, section):
             kind = kinds.setdefault((tag, reason), _Kind(node))
             if attribute is None:
                 kind.count += max(1, len(node.all_children())) if tag in _SECTIONS else 1
@@ -151,11 +154,6 @@ def report_ignored(mj, notes: Notes) -> None:
         else:
             count = f" ({kind.count} elements)" if kind.count > 1 else ""
             notes.info(where, f"<{tag}> ignored{count}: {reason}", "ignored")
-
-
-def _section_of_root(root: Node) -> str | None:
-    """None: the children of the root are sections. An included file may also hold the content of one."""
-    return None if root.tag in ("mujoco", "mujocoinclude") else root.tag
 
 
 def _ignored(node: Node, section: str | None) -> Iterator[tuple[Node, str, str | None, str]]:

@@ -64,10 +64,7 @@ class InertiaRepairs:
             I = self._settled(where, name, mass, I, text)
             self._own[k] = mass, I, full
             largest = float(np.abs(I).max()) or _SMALL
-            if full:
-                body.fullinertia = [largest, largest, largest, 0.0, 0.0, 0.0]
-            else:
-                body.inertia = [largest] * 3
+            _set_moments(body, full, [largest] * 3)
             return True
         if not (np.isfinite(mass) and np.isfinite(I).all()):
             if infinite := self._notes.sources.number_error("inf", "this number must be finite"):
@@ -90,10 +87,7 @@ class InertiaRepairs:
         self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
         body.explicitinertial = True
         body.mass = max(mass, _SMALL)
-        if full:
-            body.fullinertia = [_SMALL, _SMALL, _SMALL, 0.0, 0.0, 0.0]
-        else:
-            body.inertia = [max(float(x), _SMALL) for x in np.diag(I)]
+        _set_moments(body, full, [_SMALL] * 3 if full else [max(float(x), _SMALL) for x in np.diag(I)])
         return True
 
     def _settled(self, where: str, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
@@ -134,6 +128,13 @@ class InertiaRepairs:
             R = np.eye(3) if full else rotation_of_quaternion(mj.body_iquat[k])
             found[k] = mass, np.array(mj.body_ipos[k]), R @ I @ R.T
         return found
+
+
+def _set_moments(body, full: bool, moments: list[float]) -> None:
+    if full:
+        body.fullinertia = [*moments, 0.0, 0.0, 0.0]
+    else:
+        body.inertia = moments
 
 
 def _given(body) -> tuple[float, np.ndarray, bool]:

@@ -55,12 +55,9 @@ class MendedCopy:
         self._made: set[tuple[Node, str]] = set()  # tags and attributes that were written here
         self._freedoms = False  # whether the number of positions is another one now
         for node in list(sources.nodes()):
-            if node.tag == "include" and node not in sources.parts and self._is_known(node):
+            # An include that stands for nothing, though its file is there: it is broken, or included before.
+            if node.tag == "include" and node not in sources.parts and node.element.get("file") in sources.includes:
                 self.remove(node)
-
-    def _is_known(self, node: Node) -> bool:
-        """Whether an include names a file that is there, if it stands for nothing: broken, or included before."""
-        return node.element.get("file") in self._sources.includes
 
     def text(self) -> str:
         """The copy as one text; ``sources.printed`` then tells the element of each line."""

@@ -245,11 +245,9 @@ class _Equipment:
                 data |= {f"{what}limited": "true", f"{what}range": numbers_text(limits)}
         if any(a.length_range):
             data["lengthrange"] = numbers_text(a.length_range)
-        for kind, law, parameters in (
-            ("dyn", a.dynamics, a.dynamics_parameters), ("gain", a.gain, a.gain_parameters),
-            ("bias", a.bias, a.bias_parameters),
-        ):  # fmt: skip
-            data |= {f"{kind}type": law, f"{kind}prm": numbers_text(parameters or (0.0,))}
+        for short, kind in (("dyn", "dynamics"), ("gain", "gain"), ("bias", "bias")):
+            parameters = getattr(a, f"{kind}_parameters") or (0.0,)
+            data |= {f"{short}type": getattr(a, kind), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
 
 

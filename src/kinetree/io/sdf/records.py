@@ -5,7 +5,6 @@ Nothing here knows of trees or of poses in other frames: names are those of the 
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass, field
 
@@ -28,7 +27,7 @@ from kinetree.io.sdf.values import (
     text,
     truth,
 )
-from kinetree.io.xml.reader import LONGEST_NAME, Node, shown
+from kinetree.io.xml.reader import Node, likely_word, shown
 
 Version = tuple[int, int]
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
@@ -287,13 +286,9 @@ def read_joint(node: Node, version: Version, notes: Notes) -> JointRecord:
 def _type(node: Node, joint: str) -> str:
     kind = node.text("type", required=True).strip()
     if kind not in JOINT_TYPES:
-        likely = difflib.get_close_matches(kind[:LONGEST_NAME].lower(), JOINT_TYPES, n=1)
-        raise node.fail(
-            f"joint '{joint}' has type {shown(kind)}. Known types: {', '.join(JOINT_TYPES)}",
-            code="unknown-joint-type",
-            repair=f"did you mean '{likely[0]}'?" if likely else "",
-            joint=joint,
-        )
+        message = f"joint '{joint}' has type {shown(kind)}. Known types: {', '.join(JOINT_TYPES)}"
+        repair = likely_word(kind, JOINT_TYPES)
+        raise node.fail(message, code="unknown-joint-type", repair=repair, joint=joint)
     return kind
 
 

@@ -76,7 +76,7 @@ class Reader:
         self._fill(scope, version, ())
         self._wind(scope)
         if self.model is not None and self.model not in scope.models:
-            names = self._names_of_models(scope.node)
+            names = [child.element.get("name", "") for child in scope.node.all_children() if child.tag == "model"]
             raise unknown_name("model", self.model, names, f"file {self.document.file}")
         if not scope.models and not scope.links and not scope.lost:
             scope.node.reject(
@@ -89,9 +89,6 @@ class Reader:
                 repair=f"choose one: model={next(iter(scope.models))!r}",
             )  # fmt: skip
         return scope
-
-    def _names_of_models(self, node: Node) -> list[str]:
-        return [child.element.get("name", "") for child in node.all_children() if child.tag == "model"]
 
     def _open(self, document: Document) -> Version:
         """Check the root element and its version."""
@@ -172,7 +169,7 @@ class Reader:
         for child in node.all_children():
             if child.tag not in ("model", "include"):
                 continue
-            if scope.is_world and self.model is not None and self._other(child):
+            if scope.is_world and self.model is not None and _name_of(child) != self.model:
                 notes.skip(child, f"{child.path} left out: model={self.model!r} was asked for")
             elif child.tag == "model":
                 model = attempt(self._model, child, version, including, whole=child)
@@ -187,10 +184,6 @@ class Reader:
             return
         name = node.element.get("name")
         scope.lost.add(name if name and name.isprintable() else None)
-
-    def _other(self, node: Node) -> bool:
-        """Whether an element of the world is certainly another model than the one asked for."""
-        return _name_of(node) != self.model
 
     def _add(self, scope: ModelRecord, records: dict, record, version: Version) -> None:
         name = record.name

@@ -5,7 +5,6 @@ Nothing here knows of models or trees. Frames are the file's own: the inertial o
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from kinetree.errors import InertiaError, UnsupportedError, closest
 from kinetree.io.foreign import expanded, foreign_root, refusal
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.urdf.version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
-from kinetree.io.xml.reader import LONGEST_NAME, Document, Node, shown
+from kinetree.io.xml.reader import Document, Node, likely_word, shown
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
@@ -348,14 +347,9 @@ def _joint(node: Node, version: Version) -> JointRecord:
 def _type(node: Node, joint: str) -> str:
     type_ = node.text("type", required=True)
     if type_ not in JOINT_TYPES:
-        likely = difflib.get_close_matches(type_[:LONGEST_NAME].strip().lower(), JOINT_TYPES, n=1)
-        raise node.fail(
-            f"joint '{joint}' has type {shown(type_)}. Known types: {', '.join(JOINT_TYPES)}.",
-            code="unknown-joint-type",
-            repair=f"did you mean '{likely[0]}'?" if likely else "",
-            joint=joint,
-            type=type_,
-        )
+        message = f"joint '{joint}' has type {shown(type_)}. Known types: {', '.join(JOINT_TYPES)}."
+        repair = likely_word(type_, JOINT_TYPES)
+        raise node.fail(message, code="unknown-joint-type", repair=repair, joint=joint, type=type_)
     return type_
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from pathlib import Path
 
@@ -454,6 +454,12 @@ def values_of(error: KinetreeError) -> dict[str, object]:
 def shown(value: str, longest: int = 60) -> str:
     """A value in quotes, cut where it is long."""
     return repr(value) if len(value) <= longest else f"{value[:longest]!r}... ({len(value)} characters)"
+
+
+def likely_word(word: str, known: Iterable[str]) -> str:
+    """The question whether a known word was meant, for the end of a message; empty if none is like it."""
+    likely = difflib.get_close_matches(word[:LONGEST_NAME].strip().lower(), list(known), n=1)
+    return f"did you mean '{likely[0]}'?" if likely else ""
 
 
 def _short(name: str) -> str:
