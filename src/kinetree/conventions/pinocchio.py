@@ -13,7 +13,7 @@ from kinetree.joints import Composite, Free, Planar, Spherical, Universal
 _POSE = (0, 1, 2, 4, 5, 6, 3)  # (p, x, y, z, w) out of (p, w, x, y, z)
 
 
-def _coordinate_map(joint, nq: int, nv: int, kind: str) -> CoordinateMap | None:
+def _coordinate_map(joint, nq: int, nv: int) -> CoordinateMap | None:
     """The coordinate map for a joint here and one of these sizes there; None if there is none."""
     if isinstance(joint, Free) and (nq, nv) == (7, 6):
         return CoordinateMap(_POSE, SWAP)
@@ -67,17 +67,12 @@ class Pinocchio(Engine):
         names = {str(name): j for j, name in enumerate(other.names) if j}
         free = [j for j in names.values() if (other.nqs[j], other.nvs[j]) == (7, 6)]
         pairs, bodies = [], [0] + [-1] * (model.nb - 1)
-
-        def place(i: int, j: int):
-            nq, nv = int(other.nqs[j]), int(other.nvs[j])
-            kind = f"nq={nq}, nv={nv}"
-            mapping = _coordinate_map(model.joints[i], nq, nv, kind)
-            mapping = mapping or refuse_kind(self, model, i, other.names[j], kind)
-            bodies[i] = j
-            return mapping, int(other.idx_qs[j]), int(other.idx_vs[j])
-
         for i, j in paired(self, model, names, free, joints):
-            pairs.append((i, *place(i, j)))
+            nq, nv = int(other.nqs[j]), int(other.nvs[j])
+            mapping = _coordinate_map(model.joints[i], nq, nv)
+            mapping = mapping or refuse_kind(self, model, i, other.names[j], f"nq={nq}, nv={nv}")
+            pairs.append((i, mapping, int(other.idx_qs[j]), int(other.idx_vs[j])))
+            bodies[i] = j
         super().__init__(model, self._slots(model, pairs), bodies, int(other.nv))
 
     @staticmethod

@@ -42,28 +42,24 @@ def add_equalities(builder: ModelBuilder, place: Layout, physics: Physics, tendo
             if kind == _WELD and mj.eq_data[e, 10] not in (0.0, 1.0):
                 scale = f"torquescale {mj.eq_data[e, 10]:g}"
                 notes.info(where, f"weld '{name}': {scale} ignored, for the weld is exact here")
-        elif kind == _JOINT:
-            follower, master = (place.joints[j] if j >= 0 else None for j in ends)
+        elif kind in (_JOINT, _TENDON):
+            of, known = ("joint", place.joints) if kind == _JOINT else ("tendon", tendons)
+            shown = mj.qpos0[mj.jnt_qposadr] if kind == _JOINT else mj.tendon_length0  # where the file shows them
+            follower, master = (known[k] if k >= 0 else None for k in ends)
             if follower is None or (ends[1] >= 0 and master is None):
                 notes.warning(where, f"equality '{name}' refers to a joint that is fixed now: left out")
                 continue
-            q0 = [float(mj.qpos0[mj.jnt_qposadr[j]]) if j >= 0 else 0.0 for j in ends]
+            y0, x0 = (float(shown[k]) if k >= 0 else 0.0 for k in ends)
             c = _coefficients(mj, e)
-            if active and master and len(c) == 2 and _may_follow(follower, master, followers):
+            if kind == _JOINT and active and master and len(c) == 2 and _may_follow(follower, master, followers):
                 followers[follower] = master
-                builder.add_coupling(follower, master, ratio=c[1], offset=q0[0] + c[0] - c[1] * q0[1])
+                builder.add_coupling(follower, master, ratio=c[1], offset=y0 + c[0] - c[1] * x0)
                 notes.info(
                     where,
                     f"equality '{name}': joint '{follower}' follows '{master}' exactly; MuJoCo holds it softly",
                 )
                 continue
-            equality = Equality(name, "joint", follower, master, c, *q0, **common)
-            builder.equipment += Equipment(equalities=(equality,))
-        elif kind == _TENDON:
-            follower, master = (tendons[t] if t >= 0 else None for t in ends)
-            L0 = [float(mj.tendon_length0[t]) if t >= 0 else 0.0 for t in ends]
-            c = _coefficients(mj, e)
-            equality = Equality(name, "tendon", follower, master, c, *L0, **common)
+            equality = Equality(name, of, follower, master, c, y0, x0, **common)
             builder.equipment += Equipment(equalities=(equality,))
         elif active:
             what = mujoco.mjtEq(kind).name.removeprefix("mjEQ_").lower()

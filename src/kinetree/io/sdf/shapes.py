@@ -108,14 +108,9 @@ def geometry_of(shape: ShapeRecord, R: np.ndarray, p: np.ndarray, finder: MeshFi
     if shape.kind == "plane":
         return Geometry("plane", (), R @ _turned_to(np.array(shape.normal), shape.node), p, **common)
     if shape.kind == "mesh":
-        found = finder.find(shape.uri)
-        if found.path is None:
-            notes.info(shape.node, f"mesh '{shape.uri}' not found: {found.reason}", "mesh-missing")
-        elif found.note:
-            notes.info(shape.node, f"mesh '{shape.uri}': {found.note}", "mesh-found")
+        mesh = notes.mesh(shape.node, finder.find(shape.uri), f"'{shape.uri}'")
         if shape.submesh is not None:
             notes.skip(shape.submesh, f"{shape.submesh.path} ignored: the whole mesh is taken")
-        mesh = shape.uri if found.path is None else str(found.path)
         return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.scale, **common)
     if min(shape.size) <= 0.0:
         notes.info(shape.node, f"{shape.node.path} ignored: a {shape.kind} of size {shape.size}", "empty-shape")

@@ -77,11 +77,5 @@ def _geometry(shape: ShapeRecord, finder: MeshFinder, notes: Notes) -> Geometry:
     common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
     if shape.shape != "mesh":
         return Geometry(shape.shape, shape.size, R, p, **common)
-    found = finder.find(shape.filename)
-    name = shown(shape.filename, 200)
-    if found.path is None:
-        notes.info(shape.node, f"mesh {name} not found: {found.reason}", "mesh-missing")
-    elif found.note:
-        notes.info(shape.node, f"mesh {name}: {found.note}", "mesh-found")
-    mesh = shape.filename if found.path is None else str(found.path)
+    mesh = notes.mesh(shape.node, finder.find(shape.filename), shown(shape.filename, 200))
     return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.size, **common)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kinetree.errors import UnsupportedError
+from kinetree.io.mesh_paths import MeshPath
 from kinetree.io.xml.reader import Document, Node
 from kinetree.model.parts import Report, ReportEntry
 
@@ -78,6 +79,14 @@ class XMLNotes:
             self.dropped(node, message, code)
         else:
             node.reject(message, error=UnsupportedError, code=code, repair=repair)
+
+    def mesh(self, node: Node, found: MeshPath, name: str) -> str:
+        """The path of a mesh, or its name in the file if there is none; reports what the name alone does not say."""
+        if found.path is None:
+            self.info(node, f"mesh {name} not found: {found.reason}", "mesh-missing")
+        elif found.note:
+            self.info(node, f"mesh {name}: {found.note}", "mesh-found")
+        return found.name if found.path is None else str(found.path)
 
     def report(self) -> Report:
         """Return the entries file by file, in the order of their lines."""
