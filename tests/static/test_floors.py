@@ -16,6 +16,7 @@ FLOORS = (
     "files",
     "once",
     "content",
+    "kinds",
     "data",
     "spatial",
     "liegroup",

@@ -12,6 +12,7 @@ from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.prescribed_motion import PrescribedMotion
 from kinetree.errors import ConstraintError, DuplicateNameError, ModelError
+from kinetree.kinds import enter
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 
@@ -31,16 +32,7 @@ def register(cls: type[Constraint]) -> type[Constraint]:
     DuplicateNameError
         If another class has this kind.
     """
-    if not (isinstance(cls, type) and issubclass(cls, Constraint)):
-        raise ModelError(f"register: {cls!r} is not a subclass of kinetree.constraints.Constraint.", cls=cls)
-    present = CONSTRAINTS.setdefault(cls.kind, cls)
-    if present is not cls:
-        raise DuplicateNameError(
-            f"register: constraint kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
-            f"set a different `kind` in {cls.__name__}. Known: {', '.join(CONSTRAINTS)}.",
-            kind=cls.kind,
-        )
-    return cls
+    return enter(CONSTRAINTS, Constraint, cls, "constraint", ModelError)
 
 
 for _cls in (Coupling, Lock, PrescribedMotion, HardLimits, StickingFriction, LoopJoint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from kinetree.errors import DuplicateNameError, ModelError
+from kinetree.errors import ModelError
 from kinetree.forces.contract import ForceElement, JointForce
 from kinetree.forces.cubic_torsion_bar import CubicTorsionBar
 from kinetree.forces.damping import Damping
@@ -13,6 +13,7 @@ from kinetree.forces.motor import Motor
 from kinetree.forces.point_spring import PointSpring
 from kinetree.forces.soft_stop import SoftStop
 from kinetree.forces.spring import Spring
+from kinetree.kinds import enter
 
 FORCES: dict[str, type[ForceElement]] = {}
 
@@ -33,16 +34,7 @@ def register(cls: type[ForceElement]) -> type[ForceElement]:
     DuplicateNameError
         If another class has this kind.
     """
-    if not (isinstance(cls, type) and issubclass(cls, ForceElement)):
-        raise ModelError(f"register: {cls!r} is not a subclass of kinetree.forces.ForceElement.", cls=cls)
-    present = FORCES.setdefault(cls.kind, cls)
-    if present is not cls:
-        raise DuplicateNameError(
-            f"register: force kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
-            f"set a different `kind` in {cls.__name__}. Known: {', '.join(FORCES)}.",
-            kind=cls.kind,
-        )
-    return cls
+    return enter(FORCES, ForceElement, cls, "force", ModelError)
 
 
 def check_force(what: str, force: object) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kinetree.arguments import a_random_generator, a_truth_value, checked
-from kinetree.errors import DuplicateNameError, JointError
+from kinetree.errors import JointError
 from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint
 from kinetree.joints.cylindrical import Cylindrical
@@ -29,6 +29,7 @@ from kinetree.joints.spline_curve import SplineCurve
 from kinetree.joints.spline_surface import SplineSurface
 from kinetree.joints.split import FreeSplit, PlanarSplit
 from kinetree.joints.translational import Translational
+from kinetree.kinds import enter
 
 JOINTS: dict[str, type[Joint]] = {}
 
@@ -50,16 +51,7 @@ def register(cls: type[Joint]) -> type[Joint]:
     DuplicateNameError
         If another class has this kind.
     """
-    if not (isinstance(cls, type) and issubclass(cls, Joint)):
-        raise JointError(f"register: {cls!r} is not a subclass of kinetree.joints.Joint.", cls=cls)
-    present = JOINTS.setdefault(cls.kind, cls)
-    if present is not cls:
-        raise DuplicateNameError(
-            f"register: joint kind {cls.kind!r} of class {cls.__name__} is already that of {present.__name__}; "
-            f"set a different `kind` in {cls.__name__}. Known: {', '.join(JOINTS)}.",
-            kind=cls.kind,
-        )
-    return cls
+    return enter(JOINTS, Joint, cls, "joint", JointError)
 
 
 for _cls in (
