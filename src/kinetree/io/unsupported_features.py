@@ -74,10 +74,9 @@ class UnsupportedFeatures:
                 lost={kind: tuple(names) for kind, names in self._lost.items()},
             )
         report = Report()
-        for kind, names in self._lost.items():
-            report = report.with_entry("dropped", "", f"{self.form} does not support {_listed(kind, names)}: left out")
-        for kind, names in self._omitted.items():
-            report = report.with_entry("info", "", f"{self.form} does not support {_listed(kind, names)}: left out")
+        for level, found in (("dropped", self._lost), ("info", self._omitted)):
+            for kind, names in found.items():
+                report = report.with_entry(level, "", f"{self.form} does not support {_listed(kind, names)}: left out")
         for entry in self._notes:
             report = report.with_entry(*entry)
         return report

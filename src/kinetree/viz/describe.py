@@ -33,17 +33,12 @@ def as_data(model) -> dict:
         "nb": model.nb,
         "nq": model.nq,
         "nv": model.nv,
-        "mass": _total_mass(model),
+        "mass": model.total_mass,
         "welded_mass": float(model.I[0].m),
         "gravity": [float(x) for x in model.gravity],
         "bodies": [_body(model, i) for i in model.outward()],
         "couplings": [
-            {
-                "joint": c.joint,
-                "master": c.master,
-                "ratio": float(c.ratio),
-                "offset": float(c.offset),
-            }
+            _fields(c, "joint", "master") | {"ratio": float(c.ratio), "offset": float(c.offset)}
             for c in model.couplings
         ],
         "rotors": [
@@ -57,28 +52,15 @@ def as_data(model) -> dict:
             for rotor in model.rotors
         ],
         "loops": [
-            {
-                "name": loop.name,
-                "kind": loop.joint.kind,
-                "predecessor": loop.predecessor,
-                "successor": loop.successor,
-                "active": loop.active,
-            }
+            {"name": loop.name, "kind": loop.joint.kind, **_fields(loop, "predecessor", "successor", "active")}
             for loop in model.loops
         ],
         "constraints": [str(c) for c in model.without_loops if c.kind != "coupling"],
         "equalities": [str(equality) for equality in model.equalities],
         "tendons": [{"name": tendon.name, "forces": list(tendon.forces)} for tendon in model.tendons],
         "actuators": [
-            {
-                "name": a.name,
-                "transmission": a.transmission,
-                "target": a.target,
-                "muscle": a.is_muscle,
-                "motor": a.is_motor,
-                "active": a.active,
-                "forces": list(a.forces),
-            }
+            _fields(a, "name", "transmission", "target")
+            | {"muscle": a.is_muscle, "motor": a.is_motor, "active": a.active, "forces": list(a.forces)}
             for a in model.actuators
         ],
         "keyframes": list(model.keyframes),
@@ -95,7 +77,7 @@ def as_tree(model):
 
     heading = Text.assemble(
         (model.name, "bold"),
-        f"   {model.nb - 1} moving bodies, nq = {model.nq}, nv = {model.nv}, moving mass {_total_mass(model):.6g} kg",
+        f"   {model.nb - 1} moving bodies, nq = {model.nq}, nv = {model.nv}, moving mass {model.total_mass:.6g} kg",
         ", gravity (",
         ", ".join(f"{float(x):g}" for x in model.gravity),
         ") m/s^2",
@@ -233,12 +215,12 @@ def _body(model, i: int) -> dict:
     }
 
 
-def _total_mass(model) -> float:
-    return model.total_mass
-
-
 def _report(model) -> list:
     return list(getattr(model, "report", None) or [])
+
+
+def _fields(part, *names: str) -> dict[str, object]:
+    return {name: getattr(part, name) for name in names}
 
 
 def _finite(x) -> float | None:

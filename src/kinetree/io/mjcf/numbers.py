@@ -50,13 +50,9 @@ def _check(node: Node, attribute: str, value: str) -> None:
         try:
             parse_number(word, limits)
         except BadNumber as bad:
-            raise node.fail(
-                f"{node.path}: attribute '{attribute}' is {shown(value)}: {shown(word)} {bad.fault}",
-                code="bad-number",
-                repair=bad.repair,
-                attribute=attribute,
-                value=value,
-            ) from None
+            message = f"{node.path}: attribute '{attribute}' is {shown(value)}: {shown(word)} {bad.fault}"
+            values = {"code": "bad-number", "repair": bad.repair, "attribute": attribute, "value": value}
+            raise node.fail(message, **values) from None
 
 
 def _is_unused(node: Node) -> bool:
