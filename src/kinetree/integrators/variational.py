@@ -23,6 +23,7 @@ from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.matrices import transposed
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.spec import Spec, algorithm
 from kinetree.errors import UnsupportedError
@@ -167,7 +168,7 @@ class Middle:
 
     def from_start(self, p):
         """``pi_0 = T(-x)^T p_0``."""
-        return self._each(self._backward, p, lambda inverse, p_i: Elimination(_transposed(inverse)).solve(p_i))
+        return self._each(self._backward, p, lambda inverse, p_i: Elimination(transposed(inverse)).solve(p_i))
 
     def backward(self, p):
         """``T(-x)^-T p``."""
@@ -184,12 +185,8 @@ class Middle:
         return result
 
 
-def _transposed(A):
-    return [list(column) for column in zip(*A, strict=True)]
-
-
 def _transposed_product(A, x):
-    return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in _transposed(A)]
+    return [sum((a * b for a, b in zip(row, x, strict=True) if not is_zero(a)), start=0.0) for row in transposed(A)]
 
 
 def variational_matrix(model, q, u, M, h, slopes, stuck=None) -> Reduced:

@@ -19,7 +19,7 @@ from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
 from kinetree.simulation.components import Channel, Components, component_name
 from kinetree.simulation.interpolation import arriving_velocities
-from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.quadrature import accumulated, total
 from kinetree.simulation.rounding import rounding
 
 NEGLIGIBLE = 1e-12  # of the energy that moved: rounding, which the table leaves out
@@ -95,7 +95,7 @@ class EnergyBalance:
     def scale(self) -> float:
         """The energy that moved in this run [J]: what a remainder is compared with."""
         moved = [np.ptp(energy) for energy in self.energies.values()]
-        moved += [np.max(np.abs(_total(work)), initial=0.0) for work in self.works.values()]
+        moved += [np.max(np.abs(total(work)), initial=0.0) for work in self.works.values()]
         kinetic = max(np.max(self.energies[name], initial=0.0) for name in ("kinetic", "armature"))
         return float(max([*moved, kinetic]))
 
@@ -208,7 +208,7 @@ def make_energy_balance(run) -> EnergyBalance:
     for impulse in metadata.impulses:
         impulses[time >= impulse.time] += impulse.energy
     energy = sum(energies.values())
-    remainder = energy - energy[0] - impulses - sum((_total(work) for work in works.values()), np.zeros(len(time)))
+    remainder = energy - energy[0] - impulses - sum((total(work) for work in works.values()), np.zeros(len(time)))
     momentum = system.function("momentum")(run.q, run.v, *now)
     return EnergyBalance(
         time=time,
@@ -386,7 +386,3 @@ def _coupling_error(model, q) -> np.ndarray:
         joint, master = (q[:, model.q_index(name).start] for name in c.joints)
         worst = np.maximum(worst, np.abs(joint - c.ratio * master - c.offset))
     return worst
-
-
-def _total(work: np.ndarray) -> np.ndarray:
-    return work if work.ndim == 1 else work.sum(axis=1)

@@ -50,3 +50,8 @@ def accumulated(time: np.ndarray, power: np.ndarray) -> np.ndarray:
         correction = np.where(good, correction, 0.0)
     np.cumsum(trapezoid + correction, axis=0, out=total[1:])
     return total
+
+
+def total(work: np.ndarray) -> np.ndarray:
+    """A power or work at all times, summed over the joints where it is given for each: (T,) or (T, n) to (T,)."""
+    return work if work.ndim == 1 else work.sum(axis=1)

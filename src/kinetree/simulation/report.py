@@ -10,7 +10,7 @@ from kinetree.algorithms.passive import joint_forces
 from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.half_steps import half_steps
-from kinetree.simulation.quadrature import accumulated
+from kinetree.simulation.quadrature import accumulated, total
 from kinetree.simulation.resting import resting
 from kinetree.simulation.rounding import EPS, rounding
 
@@ -129,16 +129,11 @@ def _energy(run, balance, noise):
     doubt, source = _doubt(run, balance)
     if not (off - doubt).max() > least:
         apart = np.diff(run.time).max(initial=0.0)
-        return [
-            Finding(
-                "energy",
-                f"Whether energy is accounted for is undecided: the samples are {apart:.3g} s apart, too far to sum "
-                f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often.",
-                None,
-                float(run.time[int(np.argmax(off > least))]),
-                serious=False,
-            )
-        ]
+        text = (
+            f"Whether energy is accounted for is undecided: the samples are {apart:.3g} s apart, too far to sum "
+            f"the power of {source!r} over them, which leaves {off.max():.2g} J unexplained. Record more often."
+        )
+        return [Finding("energy", text, None, float(run.time[int(np.argmax(off > least))]), serious=False)]
     n = int(np.argmax(off > least))
     k = _least_explained(run, max(n - 1, 0))
     worst = int(np.argmax(off))
@@ -147,23 +142,19 @@ def _energy(run, balance, noise):
     every = run.metadata.every
     sparse = f" The samples are {every} steps apart, so the sums are coarse." if every > 1 else ""
     fix = "smaller tolerances" if run.steps is None else "a smaller dt, or an integrator of higher order"
-    return [
-        Finding(
-            "energy",
-            f"Energy is not accounted for: {off[worst]:.3g} J {gained} without a source by t = {run.time[worst]:.6g} "
-            f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
-            f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}",
-            joint,
-            float(run.time[n]),
-        )
-    ]
+    text = (
+        f"Energy is not accounted for: {off[worst]:.3g} J {gained} without a source by t = {run.time[worst]:.6g} "
+        f"s, {off[worst] / scale:.2g} of the energy that moved; it passes {UNEXPLAINED:.0%} at "
+        f"t = {run.time[n]:.6g} s, where the step errs most at joint {joint!r}. Try {fix}.{sparse}"
+    )
+    return [Finding("energy", text, joint, float(run.time[n]))]
 
 
 def _lost_at_stops(balance) -> np.ndarray:
     """What steps lost beyond their sources while stops took energy, as far as these did; since the start, (T,) [J]."""
     if "stops" not in balance.energies or "stops" not in balance.works:
         return np.zeros(len(balance.time))
-    taken = np.minimum(np.diff(_total(balance.works["stops"])), 0.0)
+    taken = np.minimum(np.diff(total(balance.works["stops"])), 0.0)
     lost = np.clip(np.diff(balance.remainder), taken, 0.0)
     return np.concatenate(([0.0], np.cumsum(lost)))
 
@@ -177,23 +168,19 @@ def _doubt(run, balance) -> tuple[np.ndarray, str]:
     """
     time, found = balance.time, {}
     for name, power in balance.powers.items():
-        work = _total(accumulated(time, power))
-        if len(time) < 3 or not np.array_equal(work, _total(balance.works[name])):
+        work = total(accumulated(time, power))
+        if len(time) < 3 or not np.array_equal(work, total(balance.works[name])):
             continue  # known better than from sums
-        coarse = _total(accumulated(time[::2], power[::2]))
+        coarse = total(accumulated(time[::2], power[::2]))
         found[name] = np.interp(time, time[::2], np.maximum.accumulate(np.abs(coarse - work[::2])))
     if not found:
         return np.zeros(len(time)), ""
-    source = max(found, key=lambda name: np.abs(_total(balance.powers[name])).max())
+    source = max(found, key=lambda name: np.abs(total(balance.powers[name])).max())
     doubt = DOUBTED * sum(found.values())
     if run.steps is None or run.metadata.every > 1:
         speed, defect, inertia = _unexplained_velocities(run, slice(None))
         doubt[1:] += np.cumsum((inertia * defect * speed).sum(axis=1))
     return doubt, source
-
-
-def _total(work: np.ndarray) -> np.ndarray:
-    return work if work.ndim == 1 else work.sum(axis=1)
 
 
 def _least_explained(run, n: int) -> int:
@@ -225,17 +212,12 @@ def _step(run, balance, noise):
         return []
     joint = run.coordinates.velocity_labels[compared.entry]
     better = run.dt * min((COARSE / compared.share) ** (1.0 / max(compared.order, 1)), 0.5)
-    return [
-        Finding(
-            "step",
-            f"dt = {run.dt:g} s is large for this motion: half steps change the velocities by {compared.share:.2g} of "
-            f"the largest ones within {compared.stretch:.3g} s, most at joint {joint!r}, half of that by "
-            f"t = {compared.time:.6g} s. About {better:.1g} s would bring it to {COARSE:.0%}.",
-            joint,
-            compared.time,
-            serious=compared.share > 10.0 * COARSE,
-        )
-    ]
+    text = (
+        f"dt = {run.dt:g} s is large for this motion: half steps change the velocities by {compared.share:.2g} of "
+        f"the largest ones within {compared.stretch:.3g} s, most at joint {joint!r}, half of that by "
+        f"t = {compared.time:.6g} s. About {better:.1g} s would bring it to {COARSE:.0%}."
+    )
+    return [Finding("step", text, joint, compared.time, serious=compared.share > 10.0 * COARSE)]
 
 
 def _stops(run, balance, noise):
@@ -257,15 +239,11 @@ def _stops(run, balance, noise):
             if close:
                 first = float(run.time[entries[close[0]]])
                 joint = run.coordinates.velocity_labels[k]
-                found.append(
-                    Finding(
-                        "stop",
-                        f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
-                        "times. A smaller dt, more limit_damping, or integrator='semi_implicit' removes it.",
-                        joint,
-                        first,
-                    )
+                text = (
+                    f"Joint {joint!r} jitters at its stop from t = {first:.6g} s on: it meets it {len(entries)} "
+                    "times. A smaller dt, more limit_damping, or integrator='semi_implicit' removes it."
                 )
+                found.append(Finding("stop", text, joint, first))
     return found
 
 
@@ -280,31 +258,21 @@ def _saturation(run, balance, noise):
         size = np.abs(run.tau[:, k])
         top = size.max(initial=0.0)
         if top > limits[k] * (1.0 + 1e-9) + noise.force:
-            n = int(np.argmax(size > limits[k] * (1.0 + 1e-9) + noise.force))
-            found.append(
-                Finding(
-                    "saturation",
-                    f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
-                    f"t = {run.time[n]:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller.",
-                    joint,
-                    float(run.time[n]),
-                    serious=False,
-                )
+            time = float(run.time[np.argmax(size > limits[k] * (1.0 + 1e-9) + noise.force)])
+            message = (
+                f"The force at joint {joint!r} goes beyond the model's effort_limit of {limits[k]:g} from "
+                f"t = {time:.6g} s on, up to {top:.4g}: no drive gives that. Clip it in the controller."
             )
+            found.append(Finding("saturation", message, joint, time, serious=False))
             continue
         at_top = (size >= top * (1.0 - 1e-12)) & moves
         if run.metadata.controlled and top > noise.force and SATURATED < at_top.mean() and np.ptp(size) > 1e-6 * top:
-            n = int(np.argmax(at_top))
-            found.append(
-                Finding(
-                    "saturation",
-                    f"The controller saturates at joint {joint!r}: {top:.4g} in {at_top.mean():.0%} of the samples, "
-                    f"first at t = {run.time[n]:.6g} s.",
-                    joint,
-                    float(run.time[n]),
-                    serious=False,
-                )
+            time = float(run.time[np.argmax(at_top)])
+            message = (
+                f"The controller saturates at joint {joint!r}: {top:.4g} in {at_top.mean():.0%} of the samples, "
+                f"first at t = {time:.6g} s."
             )
+            found.append(Finding("saturation", message, joint, time, serious=False))
     return found
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.arguments import checked, of_kind, some_names
 from kinetree.errors import KinetreeError, unknown_name
+from kinetree.simulation.quadrature import total
 from kinetree.viz.plots import CURVES_PER_PANEL, heading, position_limits, selected_joints
 from kinetree.viz.style import (
     COLORS,
@@ -151,7 +152,7 @@ def plot_power(run, joints=None, path=None, show: bool = False):
         raise KinetreeError("plot_power: no joints; give at least one.")
     parts = np.array_split(columns, -(-len(columns) // CURVES_PER_PANEL))
     balance = run.energy_balance if _has_balance(run) else None
-    sources = {} if balance is None else {name: _sum(x) for name, x in balance.powers.items()}
+    sources = {} if balance is None else {name: total(x) for name, x in balance.powers.items()}
     rows = len(parts) + bool(sources)
     with drawing((7.2, 2.1 * rows + 0.7), heading(run), path, show) as figure:
         grid = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
@@ -184,7 +185,7 @@ def plot_energy_balance(run, path=None, show: bool = False):
     matplotlib.figure.Figure
     """
     balance = run.energy_balance
-    works = {name: _sum(x) for name, x in balance.works.items()}
+    works = {name: total(x) for name, x in balance.works.items()}
     if balance.events:
         works["impulses"] = balance.impulses
     with drawing((7.2, 6.2), heading(run), path, show) as figure:
@@ -322,10 +323,6 @@ def _curves(axes, time, curves, label: str) -> None:
 
 def _cycle(count: int) -> list[str]:
     return [COLORS[n % len(COLORS)] for n in range(count)]
-
-
-def _sum(x: np.ndarray) -> np.ndarray:
-    return x if x.ndim == 1 else x.sum(axis=1)
 
 
 def _has_balance(run) -> bool:
