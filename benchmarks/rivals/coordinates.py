@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.conventions.coordinate_maps import Law, MixedFree, WorldFree, same
+from kinetree.conventions.coordinate_maps import CoordinateMap, MixedFree, WorldFree, same
 from kinetree.conventions.engine import SWAP, Engine
 from kinetree.conventions.rotations import rotation_matrix
 
@@ -46,7 +46,7 @@ class Coordinates(Engine):
         quaternion_first: bool = False,
     ) -> None:  # fmt: skip
         free = {
-            "body": lambda: Law(range(7), SWAP),
+            "body": lambda: CoordinateMap(range(7), SWAP),
             "mixed": MixedFree,
             "world": lambda: WorldFree(quaternion_first),
         }[base]
