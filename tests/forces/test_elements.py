@@ -271,3 +271,21 @@ def test_programs_of_built_in_elements_are_kept_and_those_of_a_users_own_are_not
     """A user's code may change unseen between processes."""
     assert all(content.key(cls) is not None for cls in FORCES.values() if content.is_ours(cls.__module__))
     assert content.key(Bushing) is None and content.key(machine(kt.forces.PointSpring).laws[0]) is not None
+
+
+def test_an_energy_is_one_of_positions():
+    """A velocity in it is refused, for forces as for the energy itself."""
+
+    @dataclass(frozen=True)
+    class Moving(ForceElement):
+        name: str
+        frame: str
+
+        def energy(self, kin):
+            return kin.velocity(self.frame).x
+
+    model = machine(Bushing).replace(forces=[Moving("moving", "b1")])
+    q, v = state(model)
+    for call in (lambda: kt.dynamics.elastic_energy(model, q), lambda: kt.dynamics.passive_joint_forces(model, q, v)):
+        with pytest.raises(ModelError, match=r"'moving': energy\(kin\) uses the velocity of 'b1', expected positions"):
+            call()

@@ -21,6 +21,7 @@ FLOORS = (
     "spatial",
     "liegroup",
     "joints",
+    "state_kinematics",
     "forces",
     "constraints",
     "model",

@@ -15,8 +15,8 @@ from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
-from kinetree.constraints import Kinematics
 from kinetree.errors import UnsupportedError
+from kinetree.state_kinematics import Kinematics
 
 COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
 

@@ -12,8 +12,8 @@ from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.sparse import solve_ltdl
 from kinetree.algorithms.spec import algorithm
-from kinetree.constraints import Kinematics
 from kinetree.errors import CouplingError
+from kinetree.state_kinematics import Kinematics
 
 
 @algorithm(

@@ -18,9 +18,9 @@ from kinetree.algorithms.inverse_mass import inverse_mass_matrix
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
-from kinetree.constraints import Kinematics
 from kinetree.spatial import IdentityRotation
 from kinetree.spatial.scalar import is_zero
+from kinetree.state_kinematics import Kinematics
 
 
 def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, multipliers=False):

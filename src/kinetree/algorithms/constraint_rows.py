@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinetree.algorithms.spec import Spec
-from kinetree.constraints import Kinematics
+from kinetree.state_kinematics import Kinematics
 
 
 def constraint_error(model, q):

@@ -8,9 +8,9 @@ ratio 1; without couplings every column is such a pair alone.
 from __future__ import annotations
 
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.constraints import Kinematics
 from kinetree.model.sparsity import filled_rows
 from kinetree.spatial.scalar import is_zero
+from kinetree.state_kinematics import Kinematics
 
 
 def coupling_columns(model) -> list[list[tuple[int, float]]]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.constraints import Kinematics
 from kinetree.errors import InertiaError, LimitError, QuaternionError
 from kinetree.spatial import Inertia, Symmetric3
 from kinetree.spatial.scalar import absolute, is_zero
+from kinetree.state_kinematics import Kinematics
 
 # A quaternion whose squared norm is off by more than this is not taken for a rotation: the error would reach the
 # results.

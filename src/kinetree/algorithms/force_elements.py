@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kinetree.algorithms.element_kinematics import Kinematics, Leaf, Leaves
 from kinetree.algorithms.force_terms import transposed_product
+from kinetree.algorithms.leaves import Leaf, Leaves
 from kinetree.algorithms.matrices import plus
 from kinetree.errors import ModelError
 from kinetree.model.numbers import entries
 from kinetree.model.scalar_model import ScalarModel
 from kinetree.spatial.scalar import is_zero
+from kinetree.state_kinematics import Kinematics
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
@@ -61,6 +62,13 @@ def differentiated(element) -> Law:
     found = Law(leaves, graph.ZERO)
     if element.states("energy"):
         energy = _expr(graph, law.energy(leaves))
+        moving = next((leaf for leaf in leaves.found if leaf.name not in POSITIONS), None)
+        if moving:
+            raise ModelError(
+                f"force element {element.name!r}: energy(kin) uses the {moving.name} of {moving.target!r}, expected "
+                f"positions alone: {', '.join(POSITIONS)}. State forces on velocities in dissipation(kin).",
+                element=element.name,
+            )
         found.energy = energy.id
         rows, hessian = _add_potential(found, graph, energy, found.conservative)
         found.slopes.append((rows, hessian, [{}] * len(rows)))

@@ -8,20 +8,10 @@ joint's motion subspace.
 from __future__ import annotations
 
 from kinetree.algorithms.spec import algorithm
-from kinetree.spatial import Columns, FactoredTransform
+from kinetree.state_kinematics import body_twists, link_transform, motion_subspace, world_transforms
 
 REFERENCES = ("local", "world", "local_world_aligned")
 KINDS = ("spatial", "classical", "spatial_offset", "classical_offset")
-
-
-def link_transform(model, i, q):
-    """``i_X_lambda(i) = X_J X_T(i)``, kept as its two factors (book, section 4.2)."""
-    return FactoredTransform(model.joints[i].transform(model.q_of(i, q)), model.X_T[i])
-
-
-def motion_subspace(model, i, q):
-    """S of joint i, in the coordinates of its body."""
-    return Columns(model.joints[i].motion_subspace(model.q_of(i, q)), model.algebra.Motion)
 
 
 def links(model, q):
@@ -32,14 +22,6 @@ def links(model, q):
 def link_transforms(model, q):
     """``i_X_lambda(i)`` of every body."""
     return [None] + [link_transform(model, i, q) for i in model.outward()]
-
-
-def world_transforms(model, q, bodies=None):
-    """``i_X_0`` of every body, or of these bodies, as single transforms (book, example 4.3)."""
-    X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
-    for i in model.outward() if bodies is None else bodies:
-        X_0[i] = link_transform(model, i, q).collapse() @ X_0[model.parent[i]]
-    return X_0
 
 
 def user_frames(model):
@@ -102,15 +84,6 @@ def pose(model, q, *, frame):
     X_0 = world_transforms(model, q, model.support(frame.body))
     R, p = _pose(frame.X_FB @ X_0[frame.body])
     return rows(R), list(p)
-
-
-def body_twists(model, q, v, bodies=None):
-    """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14), of all bodies or of these."""
-    X, V = [None] * model.nb, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
-    for i in model.outward() if bodies is None else bodies:
-        X[i] = link_transform(model, i, q)
-        V[i] = X[i] @ V[model.parent[i]] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
-    return X, V
 
 
 def world_axes_twists(model, q, v, X_0, reference, bodies=None):

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field, replace
 
 from kinetree.constraints.contract import Constraint
-from kinetree.constraints.kinematics import Kinematics
 from kinetree.errors import JointError
 from kinetree.joints import Cylindrical, Fixed, Joint, Revolute, Spherical
 from kinetree.spatial import Transform, Vector3
+from kinetree.state_kinematics import Kinematics
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.constraints.kinematics import Kinematics
+from kinetree.state_kinematics import Kinematics
 
 SAMPLES, NEWTON = 6, 40
 CLOSED = 1e-10  # [m, rad]

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from kinetree.constraints.contract import Constraint
 from kinetree.constraints.coupling import Coupling, resolved
 from kinetree.constraints.joint_bounds import HardLimits, StickingFriction
-from kinetree.constraints.kinematics import Kinematics
 from kinetree.constraints.lock import Lock
 from kinetree.constraints.loop_joint import LoopJoint
 from kinetree.constraints.prescribed_motion import PrescribedMotion
 from kinetree.errors import ConstraintError, DuplicateNameError, ModelError
 from kinetree.kinds import enter
+from kinetree.state_kinematics import Kinematics
 
 CONSTRAINTS: dict[str, type[Constraint]] = {}
 

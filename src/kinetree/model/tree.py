@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from kinetree.arguments import whole
-from kinetree.constraints import Coupling, Kinematics
+from kinetree.constraints import Coupling
 from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.forces.contract import ForceElement, present
@@ -18,6 +18,7 @@ from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
 from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
+from kinetree.state_kinematics import Kinematics
 
 
 class Tree:

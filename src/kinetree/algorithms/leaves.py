@@ -1,99 +1,18 @@
-"""Kinematics for force elements: points, rotations, velocities and coordinates by name, computed when first used.
+"""Leaves of the laws of force elements: inputs of a separate trace, in which a law is differentiated.
 
-`Kinematics` gives them as scalars of a state. `Leaves` gives them as inputs of a separate trace, in which the law of
-one element is differentiated; those that the law uses are its leaves.
+`Leaves` stands in for `Kinematics` there; the inputs that the law uses are its leaves.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
-from kinetree.algorithms.kinematics import body_twists, motion_subspace, world_transforms
-from kinetree.errors import ModelError, ShapeError
+from kinetree.errors import ModelError
 from kinetree.spatial import Matrix3, Vector3
+from kinetree.state_kinematics import ORIGIN, Kinematics
 from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
-
-ORIGIN = (0.0, 0.0, 0.0)
-
-
-class Kinematics:
-    """Of one state, in world coordinates.
-
-    Parameters
-    ----------
-    model : Model or ScalarModel
-    q : sequence of scalars
-    v : sequence of scalars, optional
-        Needed for velocities alone.
-    """
-
-    def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
-        self.model, self.q, self.v = model, q, v
-
-    @functools.cached_property
-    def X_0(self):
-        """``i_X_0`` of every body."""
-        return world_transforms(self.model, self.q)
-
-    @functools.cached_property
-    def twists(self):
-        """Twists of all bodies about the world's origin."""
-        _, V = body_twists(self.model, self.q, self.v)
-        return [V[0], *(self.X_0[i].inverse_apply(V[i]) for i in self.model.outward())]
-
-    @functools.cached_property
-    def columns(self):
-        """``S_k`` of every joint about the world's origin."""
-        return [(), *(self.X_0[i].inverse_apply(motion_subspace(self.model, i, self.q)) for i in self.model.outward())]
-
-    def body(self, frame: str) -> int:
-        """The number of a frame's body."""
-        return self.model.frame(frame).body
-
-    def _pose(self, frame: str):
-        place = self.model.frame(frame)
-        X = place.X_FB @ self.X_0[place.body]
-        return X.E.T.matrix, X.r
-
-    def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
-        """Position of a point given in a frame [m]."""
-        R, p = self._pose(frame)
-        return p + R @ Vector3(*at)
-
-    def velocity(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
-        """Velocity of a point given in a frame [m/s]."""
-        V = self.twists[self.body(frame)]
-        return V.linear + V.angular.cross(self.point(frame, at))
-
-    def rotation(self, frame: str) -> Matrix3:
-        """Orientation of a frame, R_WF [1]."""
-        return self._pose(frame)[0]
-
-    def angular_velocity(self, frame: str) -> Vector3:
-        """Of a frame [rad/s]."""
-        return self.twists[self.body(frame)].angular
-
-    def coordinate(self, joint: str):
-        """Position of a joint of one coordinate [rad or m]."""
-        return self.q[self._single(joint, self.model.q_slice)]
-
-    def rate(self, joint: str):
-        """Velocity of a joint of one coordinate [rad/s or m/s]."""
-        return self.v[self._single(joint, self.model.v_slice)]
-
-    def _single(self, joint: str, slices) -> int:
-        i = self.model.joint(joint)
-        if self.model.joints[i].nq != 1 or self.model.joints[i].nv != 1:
-            raise ShapeError(
-                f"a force element uses the coordinate of joint {joint!r}, which has {self.model.joints[i].nq} "
-                f"positions and {self.model.joints[i].nv} velocities, expected one. Use point, velocity, rotation and "
-                "angular_velocity of its body.",
-                joint=joint,
-            )
-        return slices[i].start
 
 
 class Leaf:
@@ -117,10 +36,10 @@ class Leaf:
         """Velocity coordinate -> rates of the scalars under a unit of it; rates of velocities are those of v."""
         model = kin.model
         if self.name in ("coordinate", "rate"):
-            return {model.v_slice[model.joint(self.target)].start: [1.0]}
+            return {kin.dof(self.target): [1.0]}
         body, found = kin.body(self.target), {}
         for i in model.support(body) if body else ():
-            for k, S in zip(range(*model.v_slice[i].indices(model.nv)), kin.columns[i], strict=True):
+            for k, S in zip(kin.dofs_of(i), kin.columns[i], strict=True):
                 found[k] = self._rates(kin, S)
         return found
 
@@ -136,7 +55,7 @@ class Leaf:
         """Enter forces along the scalars: wrenches of bodies about the world's origin, or a joint force."""
         model = kin.model
         if self.name in ("coordinate", "rate"):
-            k = model.v_slice[model.joint(self.target)].start
+            k = kin.dof(self.target)
             tau[k] = tau[k] + force[0]
             return
         Force, zero = model.algebra.Force, Vector3.zero()

@@ -1,0 +1,215 @@
+"""Kinematics of a tree at one state: transforms, twists, and the leaves over which forces and constraints state laws.
+
+Symbols: ``X[i]`` takes coordinates of the parent to coordinates of body i (book: ``i_X_lambda(i) = X_J X_T(i)``), ``V``
+is the twist of a body, ``S`` the joint's motion subspace.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kinetree.errors import ShapeError
+from kinetree.spatial import Columns, FactoredTransform, Matrix3, Motion, Transform, Vector3
+
+ORIGIN = (0.0, 0.0, 0.0)
+
+
+def link_transform(model, i, q):
+    """``i_X_lambda(i) = X_J X_T(i)``, kept as its two factors (book, section 4.2)."""
+    return FactoredTransform(model.joints[i].transform(model.q_of(i, q)), model.X_T[i])
+
+
+def motion_subspace(model, i, q):
+    """S of joint i, in the coordinates of its body."""
+    return Columns(model.joints[i].motion_subspace(model.q_of(i, q)), model.algebra.Motion)
+
+
+def world_transforms(model, q, bodies=None):
+    """``i_X_0`` of every body, or of these bodies, as single transforms (book, example 4.3)."""
+    X_0 = [model.algebra.Transform.identity()] + [None] * (model.nb - 1)
+    for i in model.outward() if bodies is None else bodies:
+        X_0[i] = link_transform(model, i, q).collapse() @ X_0[model.parent[i]]
+    return X_0
+
+
+def body_twists(model, q, v, bodies=None):
+    """``X[i]`` and the twists ``V[i]`` in body coordinates (book, eq. 5.14), of all bodies or of these."""
+    X, V = [None] * model.nb, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
+    for i in model.outward() if bodies is None else bodies:
+        X[i] = link_transform(model, i, q)
+        V[i] = X[i] @ V[model.parent[i]] + model.joints[i].velocity(model.q_of(i, q), model.v_of(i, v))
+    return X, V
+
+
+@dataclass(frozen=True, slots=True)
+class RelativeMotion:
+    """How a frame S moves relative to a frame P, in the coordinates of S.
+
+    Attributes
+    ----------
+    X : Transform
+        From P to S coordinates.
+    columns : dict of int to Motion
+        The relative twist for a unit of each velocity coordinate.
+    velocity : Motion
+    bias : Motion
+        The apparent rate of ``velocity`` without accelerations of the joints.
+    """
+
+    X: Transform
+    columns: dict[int, Motion]
+    velocity: Motion
+    bias: Motion
+
+
+class Kinematics:
+    """Leaves of one state, by name, computed when first used; points and rotations in world coordinates.
+
+    Parameters
+    ----------
+    model : Model or ScalarModel
+        At a time, if it depends on time.
+    q, v : sequence of scalars
+        v may be left out, as zero, where no velocity is asked for.
+    """
+
+    def __init__(self, model, q: Sequence, v: Sequence | None = None) -> None:
+        self.model, self.q, self.v = model, q, [0.0] * model.nv if v is None else v
+        self._relative: dict[tuple, RelativeMotion] = {}
+
+    @property
+    def t(self):
+        """The time [s]."""
+        return self.model._clock[0]
+
+    # Joints ----------------------------------------------------------------------------------------------------------
+
+    def dof(self, joint: str, n: int = 0) -> int:
+        """The velocity coordinate that is the n-th of a joint."""
+        return self.dofs(joint).start + n
+
+    def dofs(self, joint: str) -> range:
+        """The velocity coordinates of a joint."""
+        return self.dofs_of(self.model.joint(joint))
+
+    def dofs_of(self, body: int) -> range:
+        """The velocity coordinates of a body's joint."""
+        return range(*self.model.v_slice[body].indices(self.model.nv))
+
+    def coordinate(self, joint: str, n: int | None = None):
+        """The n-th position coordinate of a joint [rad or m]; n may be left out where the joint has only one."""
+        return self.q[self.model.q_slice[self._single(joint, n)].start + (n or 0)]
+
+    def rate(self, joint: str, n: int | None = None):
+        """The n-th velocity coordinate of a joint [rad/s or m/s]; n may be left out where the joint has only one."""
+        return self.v[self.model.v_slice[self._single(joint, n)].start + (n or 0)]
+
+    def _single(self, joint: str, n: int | None) -> int:
+        i = self.model.joint(joint)
+        nq, nv = self.model.joints[i].nq, self.model.joints[i].nv
+        if n is None and not nq == nv == 1:
+            raise ShapeError(
+                f"a law uses the coordinate of joint {joint!r}, which has {nq} positions and {nv} velocities, "
+                "expected one. Use point, velocity, rotation and angular_velocity of its body.",
+                joint=joint,
+            )
+        return i
+
+    # Frames ----------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def X_0(self):
+        """``i_X_0`` of every body."""
+        return world_transforms(self.model, self.q)
+
+    @functools.cached_property
+    def twists(self):
+        """Twists of all bodies about the world's origin."""
+        _, V = body_twists(self.model, self.q, self.v)
+        return [V[0], *(self.X_0[i].inverse_apply(V[i]) for i in self.model.outward())]
+
+    @functools.cached_property
+    def columns(self):
+        """``S_k`` of every joint about the world's origin."""
+        return [(), *(self.X_0[i].inverse_apply(motion_subspace(self.model, i, self.q)) for i in self.model.outward())]
+
+    def body(self, frame: str) -> int:
+        """The number of a frame's body."""
+        return self.model.frame(frame).body
+
+    def _pose(self, frame: str):
+        place = self.model.frame(frame)
+        X = place.X_FB @ self.X_0[place.body]
+        return X.E.T.matrix, X.r
+
+    def point(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Position of a point given in a frame [m]."""
+        R, p = self._pose(frame)
+        return p + R @ Vector3(*at)
+
+    def velocity(self, frame: str, at: Sequence = ORIGIN) -> Vector3:
+        """Velocity of a point given in a frame [m/s]."""
+        V = self.twists[self.body(frame)]
+        return V.linear + V.angular.cross(self.point(frame, at))
+
+    def rotation(self, frame: str) -> Matrix3:
+        """Orientation of a frame, R_WF [1]."""
+        return self._pose(frame)[0]
+
+    def angular_velocity(self, frame: str) -> Vector3:
+        """Of a frame [rad/s]."""
+        return self.twists[self.body(frame)].angular
+
+    # Two frames ------------------------------------------------------------------------------------------------------
+
+    def relative(self, predecessor: str, successor: str, X_P: Transform, X_S: Transform) -> RelativeMotion:
+        """How a frame on the successor moves relative to one on the predecessor.
+
+        Parameters
+        ----------
+        predecessor, successor : str
+            Frames of the model.
+        X_P, X_S : Transform
+            From these to the frames P and S whose relative motion is computed.
+
+        Notes
+        -----
+        Seen from the common ancestor of the two bodies, so that nothing large cancels far from the world's origin:
+        with the twists of both frames relative to it, ``V = V_S - X V_P`` and ``dV = dV_S - X dV_P + V x X V_P``.
+        """
+        key = predecessor, successor, id(X_P), id(X_S)
+        if key not in self._relative:
+            self._relative[key] = self._seen(predecessor, successor, X_P, X_S)
+        return self._relative[key]
+
+    def _seen(self, predecessor, successor, X_P, X_S) -> RelativeMotion:
+        P, S = (self.model.frame(name) for name in (predecessor, successor))
+        ancestor = self.model.common_ancestor(P.body, S.body)
+        X_Pc, P_columns, V_P, A_P = self._branch(ancestor, P.body, X_P @ P.X_FB)
+        X_Sc, columns, V_S, A_S = self._branch(ancestor, S.body, X_S @ S.X_FB)
+        X = X_Sc @ X_Pc.inverse()
+        columns |= {k: -(X @ column) for k, column in P_columns.items()}
+        X_V_P = X @ V_P
+        V = V_S - X_V_P
+        return RelativeMotion(X, columns, V, A_S - X @ A_P + V.cross(X_V_P))
+
+    def _branch(self, ancestor: int, body: int, X: Transform):
+        """Of a frame on a body, relative to an ancestor: the transform, twists per velocity, twist and its rate."""
+        model, path = self.model, []
+        while body != ancestor:
+            path.append(body)
+            body = model.parent[body]
+        links = {i: link_transform(model, i, self.q).collapse() for i in path}
+        V = A = model.algebra.Motion.zero()
+        for i in reversed(path):
+            joint, q_i, v_i = model.joints[i], model.q_of(i, self.q), model.v_of(i, self.v)
+            v_J = joint.velocity(q_i, v_i)
+            V = links[i] @ V + v_J
+            A = links[i] @ A + joint.bias(q_i, v_i) + V.cross(v_J)
+        X_of, columns = X, {}
+        for i in path:
+            columns |= zip(self.dofs_of(i), X_of @ motion_subspace(model, i, self.q), strict=True)
+            X_of = X_of @ links[i]
+        return X_of, columns, X @ V, X @ A
