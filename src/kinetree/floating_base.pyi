@@ -183,7 +183,7 @@ def reduced_coefficients(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayL
     Returns
     -------
     H_fl : (..., nv_joints, nv_joints) array
-        Mass matrix of the joints on a compliant base [kg m^2, kg m or kg]; symmetric, positive definite, dense.
+        Mass matrix of the joints on a free base [kg m^2, kg m or kg]; symmetric, positive definite, dense.
     C_fl : (..., nv_joints) array
         Joint forces that keep the joints from accelerating [N m or N]; independent of gravity.
     """

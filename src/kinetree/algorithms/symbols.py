@@ -70,7 +70,7 @@ ARRAYS = {
     "H": (("nv_joints", "nv_joints"), "Mass matrix of the joints while the base rests [kg m^2, kg m or kg]."),
     "p0c": (("nv_base",), "Wrench that the base would need not to accelerate, if the joints do not, base coordinates "
         "[N m, N]."),
-    "H_fl": (("nv_joints", "nv_joints"), "Mass matrix of the joints on a compliant base [kg m^2, kg m or kg]; "
+    "H_fl": (("nv_joints", "nv_joints"), "Mass matrix of the joints on a free base [kg m^2, kg m or kg]; "
         "symmetric, positive definite, dense."),
     "C_fl": (("nv_joints",), "Joint forces that keep the joints from accelerating [N m or N]; independent of gravity."),
     "J_fl": ((6, "nv_joints"), "Rows [angular; linear] [1 and m, or 1/m and 1 for sliding joints]. Changes of joint "
