@@ -180,9 +180,9 @@ class Kinematics:
         with the twists of both frames relative to it, ``V = V_S - X V_P`` and ``dV = dV_S - X dV_P + V x X V_P``.
         """
         key = predecessor, successor, id(X_P), id(X_S)
-        if key not in self._relative:
-            self._relative[key] = self._seen(predecessor, successor, X_P, X_S)
-        return self._relative[key]
+        if key not in self._relative:  # with the transforms, which live as long as their ids are keys
+            self._relative[key] = self._seen(predecessor, successor, X_P, X_S), X_P, X_S
+        return self._relative[key][0]
 
     def _seen(self, predecessor, successor, X_P, X_S) -> RelativeMotion:
         P, S = (self.model.frame(name) for name in (predecessor, successor))

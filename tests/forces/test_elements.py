@@ -58,8 +58,23 @@ class Muscle(ForceElement):
         return self.strength * (length * length + 0.2 * rate)
 
 
+@dataclass(frozen=True)
+class LineDamper(ForceElement):
+    """A user's own: a damper along the line between two points, whose dissipation depends on positions as well."""
+
+    name: str
+    start: str
+    end: str
+    damping: float
+    frame_fields = ("start", "end")
+
+    def dissipation(self, kin):
+        d, v = (f(self.end) - f(self.start) for f in (kin.point, kin.velocity))
+        return 0.5 * self.damping * d.dot(v) ** 2 / d.dot(d)
+
+
 LAWS = [cls for cls in FORCES.values() if not issubclass(cls, JointForce) and not cls.commanded]
-KINDS = [*LAWS, Bushing, Muscle]
+KINDS = [*LAWS, Bushing, Muscle, LineDamper]
 
 
 def machine(cls, seed=0):
@@ -289,3 +304,31 @@ def test_an_energy_is_one_of_positions():
     for call in (lambda: kt.dynamics.elastic_energy(model, q), lambda: kt.dynamics.passive_joint_forces(model, q, v)):
         with pytest.raises(ModelError, match=r"'moving': energy\(kin\) uses the velocity of 'b1', expected positions"):
             call()
+
+
+def test_a_length_is_one_of_positions():
+    """Its rate reaches the law as an argument of the tension, so a velocity in the length itself is refused."""
+
+    @dataclass(frozen=True)
+    class Moving(ForceElement):
+        name: str
+        frame: str
+
+        def length(self, kin):
+            return kin.point(self.frame).x + kin.velocity(self.frame).x
+
+        def stored(self, length):
+            return length * length
+
+    model = machine(Bushing).replace(forces=[Moving("moving", "b1")])
+    with pytest.raises(ModelError, match=r"length\(kin\) uses the velocity of 'b1', .* in tension\(length, rate\)"):
+        kt.dynamics.passive_joint_forces(model, *state(model))
+
+
+def test_a_dissipation_acts_along_velocities_alone():
+    """Where it depends on positions, too, the force is minus its gradient over velocities: that of a damper."""
+    model = machine(Bushing)
+    q, v = state(model, 2)
+    forces = (LineDamper("damper", "b0", "b3", 3.0), kt.forces.PointSpring("damper", "b0", "b3", 0.0, 0.0, 3.0))
+    mine, theirs = (kt.dynamics.passive_joint_forces(model.replace(forces=[force]), q, v) for force in forces)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)

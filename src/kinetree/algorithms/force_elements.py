@@ -62,21 +62,17 @@ def differentiated(element) -> Law:
     found = Law(leaves, graph.ZERO)
     if element.states("energy"):
         energy = _expr(graph, law.energy(leaves))
-        moving = next((leaf for leaf in leaves.found if leaf.name not in POSITIONS), None)
-        if moving:
-            raise ModelError(
-                f"force element {element.name!r}: energy(kin) uses the {moving.name} of {moving.target!r}, expected "
-                f"positions alone: {', '.join(POSITIONS)}. State forces on velocities in dissipation(kin).",
-                element=element.name,
-            )
+        _refuse_velocities(element, "energy", "dissipation(kin)", leaves.found)
         found.energy = energy.id
-        rows, hessian = _add_potential(found, graph, energy, found.conservative)
+        rows, hessian = _add_potential(graph, energy, leaves.found, found.conservative)
         found.slopes.append((rows, hessian, [{}] * len(rows)))
     if element.states("dissipation"):
-        rows, hessian = _add_potential(found, graph, _expr(graph, law.dissipation(leaves)), found.other)
+        potential = _expr(graph, law.dissipation(leaves))
+        moving = [leaf for leaf in leaves.found if leaf.name not in POSITIONS]
+        rows, hessian = _add_potential(graph, potential, moving, found.other)
         found.slopes.append((rows, [{}] * len(rows), hessian))
     if element.states("length"):
-        _add_length(found, graph, law)
+        _add_length(found, graph, law, element)
     if not (found.conservative or found.other):
         raise ModelError(
             f"force element {element.name!r} of class {type(element).__name__} states no law: define energy(kin), "
@@ -85,6 +81,17 @@ def differentiated(element) -> Law:
             element=element.name,
         )
     return found
+
+
+def _refuse_velocities(element, law: str, instead: str, leaves) -> None:
+    """A law of positions that uses a velocity is an error: its forces would not be those of the law."""
+    moving = next((leaf for leaf in leaves if leaf.name not in POSITIONS), None)
+    if moving:
+        raise ModelError(
+            f"force element {element.name!r}: {law}(kin) uses the {moving.name} of {moving.target!r}, expected "
+            f"positions alone: {', '.join(POSITIONS)}. State forces on velocities in {instead}.",
+            element=element.name,
+        )
 
 
 def _expr(graph: Graph, x) -> Expr:
@@ -97,9 +104,8 @@ def _gradient(graph: Graph, root: Expr, leaves) -> list[tuple[Leaf, list[int]]]:
     return [(leaf, [next(entries) for _ in leaf.symbols]) for leaf in leaves]
 
 
-def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list) -> tuple[list, list]:
-    """Forces ``-dP/dx`` along the leaves x of a potential; the rows of the unit matrix, and the Hessian over them."""
-    leaves = list(found.leaves.found)
+def _add_potential(graph: Graph, potential: Expr, leaves, forces: list) -> tuple[list, list]:
+    """Forces ``-dP/dx`` along leaves x of a potential; the rows of the unit matrix, and the Hessian over them."""
     gradient = _gradient(graph, potential, leaves)
     forces += [(leaf, [graph.neg(k) for k in ids]) for leaf, ids in gradient]
     n = [x.id for leaf in leaves for x in leaf.symbols]
@@ -112,9 +118,11 @@ def _add_potential(found: Law, graph: Graph, potential: Expr, forces: list) -> t
     return units, hessian
 
 
-def _add_length(found: Law, graph: Graph, law) -> None:
+def _add_length(found: Law, graph: Graph, law, element) -> None:
     """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along a length L, which shorten it where the bracket is positive."""
+    before = len(found.leaves.found)
     length = _expr(graph, law.length(found.leaves))
+    _refuse_velocities(element, "length", "tension(length, rate)", found.leaves.found[before:])
     row = _gradient(graph, length, [leaf for leaf in found.leaves.found if leaf.name in POSITIONS])
     along, stiffness, damping = {length.id: {0: graph.ONE}}, graph.ZERO, graph.ZERO
     if law.states("stored"):

@@ -56,19 +56,20 @@ class _GeneralCall:
         self.spec = spec
         self.with_time = with_time(spec) if takes_time(spec) else spec
         self.signature = _public_signature(spec)
-        self._by_method: dict[str, _GeneralCall] = {}
+        self._others: dict[str, _GeneralCall] = {}  # of other methods and variants
 
     def call(self, model, args, out, named):
         """The result, of a Function that is made when it is first needed."""
         if self.spec.methods and "method" in named:
             chosen = self.spec.by(named.pop("method"))
             if chosen is not self.spec:
-                return made_once(self._by_method, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
+                return made_once(self._others, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
         if self.spec.variants:
             for more in [entry for entry in self.spec.variants if entry in named]:
                 a_truth_value(f"{self.spec.name}: {more}", more_too := named.pop(more))
                 if more_too:
-                    return _GeneralCall(self.spec.variants[more]).call(model, args, out, named)
+                    chosen = self.spec.variants[more]
+                    return made_once(self._others, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
         spec, name = self.with_time if needs_time(self.spec, model) else self.spec, self.spec.name
         if spec is not self.spec and not named and len(args) == len(spec.inputs):
             f = model.functions.get(name)
