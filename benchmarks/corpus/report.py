@@ -27,7 +27,7 @@ python -m benchmarks.corpus
 ```
 """
 
-MEASURE = f"""## What is compared
+MEASURE = f"""## Comparison
 
 URDF files are compared with Pinocchio, welded to the world and, unless the root link is called world or the mechanism
 has no mass to float with, with a free base; the larger error counts. Where Pinocchio refuses a file, MuJoCo is asked.
@@ -49,12 +49,12 @@ raw XML. Numbers are the largest relative errors over {STATES} random states wit
 Mimic joints are coordinates of their own, as in the bare tree of both engines; in "complete" linear joint equalities
 hold exactly, and MuJoCo's M and forces are projected onto them. `options` are those that the file needs to load:
 `inertia="accept"` takes an inertia that no body can have as it is, as the other engines do; `massless="lock"` fixes
-joints that move no mass, and `unsupported="drop"` leaves out what the message names; both are done to the other
-engine's model too. MJCF is compiled by MuJoCo for both sides (defaults, inertias of geoms), so these rows compare what
-kinetree makes of the compiled model, not the compiler.
+joints that move no mass, and `unsupported="drop"` leaves out the parts that the message names; both are done to the
+other engine's model too. MJCF is compiled by MuJoCo for both sides (defaults, inertias of geoms), so these rows compare
+the readers of the compiled model, not the compiler.
 
-"No models" are files that are parts of others or hold no body. What is refused has the message, and what the other
-engines say of it. Evaluated on NumPy arrays, without compiling; files marked "compiled too" also by compiled code.
+"No models" are files that are parts of others or hold no body. Refused files have the message, and the other
+engines' verdict. Evaluated on NumPy arrays, without compiling; files marked "compiled too" also by compiled code.
 """
 
 
