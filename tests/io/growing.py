@@ -198,6 +198,8 @@ MJCF = {
     "tendons": lambda n: mjcf(more="<tendon>" + each(n, '<fixed name="t{k}"><joint joint="ja" coef="1"/></fixed>') + "</tendon>"),
     "couplings": lambda n: mjcf(each(n, body()), more="<equality>" + each(
         n, '<joint joint1="j{k}" joint2="j{j}"/>') + "</equality>"),
+    "circles of couplings": lambda n: mjcf(each(n, body()), more="<equality>" + each(
+        n, '<joint joint1="j{k}" joint2="j{j}"/>') + f'<joint joint1="ja" joint2="j{n - 1}"/>' * (3 * n) + "</equality>"),
     "couplings from below": lambda n: mjcf(each(n, body()), more="<equality>" + rising(
         n, '<joint joint1="j{k}" joint2="j{j}"/>') + "</equality>"),
     "welds": lambda n: mjcf(each(n, body()), more="<equality>" + each(

@@ -5,7 +5,6 @@ So an error is what loading refuses, by the words of the same reader and of MuJo
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterable
 from os import PathLike
@@ -15,28 +14,19 @@ from kinetree.errors import InertiaError, KinetreeError, MissingDependencyError,
 from kinetree.io.lint.facts import AngleFacts, Facts, Place, facts_of_model
 from kinetree.io.lint.result import Finding, finding, finding_of, finding_of_note
 from kinetree.io.mjcf.compile import Compiled, compile_sources, require_mujoco
-from kinetree.io.mjcf.layout import HINGE
-from kinetree.io.mjcf.names import of_kind, unique
+from kinetree.io.mjcf.layout import HINGE, names_of
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.read import model_of
 from kinetree.io.mjcf.repair import MendedCopy
 from kinetree.io.mjcf.sources import Sources
 from kinetree.io.options import Options
+from kinetree.io.xml.notes import Note
 from kinetree.io.xml.reader import Node
 
 ROUNDS = 300  # errors of MuJoCo that are repaired, at most
 SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a few times only
 # The codes of errors that carry none.
 _KINDS = ((InertiaError, "impossible-inertia"), (UnsupportedError, "unsupported"))
-
-
-class _Notes(Notes):
-    """Notes that refuse nothing: what they would refuse is a finding each."""
-
-    __slots__ = ()
-
-    def raise_refused(self) -> None:
-        pass
 
 
 def examine_mjcf(source: str | PathLike, file: str, package_dirs: Iterable) -> tuple[list[Finding], Facts | None]:
@@ -53,7 +43,7 @@ def examine_mjcf(source: str | PathLike, file: str, package_dirs: Iterable) -> t
         model_of(compiled, notes, Options())
     except (KinetreeError, OSError) as error:
         return _examine_broken(source, file, package_dirs, error)
-    return _of_report(notes, file), _facts(compiled, sources, set())
+    return _of_report(notes), _facts(compiled, sources, set())
 
 
 def _compiled(source, notes: Notes, package_dirs: Iterable) -> Compiled:
@@ -71,7 +61,7 @@ def _examine_broken(source, file: str, package_dirs: Iterable, refusal: Exceptio
     found: list[Finding] = []
     end = time.monotonic() + SECONDS
     for _ in range(ROUNDS):
-        notes = _Notes(sources, drop=False)
+        notes = Notes(sources, drop=False)
         try:
             compiled = _compiled(copy.text(), notes, package_dirs)
             model_of(compiled, notes, Options())
@@ -87,11 +77,11 @@ def _examine_broken(source, file: str, package_dirs: Iterable, refusal: Exceptio
                 break
     else:
         found.append(_unfinished(file))
-    errors += [_refused(where, what, file) for where, what in notes.refused]
+    errors += map(_refused, notes.refused)
     first = _finding_of(refusal, file)
     if not any(each.code == first.code and (first.line in (each.line, None)) for each in errors):
         errors.insert(0, first)
-    found = [*errors, *_of_report(notes, file), *found]
+    found = [*errors, *_of_report(notes), *found]
     return found, None if compiled is None else _facts(compiled, sources, copy.unjudged)
 
 
@@ -125,24 +115,16 @@ def _finding_of(error: Exception, file: str) -> Finding:
     return found if code is None else finding(code, found.file, found.line, found.element, found.message, found.repair)
 
 
-def _refused(where: str, what: str, file: str) -> Finding:
-    name, line = _split(where, file)
-    message = f"{what}: this is physics that a model does not hold"
-    return finding("unsupported", name, line, "", message, "unsupported='drop' leaves it out")
+def _refused(note: Note) -> Finding:
+    message = f"{note.message}: this is physics that a model does not hold"
+    return finding("unsupported", note.document.file, note.line, "", message, "unsupported='drop' leaves it out")
 
 
-def _of_report(notes: Notes, file: str) -> list[Finding]:
-    found = []
-    for entry in notes.report:
-        name, line = _split(entry.where, file)
-        code = notes.codes.get(entry.message, "assumption")
-        found.append(finding_of_note(code, entry.level, name, line, "", entry.message))
-    return found
-
-
-def _split(where: str, file: str) -> tuple[str, int | None]:
-    at = re.search(r":(\d+)$", where)
-    return (where[: at.start()], int(at[1])) if at else (where or file, None)
+def _of_report(notes: Notes) -> list[Finding]:
+    return [
+        finding_of_note(note.code, note.level, note.document.file, note.line, note.element, note.message)
+        for note in notes.entries
+    ]
 
 
 # Facts ----------------------------------------------------------------------------------------------------------------
@@ -150,7 +132,7 @@ def _split(where: str, file: str) -> tuple[str, int | None]:
 
 def _facts(compiled: Compiled, sources: Sources, unjudged: set[Node]) -> Facts | None:
     """The facts of the model with all its bodies, also of those that fixed joints hold."""
-    notes = _Notes(sources, drop=False)
+    notes = Notes(sources, drop=False)
     try:
         model = model_of(compiled, notes, Options(merge_fixed=False))
     except KinetreeError:  # of a mechanism whose bodies of no mass are merged otherwise
@@ -188,7 +170,7 @@ def _angles(compiled: Compiled, sources: Sources) -> Iterable[AngleFacts]:
     if not degrees:
         return
     mj = compiled.model
-    for j, name in enumerate(unique(of_kind(mj, "joint", mj.njnt), "joint")):
+    for j, name in enumerate(names_of(mj, "joint", mj.njnt)):
         node = sources.find("joint", name) if mj.jnt_type[j] == HINGE else None
         if node is not None and node.element.get("range"):
             what = f"range of joint '{name}'"

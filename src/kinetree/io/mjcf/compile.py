@@ -91,7 +91,7 @@ def compile_sources(source, notes: Notes, *, package_dirs: Iterable, inertia: st
         except (ValueError, mujoco.FatalError, RuntimeError) as error:
             raise sources.compiler_error(str(error)) from None
     for warning in dict.fromkeys(reported):
-        notes.info(sources.main.file, f"MuJoCo's compiler warns: {' '.join(warning.split())}")
+        notes.info(None, f"MuJoCo's compiler warns: {' '.join(warning.split())}")
     return compiled
 
 
@@ -167,7 +167,7 @@ def _repair_length_ranges(spec, text: str, notes: Notes) -> bool:
         return False
     spec.compiler.LRopt.mode = 0
     message = f"length ranges of actuators are (0, 0), except those in the file: {' '.join(text.split())}"
-    notes.warning(notes.sources.main.file, message)
+    notes.warning(None, message)
     return True
 
 
@@ -181,8 +181,8 @@ def _repair_meshes(mujoco, spec, files: dict[str, str], placeholders: set[str], 
             repaired = True
             placeholders.add(name)
             _make_placeholder(mesh)
-            where = notes.sources.where("mesh", name)
-            notes.info(where, f"mesh '{name}' is not read ({reason}); no inertia depends on it", "mesh-missing")
+            message = f"mesh '{name}' is not read ({reason}); no inertia depends on it"
+            notes.info(("mesh", name), message, "mesh-missing")
     return repaired
 
 

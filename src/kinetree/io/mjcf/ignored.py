@@ -135,7 +135,7 @@ def report_ignored(mj, notes: Notes) -> None:
         pairs = f", {mj.npair} pairs" if mj.npair else ""
         apart = f", {mj.nexclude} exclusions" if mj.nexclude else ""
         message = f"{colliding} geoms{pairs}{apart} for contacts: kept as shapes; the dynamics have no contacts yet"
-        notes.info(notes.sources.main.file, message, "ignored")
+        notes.info(None, message, "ignored")
     kinds: dict[tuple[str, str], _Kind] = {}
     for document in notes.sources.documents:
         root = document.root
@@ -148,12 +148,11 @@ def report_ignored(mj, notes: Notes) -> None:
             elif attribute not in kind.attributes:
                 kind.attributes.append(attribute)
     for (tag, reason), kind in kinds.items():
-        where = kind.first.document.where(kind.first.line)
         if kind.attributes:
-            notes.info(where, f"<{tag}>: {', '.join(kind.attributes)} ignored: {reason}", "ignored")
+            notes.info(kind.first, f"<{tag}>: {', '.join(kind.attributes)} ignored: {reason}", "ignored")
         else:
             count = f" ({kind.count} elements)" if kind.count > 1 else ""
-            notes.info(where, f"<{tag}> ignored{count}: {reason}", "ignored")
+            notes.info(kind.first, f"<{tag}> ignored{count}: {reason}", "ignored")
 
 
 def _ignored(node: Node, section: str | None) -> Iterator[tuple[Node, str, str | None, str]]:

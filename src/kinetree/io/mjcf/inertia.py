@@ -58,10 +58,9 @@ class InertiaRepairs:
         name = body.name or f"body_{k}"
         if not body.name and (line := parsed_message(text).line):
             self._notes.sources.remember("body", name, line)
-        where = self._notes.sources.where("body", name)
         mass, I, full = _given(body)
         if impossible:
-            I = self._settled(where, name, mass, I, text)
+            I = self._settled(name, mass, I, text)
             self._own[k] = mass, I, full
             largest = float(np.abs(I).max()) or _SMALL
             _set_moments(body, full, [largest] * 3)
@@ -71,7 +70,7 @@ class InertiaRepairs:
                 raise infinite
             return False
         if mass < 0.0 or (self._inertia == "raise" and np.diag(I).min() < 0.0):
-            self._settled(where, name, mass, I, text)  # no choice repairs a negative mass
+            self._settled(name, mass, I, text)  # no choice repairs a negative mass
         if self._massless == "raise":
             raise self._fail(
                 name,
@@ -84,13 +83,14 @@ class InertiaRepairs:
                 body=name,
             )
         self._own[k] = mass, I, full
-        self._notes.warning(where, f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')")
+        message = f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')"
+        self._notes.warning(("body", name), message)
         body.explicitinertial = True
         body.mass = max(mass, _SMALL)
         _set_moments(body, full, [_SMALL] * 3 if full else [max(float(x), _SMALL) for x in np.diag(I)])
         return True
 
-    def _settled(self, where: str, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
+    def _settled(self, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
         try:
             if self._inertia == "raise":
                 settle(mass, I, "raise", "")
@@ -109,7 +109,7 @@ class InertiaRepairs:
             message = f"body '{name}': {error.rule}"
             raise self._fail(name, message, InertiaError, body=name, **values) from None
         message = f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}"
-        self._notes.warning(where, message, "impossible-inertia")
+        self._notes.warning(("body", name), message, "impossible-inertia")
         return I
 
     def _fail(self, name: str, message: str, error: type, **values: object) -> Exception:
@@ -117,9 +117,7 @@ class InertiaRepairs:
         sources = self._notes.sources
         body = sources.find("body", name)
         inertial = None if body is None else next((c for c in body.all_children() if c.tag == "inertial"), None)
-        if inertial is None:
-            return sources.fail("body", name, message, error, **values)
-        return inertial.fail(message, error, **values)
+        return sources.fail(inertial or ("body", name), message, error, **values)
 
     def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
         """Mass, center of mass and inertia about it, by the compiled number of each body that was repaired."""

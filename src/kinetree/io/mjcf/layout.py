@@ -13,8 +13,7 @@ import numpy as np
 
 from kinetree.errors import ModelError
 from kinetree.io.free_names import Names, base_joint_name
-from kinetree.io.mjcf.names import of_kind, unique
-from kinetree.io.mjcf.notes import Notes
+from kinetree.io.mjcf.notes import Notes, listed
 from kinetree.model.builder import WORLD, rotation_of_quaternion
 
 FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's mjtJoint
@@ -75,6 +74,25 @@ class Layout:
         return slice(first, first + POSITIONS[self.mj.jnt_type[joint]])
 
 
+def of_kind(mj, kind: str, count: int) -> list[str]:
+    """The names of all elements of one of MuJoCo's kinds ("body", "joint", ...), "" where there is none."""
+    import mujoco
+
+    number = getattr(mujoco.mjtObj, f"mjOBJ_{kind.upper()}")
+    return [mujoco.mj_id2name(mj, number, k) or "" for k in range(count)]
+
+
+def names_of(mj, kind: str, count: int, names: Names | None = None) -> list[str]:
+    """The same, made unique, with ``kind_number`` for those without; ``names`` remembers all of them."""
+    return unique(of_kind(mj, kind, count), kind, names or Names())
+
+
+def unique(given: list[str], kind: str, names: Names) -> list[str]:
+    """Given names first, then ``kind_number`` for those without; ``names`` remembers all of them."""
+    kept = [name and names.new(name) for name in given]
+    return [name or names.new(f"{kind}_{k}") for k, name in enumerate(kept)]
+
+
 def layout(mj, floating_base: bool | None, base_joint: str, locked: set[str], notes: Notes) -> Layout:
     """Lay out a compiled model without some joints; the options are those of `load_mjcf`."""
     names, joint_names = Names(), Names()
@@ -84,22 +102,19 @@ def layout(mj, floating_base: bool | None, base_joint: str, locked: set[str], no
     taken = set(bodies)
     shared = [name for name in sites if name and name in taken]
     if shared:
-        shown = ", ".join(f"'{name}'" for name in shared[:6]) + (f" and {len(shared) - 6} more" if shared[6:] else "")
-        message = f"sites with the name of a body get '_site' after it, as both are frames: {shown}"
-        notes.info(notes.sources.where("site", shared[0]), message)
+        message = f"sites with the name of a body get '_site' after it, as both are frames: {listed(shared)}"
+        notes.info(("site", shared[0]), message)
         sites = [f"{name}_site" if name in taken else name for name in sites]
     bodies = unique(bodies, "body", names)
     sites = unique(sites, "site", names)
-    joints: list[str | None] = list(unique(of_kind(mj, "joint", mj.njnt), "joint", joint_names))
+    joints: list[str | None] = list(names_of(mj, "joint", mj.njnt, joint_names))
     freed = None
     if floating_base is True:
         freed = _body_to_free(mj, bodies, joints, notes)
         if freed is not None:
-            where = notes.sources.where("joint", base_joint)
-            base_joint = base_joint_name(
-                base_joint, joint_names, set(joints), partial(notes.sources.fail, "joint", base_joint),
-                partial(notes.info, where),
-            )  # fmt: skip
+            at = "joint", base_joint
+            fail, note = partial(notes.sources.fail, at), partial(notes.info, at)
+            base_joint = base_joint_name(base_joint, joint_names, set(joints), fail, note)
     elif floating_base is False:
         _fix_base(mj, bodies, joints, notes)
     joints = [None if name in locked else name for name in joints]
@@ -140,7 +155,7 @@ def _body_to_free(mj, bodies, joints, notes: Notes) -> int | None:
     if mj.body_jntnum[root]:
         own = joints[mj.body_jntadr[root]]
         raise _error(notes, f"floating_base=True frees the root body, but joint {own!r} already moves {bodies[root]!r}")
-    notes.info(notes.sources.where("body", bodies[root]), f"body '{bodies[root]}' moves freely (floating_base=True)")
+    notes.info(("body", bodies[root]), f"body '{bodies[root]}' moves freely (floating_base=True)")
     return root
 
 
@@ -152,10 +167,8 @@ def _fix_base(mj, bodies, joints: list, notes: Notes) -> None:
         raise _error(notes, f"floating_base=False fixes the one root, but {len(free)} bodies move freely: {shown}")
     for j in free:
         body = bodies[mj.jnt_bodyid[j]]
-        notes.info(
-            notes.sources.where("body", body),
-            f"free joint '{joints[j]}' of body '{body}' made fixed where the file puts it (floating_base=False)",
-        )
+        message = f"free joint '{joints[j]}' of body '{body}' made fixed where the file puts it (floating_base=False)"
+        notes.info(("body", body), message)
         joints[j] = None
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
 from kinetree.errors import UnsupportedError
 from kinetree.io.mjcf.sources import Sources
-from kinetree.model.parts import Report
+from kinetree.io.xml.notes import Note, XMLNotes
+from kinetree.io.xml.reader import Node
 
 
-class Notes:
+class Notes(XMLNotes):
     """Collects the entries of a report while a file becomes a model.
 
     Parameters
@@ -20,57 +21,51 @@ class Notes:
 
     Notes
     -----
-    The levels are those of `kinetree.model.parts.ReportEntry`: ``info`` is no physics, ``warning`` is physics that was
-    assumed or changed, ``dropped`` is physics left out. The codes stand in docs/lint.md; ``codes`` has those of entries
-    that are more than an "assumption". ``refused`` lists (where, what) that `raise_refused` is about.
+    An entry is about an element, a thing by its kind and name (``("joint", "knee")``), or the file (None). ``refused``
+    has what `raise_refused` is about.
     """
 
-    __slots__ = ("sources", "_drop", "codes", "refused", "report")
+    __slots__ = ("sources", "refused")
 
     def __init__(self, sources: Sources, drop: bool) -> None:
+        super().__init__(*sources.documents, drop=drop)
         self.sources = sources
-        self._drop = drop
-        self.refused: list[tuple[str, str]] = []
-        self.report = Report()
-        self.codes: dict[str, str] = {}
+        self.refused: list[Note] = []
 
-    def info(self, where: str, message: str, code: str = "assumption") -> None:
-        self._add("info", where, message, code)
+    def note(self, at: Node | tuple[str, str] | None, level: str, message: str, code: str) -> Note:
+        document, place = self.sources.place(at)
+        return Note(document, place.line if isinstance(place, Node) else place, "", level, message, code)
 
-    def warning(self, where: str, message: str, code: str = "assumption") -> None:
-        self._add("warning", where, message, code)
-
-    def _add(self, level: str, where: str, message: str, code: str) -> None:
-        self.report = self.report.with_entry(level, where, message)
-        if code != "assumption":
-            self.codes[message] = code
-
-    def unsupported(self, where: str, what: str) -> None:
+    def unsupported(self, at: Node | tuple[str, str] | None, message: str) -> None:
         """Physics that the model cannot hold: dropped, or refused by `raise_refused`."""
-        if self._drop:
-            self.report = self.report.with_entry("dropped", where, what)
-        else:
-            self.refused.append((where, what))
+        note = self.note(at, "dropped", message, "unsupported")
+        (self.entries if self.drop else self.refused).append(note)
 
     def raise_refused(self) -> None:
-        """Refuse the file for all that was found unsupported.
+        """Refuse the file for all that was found unsupported; of collecting documents it is kept in ``refused``.
 
         Raises
         ------
         UnsupportedError
             Names each; ``features`` is the list of (where, what).
         """
-        if not self.refused:
+        if not self.refused or self.sources.main.problems is not None:
             return
-        where, what = self.refused[0]
-        others = [f"{place}: {each}" for place, each in self.refused[1:4]]
-        more = len(self.refused) - 1 - len(others)
-        rest = f" Also: {'; '.join(others)}{f'; and {more} more' if more else ''}." if others else ""
+        features = tuple((note.document.where(note.line), note.message) for note in self.refused)
+        others = [f"{where}: {what}" for where, what in features[1:4]]
+        more = f"; and {len(features) - 4} more" if len(features) > 4 else ""
+        rest = f" Also: {'; '.join(others)}{more}." if others else ""
         raise UnsupportedError(
-            f"{where}: {what}: this is physics that a model does not hold.{rest} unsupported='drop' loads without it, "
-            "and reports each.",
-            features=tuple(self.refused),
+            f"{': '.join(features[0])}: this is physics that a model does not hold.{rest} unsupported='drop' loads "
+            "without it, and reports each.",
+            features=features,
             file=self.sources.main.file,
-            line=int(at[1]) if (at := re.search(r":(\d+)$", where)) else None,
+            line=self.refused[0].line,
             code="unsupported",
         )
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """The first names, and how many there are besides."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(f"'{name}'" for name in names[:most]) + more

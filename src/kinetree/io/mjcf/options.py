@@ -8,6 +8,8 @@ import numpy as np
 
 from kinetree.io.mjcf.layout import FREE, HINGE, SLIDE, Layout
 from kinetree.io.mjcf.notes import Notes
+from kinetree.io.mjcf.sources import Sources
+from kinetree.io.xml.reader import Node
 
 _JOINT_TRANSMISSIONS = (0, 1)  # mjTRN_JOINT, mjTRN_JOINTINPARENT
 _TENDON_TRANSMISSION = 3
@@ -60,12 +62,12 @@ class Physics:
 
 def physics_of(place: Layout, notes: Notes) -> Physics:
     """Read flags and options; what the file switches off is reported."""
-    mj, where = place.mj, notes.sources.main.file
+    mj = place.mj
     off = _disabled(mj)
     on = {name: off.isdisjoint(flags) for name, (flags, _) in _SWITCHES.items()}
     for name, (_, what) in _SWITCHES.items():
         if not on[name]:
-            notes.info(where, f"{what} switched off by a flag of the file, and so in the model")
+            notes.info(None, f"{what} switched off by a flag of the file, and so in the model")
     gravity = np.array(mj.opt.gravity) if on.pop("gravity") else np.zeros(3)
     armature, damping = np.zeros(mj.nv), np.zeros(mj.nv)
     along = {"armature": np.zeros(mj.ntendon), "damping": np.zeros(mj.ntendon)}
@@ -118,8 +120,8 @@ def _reflected(place: Layout, armature, damping, along, notes: Notes) -> None:
             damping[dof] += gear2 * d
         else:
             name = mj.actuator(k).name or f"actuator_{k}"
-            where = notes.sources.where("actuator", name)
-            notes.unsupported(where, f"armature or damping of actuator '{name}', which acts on no joint of one freedom")
+            message = f"armature or damping of actuator '{name}', which acts on no joint of one freedom"
+            notes.unsupported(("actuator", name), message)
 
 
 def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
@@ -130,7 +132,7 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
     for j, name in enumerate(place.joints):
         if name is None:
             continue
-        where, dofs = sources.where("joint", name), place.dofs(j)
+        at, dofs = ("joint", name), place.dofs(j)
         if mj.jnt_type[j] == FREE:
             along = f"of free joint '{name}', which in MuJoCo acts along the world's axes"
             for what, values in (
@@ -139,12 +141,12 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
                 ("dry friction", physics.frictionloss[dofs]),
             ):
                 if np.any(values):
-                    notes.unsupported(where, f"{what} {along} (a default of joints? <freejoint/> takes none)")
+                    notes.unsupported(at, f"{what} {along} (a default of joints? <freejoint/> takes none)")
         if physics.actuation and len(mj.actuator_trntype) and mj.jnt_actfrclimited[j]:
             low, high = map(float, mj.jnt_actfrcrange[j])
             if not low <= 0.0 <= high:
                 message = f"actuatorfrcrange {low:g} to {high:g} of joint '{name}', where MuJoCo always pushes"
-                notes.unsupported(where, message)
+                notes.unsupported(at, message)
         _check_laws(mj, "joint", name, {"jnt": j, "dof": dofs}, physics, notes)
     _report_soft(place, physics, notes)
     for t in range(mj.ntendon):
@@ -154,14 +156,14 @@ def check_supported(place: Layout, physics: Physics, notes: Notes) -> None:
     _check_bodies(mj, physics, notes)
     if mj.nv and (mj.opt.density or mj.opt.viscosity):
         fluid = f"density {mj.opt.density:g} kg/m^3, viscosity {mj.opt.viscosity:g} Pa s"
-        notes.unsupported(_where_attribute(sources, "option", ("density", "viscosity")), f"forces of a fluid ({fluid})")
+        notes.unsupported(_first(sources, ("option",), ("density", "viscosity")), f"forces of a fluid ({fluid})")
     nflex = getattr(mj, "nflex", 0)
     if nflex:
-        notes.unsupported(_where_tag(sources, ("flex", "flexcomp", "composite")), f"{nflex} deformable bodies (flex)")
+        notes.unsupported(_first(sources, ("flex", "flexcomp", "composite")), f"{nflex} deformable bodies (flex)")
     if mj.nplugin:
         passive = _passive_plugins(mujoco, mj)
         if passive:
-            notes.unsupported(_where_tag(sources, ("plugin",)), f"forces of plugins: {', '.join(passive)}")
+            notes.unsupported(_first(sources, ("plugin",)), f"forces of plugins: {', '.join(passive)}")
 
 
 def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
@@ -178,9 +180,8 @@ def _report_soft(place: Layout, physics: Physics, notes: Notes) -> None:
         (early, margin, "MuJoCo's push from that distance before the ends of the range, not here"),
     ):
         if joints:
-            where = notes.sources.where("joint", place.joints[joints[0]])
             count = "1 joint has" if len(joints) == 1 else f"{len(joints)} joints have"
-            notes.info(where, f"{count} {what}: {law}")
+            notes.info(("joint", place.joints[joints[0]]), f"{count} {what}: {law}")
 
 
 def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: Physics, notes: Notes) -> None:
@@ -196,7 +197,7 @@ def _check_laws(mj, kind: str, name: str, entries: dict[str, object], physics: P
         for prefix, entry in entries.items():
             field = f"{prefix}_{law}"
             if on and hasattr(mj, field) and np.any(getattr(mj, field)[entry]):
-                notes.unsupported(notes.sources.where(kind, name), f"{kind} '{name}' has {what}")
+                notes.unsupported((kind, name), f"{kind} '{name}' has {what}")
 
 
 def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
@@ -206,7 +207,7 @@ def _check_bodies(mj, physics: Physics, notes: Notes) -> None:
         name = mj.body(compensated[0]).name or f"body_{compensated[0]}"
         more = f" and {len(compensated) - 1} more" if len(compensated) > 1 else ""
         value = f"gravcomp={mj.body_gravcomp[compensated[0]]:g}"
-        notes.unsupported(notes.sources.where("body", name), f"gravity compensation of body '{name}'{more} ({value})")
+        notes.unsupported(("body", name), f"gravity compensation of body '{name}'{more} ({value})")
 
 
 def _passive_plugins(mujoco, mj) -> list[str]:
@@ -215,12 +216,7 @@ def _passive_plugins(mujoco, mj) -> list[str]:
     return [mujoco.mj_id2name(mj, mujoco.mjtObj.mjOBJ_PLUGIN, k) or f"plugin {k}" for k in sorted(used)]
 
 
-def _where_attribute(sources, tag: str, attributes: tuple[str, ...]) -> str:
-    for node in sources.nodes():
-        if node.tag == tag and any(node.element.get(name) is not None for name in attributes):
-            return node.document.where(node.line)
-    return sources.main.file
-
-
-def _where_tag(sources, tags: tuple[str, ...]) -> str:
-    return next((node.document.where(node.line) for node in sources.nodes() if node.tag in tags), sources.main.file)
+def _first(sources: Sources, tags: tuple[str, ...], attributes: tuple[str, ...] = ()) -> Node | None:
+    """The first element with one of these tags, and with one of the attributes if there are any."""
+    found = (node for node in sources.nodes() if node.tag in tags)
+    return next((node for node in found if not attributes or any(map(node.has, attributes))), None)

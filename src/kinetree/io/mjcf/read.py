@@ -11,19 +11,15 @@ import numpy as np
 from kinetree.arguments import a_name, a_path, a_truth_value, checked, some_paths
 from kinetree.errors import KinetreeError, ModelError, NonFiniteError
 from kinetree.io.mesh_paths import as_folders
-from kinetree.io.mjcf.actuators import add_actuators
 from kinetree.io.mjcf.compile import Compiled, compile_sources, require_mujoco
-from kinetree.io.mjcf.constraints import add_equalities
+from kinetree.io.mjcf.equipment import add_equipment
 from kinetree.io.mjcf.ignored import report_ignored
-from kinetree.io.mjcf.keyframes import add_keyframes
 from kinetree.io.mjcf.layout import layout
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import check_supported, physics_of
 from kinetree.io.mjcf.shapes import add_shapes, add_sites
 from kinetree.io.mjcf.sources import Sources
-from kinetree.io.mjcf.tendons import add_tendons
 from kinetree.io.mjcf.tree import add_tree
-from kinetree.io.mjcf.unsupported import report_equipment
 from kinetree.io.options import Options
 from kinetree.model import ModelBuilder
 
@@ -116,13 +112,13 @@ def load_mjcf(
 
 def model_of(compiled: Compiled, notes: Notes, options: Options):
     """The Model of a compiled one; errors are those of `load_mjcf`."""
-    sources, report = notes.sources, notes.report
+    before = len(notes.entries)
     locked: set[str] = set()
     while True:
-        notes.report = report
+        del notes.entries[before:]
         for joint in sorted(locked):
             message = f"joint '{joint}' moves no inertia: made fixed"
-            notes.warning(sources.where("joint", joint), message, "massless-leaf")
+            notes.warning(("joint", joint), message, "massless-leaf")
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # the model refuses what is not finite
                 return _build(compiled, notes, options, locked)
@@ -133,7 +129,7 @@ def model_of(compiled: Compiled, notes: Notes, options: Options):
             elif hasattr(error, "file"):
                 raise
             else:
-                raise _with_place(error, sources) from error
+                raise _with_place(error, notes.sources) from error
 
 
 def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str]):
@@ -153,14 +149,10 @@ def _build(compiled: Compiled, notes: Notes, options: Options, locked: set[str])
     add_tree(builder, place, physics, compiled.inertias, notes)
     add_sites(builder, place)
     add_shapes(builder, place, compiled, notes)
-    tendons = add_tendons(builder, place, physics, notes)
-    add_equalities(builder, place, physics, tendons, notes)
-    add_actuators(builder, place, physics, tendons, notes)
-    report_equipment(builder.equipment, notes)
-    add_keyframes(builder, place, notes)
+    add_equipment(builder, place, physics, notes)
     report_ignored(mj, notes)
     notes.raise_refused()
-    builder.report = notes.report
+    builder.report = notes.report()
     return builder.build(merge_fixed=options.merge_fixed)
 
 
@@ -173,8 +165,7 @@ def _with_place(error: KinetreeError, sources: Sources) -> Exception:
     code = "massless-leaf" if hasattr(error, "bodies") else "negative-dissipation" if negative else "model"
     values.setdefault("code", code)
     named = re.search(r"\b(body|joint) '([^']*)'", error.message)  # messages open with the thing
-    kind, name = named.groups() if named else ("", "")
-    return sources.fail(kind, name, error.message, type(error), **values)
+    return sources.fail(named and named.groups(), error.message, type(error), **values)
 
 
 def _name(sources: Sources) -> str:

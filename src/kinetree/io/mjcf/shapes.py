@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from kinetree.io.mjcf.compile import Compiled
-from kinetree.io.mjcf.layout import Layout
-from kinetree.io.mjcf.names import of_kind
-from kinetree.io.mjcf.notes import Notes
+from kinetree.io.mjcf.layout import Layout, of_kind
+from kinetree.io.mjcf.notes import Notes, listed
 from kinetree.model import Geometry, ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion
 
@@ -58,8 +57,7 @@ def add_shapes(builder: ModelBuilder, place: Layout, compiled: Compiled, notes: 
         scale = compiled.mesh_scales[mj.mesh(m).name]
         builder.add_geometry(place.bodies[body], Geometry("mesh", (), R, p, mesh=file, scale=scale, **common))
     for what, geoms in left_out.items():
-        shown = ", ".join(f"'{name}'" for name in geoms[:4]) + (f" and {len(geoms) - 4} more" if len(geoms) > 4 else "")
-        notes.info(notes.sources.where("geom", geoms[0]), f"not drawn, because it is {what}: geom {shown}")
+        notes.info(("geom", geoms[0]), f"not drawn, because it is {what}: geom {listed(geoms, 4)}")
 
 
 def add_sites(builder: ModelBuilder, place: Layout) -> None:

@@ -194,17 +194,20 @@ class Sources:
         elif line <= len(self.printed):
             self._names().setdefault((kind, name), self.printed[line - 1])
 
-    def where(self, kind: str, name: str) -> str:
-        """File and line of a named thing; the file alone where the name is not written there."""
-        node = self.find(kind, name)
-        return self.main.where(self.lines.get((kind, name))) if node is None else node.document.where(node.line)
+    def place(self, at: Node | tuple[str, str] | None) -> tuple[Document, Node | int | None]:
+        """The file of a thing, and its element or line there; the main file alone where that is not known.
 
-    def fail(self, kind: str, name: str, /, message: str, error: type | None = None, **values: object) -> Exception:
-        """The error about a named thing, with file and line in front; see `Document.fail`."""
-        node = self.find(kind, name)
-        if node is not None:
-            return node.fail(message, error, **values)
-        return self.main.fail(self.lines.get((kind, name)), message, error, **values)
+        Parameters
+        ----------
+        at : Node, (kind, name) or None
+        """
+        found = at if at is None or isinstance(at, Node) else self.find(*at) or self.lines.get(at)
+        return (found.document if isinstance(found, Node) else self.main), found
+
+    def fail(self, at: Node | tuple[str, str] | None, message: str, *error: type, **values: object) -> Exception:
+        """The error about a thing, with file and line in front; see `place` and `Document.fail`."""
+        document, place = self.place(at)
+        return document.fail(place, message, *error, **values)
 
     def number_error(self, word: str, fault: str) -> Exception | None:
         """The error about the first attribute with such a number: "nan" or "inf"; None if there is none.

@@ -18,7 +18,7 @@ from kinetree.io.mjcf.layout import BALL, FREE, HINGE, SLIDE, Layout, anchors
 from kinetree.io.mjcf.notes import Notes
 from kinetree.io.mjcf.options import Physics
 from kinetree.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
-from kinetree.model import Equipment, ModelBuilder, RotationLimit
+from kinetree.model import ModelBuilder
 from kinetree.model.builder import rotation_of_quaternion
 
 LARGEST = 1e300  # a limit beyond it is none
@@ -50,8 +50,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
     if not (np.isfinite(mass) and np.isfinite(com).all() and np.isfinite(I).all()):
         moments = ", ".join(f"{moment:g}" for moment in mj.body_inertia[body])
         raise notes.sources.fail(
-            "body",
-            name,
+            ("body", name),
             f"body '{name}' has the mass {mass:g} kg and the principal moments ({moments}) kg m^2 in MuJoCo, expected "
             "finite numbers",
             InertiaError,
@@ -72,8 +71,7 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
             R, p = place.pose(parent, pose[:3], pose[3:])
         builder.add_body(name, above, Fixed(), place.joint_names.new(name), (R, p), **content)
         if mj.body_mocapid[body] >= 0:
-            where = notes.sources.where("body", name)
-            notes.warning(where, f"mocap body '{name}' stands still; in MuJoCo the user moves it")
+            notes.warning(("body", name), f"mocap body '{name}' stands still; in MuJoCo the user moves it")
         return
     last = np.zeros(3)
     for j, anchor in zip(joints, anchors(mj, joints), strict=True):
@@ -92,10 +90,6 @@ def _add_body(builder, place: Layout, physics: Physics, body: int, inertias: Map
         R, p, last = np.eye(3), np.zeros(3), anchor
     if place.shift[body].any():
         builder.add_frame(name, name, (np.eye(3), place.shift[body]))
-    for j in joints:
-        if mj.jnt_type[j] == BALL and mj.jnt_limited[j] and physics.limits:
-            limit = RotationLimit(place.joints[j], float(mj.jnt_range[j, 1]))
-            builder.equipment += Equipment(equalities=(limit,))
 
 
 def compiled_inertia(mj, body: int) -> tuple[float, np.ndarray, np.ndarray]:
@@ -141,17 +135,17 @@ def _joint_data(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[s
 def _limits(place: Layout, physics: Physics, j: int, notes: Notes) -> dict[str, float]:
     """Range and effort limit of a hinge or slide."""
     mj, name, data = place.mj, place.joints[j], {}
-    where, (low, high) = notes.sources.where("joint", name), mj.jnt_range[j]
+    at, (low, high) = ("joint", name), mj.jnt_range[j]
     if mj.jnt_limited[j] and physics.limits:
         data["lower"] = -np.inf if low <= -LARGEST else float(low)
         data["upper"] = np.inf if high >= LARGEST else float(high)
     elif low > high:
         message = f"joint '{name}': its range {low:g} to {high:g} is upside down, so MuJoCo takes it for no limit"
-        notes.warning(where, message, "limit-order")
+        notes.warning(at, message, "limit-order")
     if mj.jnt_actfrclimited[j]:
         low, high = map(float, mj.jnt_actfrcrange[j])
         data["effort_limit"] = max(-low, high, 0.0)
         if low != -high:
             effort = f"an effort limit of {data['effort_limit']:g}"
-            notes.info(where, f"joint '{name}': actuatorfrcrange {low:g} to {high:g} read as {effort}")
+            notes.info(at, f"joint '{name}': actuatorfrcrange {low:g} to {high:g} read as {effort}")
     return data

@@ -15,7 +15,7 @@ class Note:
     """One entry before it is text: its file and line, the element's path, and the rule's short name."""
 
     document: Document
-    line: int
+    line: int | None
     element: str
     level: str
     message: str
@@ -53,17 +53,18 @@ class XMLNotes:
         for line, message in document.remarks:
             self.entries.append(Note(document, line, document.root.tag, "info", message, "xml-version"))
 
-    def _add(self, node: Node, level: str, message: str, code: str) -> None:
-        self.entries.append(Note(node.document, node.line, node.path, level, message, code))
+    def note(self, node: Node, level: str, message: str, code: str) -> Note:
+        """An entry about an element, which is not in the report yet."""
+        return Note(node.document, node.line, node.path, level, message, code)
 
     def info(self, node: Node, message: str, code: str = "assumption") -> None:
-        self._add(node, "info", message, code)
+        self.entries.append(self.note(node, "info", message, code))
 
     def warning(self, node: Node, message: str, code: str = "assumption") -> None:
-        self._add(node, "warning", message, code)
+        self.entries.append(self.note(node, "warning", message, code))
 
     def dropped(self, node: Node, message: str, code: str = "unsupported") -> None:
-        self._add(node, "dropped", message, code)
+        self.entries.append(self.note(node, "dropped", message, code))
 
     def unsupported(
         self, node: Node, message: str, code: str = "unsupported", repair: str = "unsupported='drop' leaves it out"
@@ -91,5 +92,5 @@ class XMLNotes:
     def report(self) -> Report:
         """Return the entries file by file, in the order of their lines."""
         order = {id(document): k for k, document in enumerate(self.documents)}
-        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line))
+        entries = sorted(self.entries, key=lambda entry: (order[id(entry.document)], entry.line or 0))
         return Report(tuple(ReportEntry(e.level, e.document.where(e.line), e.message) for e in entries))
