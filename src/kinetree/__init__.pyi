@@ -347,7 +347,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Any | None = 
 
 
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> NDArray[Any]:
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> NDArray[Any]:
     r"""Accelerations under given actuator forces, with everything in the model.
 
     Parameters
@@ -362,6 +362,11 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
     method : {"auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"}
         Which algorithm; see the notes.
     multipliers : bool
@@ -380,7 +385,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f
         rows of loops that others imply.
     """
 @overload
-def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["auto", "aba", "crba", "divide_and_conquer", "world", "inverse_inertias", "implicit_joints"] = "auto", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _forward_kinematics(NamedTuple):
     R_WB: NDArray[Any]
@@ -434,7 +439,7 @@ class _hybrid_dynamics(NamedTuple):
     tau_all: NDArray[Any]
 
 @overload
-def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> _hybrid_dynamics:
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[False] = False, method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> _hybrid_dynamics:
     r"""Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     Parameters
@@ -451,6 +456,11 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
         Joint accelerations [rad/s^2 or m/s^2]; read for the joints not in ``forward`` only, finite for all.
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
     forward : sequence of str
         Names of the joints whose force is known (forward dynamics), the base's among them if it floats. Each
         choice is a function of its own. Joints that a coupling connects are all named or none.
@@ -475,7 +485,7 @@ def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a:
         rows of loops that others imply.
     """
 @overload
-def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def hybrid_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, forward: str | Sequence[str], multipliers: Literal[True], method: Literal["aba", "crba", "recursive"] = "aba", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
@@ -500,7 +510,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Any | None = No
 
 
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> NDArray[Any]:
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[False] = False, method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> NDArray[Any]:
     r"""Forces that the actuators must exert for a given motion, with everything in the model.
 
     Parameters
@@ -515,6 +525,11 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         Joint accelerations [rad/s^2 or m/s^2].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
     method : {"rnea", "world", "newton_euler"}
         Which algorithm; see the notes.
     multipliers : bool
@@ -533,7 +548,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         rows of loops that others imply.
     """
 @overload
-def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, multipliers: Literal[True], method: Literal["rnea", "world", "newton_euler"] = "rnea", out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 
 def jacobian(model: Model, q: ArrayLike, t: ArrayLike | None = None, *, frame: str | int | Frame, reference: Literal["local", "world", "local_world_aligned"], out: Any | None = None) -> NDArray[Any]:

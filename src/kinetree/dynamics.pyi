@@ -28,6 +28,7 @@ __all__ = [
     "elastic_energy",
     "external_forces",
     "factorize",
+    "force_state_rates",
     "forward_dynamics_crba",
     "hybrid_aba",
     "hybrid_crba",
@@ -222,6 +223,32 @@ def external_forces(model: Model, q: ArrayLike, wrenches: ArrayLike | Mapping[st
     -------
     tau : (..., nv) array
         Joint forces [N m or N], the part of `rnea` that is due to the external forces.
+    """
+
+
+def force_state_rates(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+    r"""How fast the internal states of force elements change: activations, bristles, lags.
+
+    Parameters
+    ----------
+    model : Model
+        The robot, from `load` or a builder.
+    q : (..., nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)].
+    v : (..., nv) array
+        Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    out : array or tuple of arrays, optional
+        Filled with the result and returned [as the result]; a call with it allocates nothing.
+
+    Returns
+    -------
+    x_dot : (..., nx) array
+        Rates of the internal states [unit of each state, per second].
     """
 
 
@@ -436,7 +463,7 @@ def joint_wrenches(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext
     """
 
 
-def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, *, out: Any | None = None) -> NDArray[Any]:
+def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike | None = None, u: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
     Parameters
@@ -447,6 +474,11 @@ def passive_joint_forces(model: Model, q: ArrayLike, v: ArrayLike, *, out: Any |
         Joint positions [rad or m; quaternions unit, (w, x, y, z)].
     v : (..., nv) array
         Joint velocities [rad/s or m/s]; dq/dt is ``q_dot(model, q, v)``.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
     out : array or tuple of arrays, optional
         Filled with the result and returned [as the result]; a call with it allocates nothing.
 
@@ -486,7 +518,7 @@ def prescribed_power(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     """
 
 
-def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
+def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> NDArray[Any]:
     r"""The acceleration of one step whose passive joint forces are taken at the end of the step.
 
     Parameters
@@ -503,6 +535,11 @@ def semi_implicit_acceleration(model: Model, q: ArrayLike, v: ArrayLike, tau: Ar
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional

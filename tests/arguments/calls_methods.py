@@ -37,6 +37,7 @@ INNER = {
     "Model.constrained_velocities": "of states that the model draws",
     "Model.q_of": "over any scalar, in the bodies of algorithms",
     "Model.v_of": "over any scalar, in the bodies of algorithms",
+    "Model.with_internal": "over any scalar, in the bodies of algorithms",
     "Model.with_numbers": "over any scalar, in the bodies of algorithms",
     "Simulation.motion": "for integrators, which are given the step",
     "Simulation.shortened": "for integrators, which are given the step",
@@ -194,6 +195,9 @@ def models(folder) -> dict:
     }
     for name in ("coordinate", "q_index", "v_index"):
         found[f"Model.{name}"] = (getattr(m, name), dict(joint="elbow"))
+    sprung = m.with_forces(kt.forces.PointSpring("cable", "world", m.body_names[1], 1.0))
+    for name in ("u_index", "x_index"):
+        found[f"Model.{name}"] = (getattr(sprung, name), dict(force="cable"))
     for name in ("ancestors", "children", "subtree", "support"):
         found[f"Model.{name}"] = (getattr(m, name), dict(i=1))
     for name in ("has_limit", "has_stop"):

@@ -23,7 +23,7 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
 
 @algorithm(
     inputs="q v a",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="tau",
     further="multipliers",
     domains=COMPLETE,
@@ -33,7 +33,7 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
     },
     raises="UnsupportedError",
 )
-def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rnea):
+def inverse_dynamics(model, q, v, a, f_ext=None, x=None, u=None, *, multipliers=False, method=rnea):
     """Forces that the actuators must exert for a given motion, with everything in the model.
 
     Notes
@@ -48,7 +48,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
     """
     refuse_unsupported(model, "rnea", computed=equalities(model, loops=False))
     tau = method(model, q, v, a, f_ext)
-    passive = passive_joint_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v, x, u)
     needed = minus(tau, passive)
     tau = at_masters(model, needed)
     return (tau, eliminated_multipliers(model, Kinematics(model, q, v), needed, {})) if multipliers else tau
@@ -56,7 +56,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
 
 @algorithm(
     inputs="q v tau",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="a",
     further="multipliers",
     domains=(*COMPLETE, CLOSED_LOOPS),
@@ -72,7 +72,7 @@ def inverse_dynamics(model, q, v, a, f_ext=None, *, multipliers=False, method=rn
     symbols={"tau": "Actuator forces [N m or N]; a force at a coupled joint acts on its master through the coupling."},
     raises="SingularityError UnsupportedError",
 )
-def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=None):
+def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multipliers=False, method=None):
     """Accelerations under given actuator forces, with everything in the model.
 
     Notes
@@ -86,7 +86,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=
     aba, inverse_dynamics
     """
     refuse_unsupported(model, "aba", computed=equalities(model))
-    passive = passive_joint_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v, x, u)
     force = plus(tau, passive)
     if method is None:
         return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
@@ -100,13 +100,13 @@ def forward_dynamics(model, q, v, tau, f_ext=None, *, multipliers=False, method=
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="a",
     domains=COMPLETE,
     symbols={"tau": "Actuator forces [N m or N].", "a": "``(v_next - v) / dt`` [rad/s^2 or m/s^2]."},
     raises="SingularityError",
 )
-def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
+def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None, x=None, u=None):
     """The acceleration of one step whose passive joint forces are taken at the end of the step.
 
     Notes
@@ -117,21 +117,21 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None):
     force elements add their Gauss-Newton slopes, which are positive semidefinite for springs and dampers along lengths.
     """
     refuse_unsupported(model, "aba")
-    elastic, damping, stiffness = passive_terms(model, q, v)
+    elastic, damping, stiffness = passive_terms(model, q, v, x, u)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
     diagonal = [model.armature[k] + dt * implicit[k] for k in range(model.nv)]
     added = None
     if model.laws:
-        added, turning = implicit_terms(model, q, v, dt)
+        added, turning = implicit_terms(model, q, v, dt, x, u)
         force = [f - dt * x for f, x in zip(force, turning, strict=True)]
     return constrained_accelerations(model, q, v, force, f_ext, diagonal, added)
 
 
-def step_accelerations(model, q, v, tau, f_ext=None):
+def step_accelerations(model, q, v, tau, f_ext=None, x=None, u=None):
     """`forward_dynamics` for steps, which do not keep loops closed."""
     refuse_unsupported(model, "aba")
-    return forward_dynamics(model, q, v, tau, f_ext)
+    return forward_dynamics(model, q, v, tau, f_ext, x, u)
 
 
 def equalities(model, loops=True):

@@ -18,7 +18,7 @@ from kinetree.state_kinematics import Kinematics
 
 @algorithm(
     inputs="q v tau a",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="a_all tau_all",
     further="multipliers",
     static=("forward",),
@@ -35,7 +35,7 @@ from kinetree.state_kinematics import Kinematics
     },
     raises="SingularityError UnsupportedError",
 )
-def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=False, method=hybrid_aba):
+def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward, multipliers=False, method=hybrid_aba):
     """Accelerations of joints whose actuator force is known, and actuator forces of joints that move as prescribed.
 
     Notes
@@ -64,7 +64,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, *, forward, multipliers=Fal
     """
     refuse_unsupported(model, "hybrid_aba", computed=equalities(model, loops=False))
     fd = forward_joints(model, forward)
-    passive = passive_joint_forces(model, q, v)
+    passive = passive_joint_forces(model, q, v, x, u)
     if model.constraints:
         found = _constrained(model, q, v, tau, a, f_ext, fd, passive)
         return found if multipliers else found[:2]

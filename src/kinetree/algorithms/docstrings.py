@@ -10,7 +10,7 @@ import inspect
 import re
 import textwrap
 
-from kinetree.algorithms.symbols import ARRAYS, CHOICES, ERRORS
+from kinetree.algorithms.symbols import ARRAYS, CHOICES, ERRORS, OPTIONAL
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
 MODEL = "The robot, from `load` or a builder."
@@ -67,7 +67,8 @@ def _array(spec, name: str, shape: tuple, note: str = "") -> tuple[str, str]:
     kind = f"({', '.join(['...', *map(str, shape)])}) array"
     if shape == ("nb", 6) and name not in spec.outputs:
         kind += " or mapping of body name to (..., 6) array"
-    return f"{name} : {kind}{note}", _text(spec, name, ARRAYS.get(name, ((), ""))[1])
+    standard = (OPTIONAL if name in spec.optional else ARRAYS).get(name, ((), ""))[1]
+    return f"{name} : {kind}{note}", _text(spec, name, standard)
 
 
 def _parameters(spec) -> list[tuple[str, str]]:

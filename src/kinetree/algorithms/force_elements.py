@@ -6,22 +6,24 @@ scalars of the state. Forces at leaves become wrenches of bodies, and one inward
 
 from __future__ import annotations
 
+from collections import namedtuple
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kinetree.algorithms.force_terms import transposed_product
-from kinetree.algorithms.leaves import Leaf, Leaves
+from kinetree.algorithms.leaves import POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import plus
+from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
 from kinetree.model.numbers import entries
 from kinetree.model.scalar_model import ScalarModel
+from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
-
-POSITIONS = ("point", "rotation", "coordinate")
 
 
 @dataclass
@@ -37,6 +39,8 @@ class Law:
     slopes : list of (rows, K, D)
         ``-d force / d leaves = rows^T H rows`` for positions (K) and velocities (D); each row is a list of (Leaf, list
         of int), H is symmetric, its rows mappings.
+    rates : list of int
+        How fast the internal states change.
     """
 
     leaves: Leaves
@@ -44,10 +48,11 @@ class Law:
     conservative: list = field(default_factory=list)
     other: list = field(default_factory=list)
     slopes: list = field(default_factory=list)
+    rates: list = field(default_factory=list)
 
 
-def differentiated(element) -> Law:
-    """Record and differentiate the law of an element.
+def differentiated(element, x, u) -> Law:
+    """Record and differentiate the law of an element over its internal states and inputs.
 
     Raises
     ------
@@ -56,31 +61,49 @@ def differentiated(element) -> Law:
     """
     graph = Graph()
     numbers = list(element.numbers().values())
-    symbols = [x if isinstance(x, float) else graph.param(j) for j, x in enumerate(numbers)]
-    law = element.with_numbers(symbols)
-    leaves = Leaves(graph, element, numbers)
+    given = [*numbers, *x, *u]
+    symbols = [value if isinstance(value, float) else graph.param(j) for j, value in enumerate(given)]
+    law = element.with_numbers(symbols[: len(numbers)])
+    now = _by_name(element, symbols[len(numbers) :]) if x or u else ()
+    leaves = Leaves(graph, element, given)
     found = Law(leaves, graph.ZERO)
-    if element.states("energy"):
+    if element.defines("energy"):
         energy = _expr(graph, law.energy(leaves))
         _refuse_velocities(element, "energy", "dissipation(kin)", leaves.found)
         found.energy = energy.id
         rows, hessian = _add_potential(graph, energy, leaves.found, found.conservative)
         found.slopes.append((rows, hessian, [{}] * len(rows)))
-    if element.states("dissipation"):
+    if element.defines("dissipation"):
         potential = _expr(graph, law.dissipation(leaves))
-        moving = [leaf for leaf in leaves.found if leaf.name not in POSITIONS]
-        rows, hessian = _add_potential(graph, potential, moving, found.other)
+        rows, hessian = _add_potential(graph, potential, leaves.velocities, found.other)
         found.slopes.append((rows, [{}] * len(rows), hessian))
-    if element.states("length"):
-        _add_length(found, graph, law, element)
-    if not (found.conservative or found.other):
+    if element.defines("length"):
+        _add_length(found, graph, law, element, now)
+    if element.defines("force"):
+        _add_forces(found, graph, list(law.force(leaves, *now)), element)
+    if not (found.conservative or found.other or element.defines("force")):
         raise ModelError(
             f"force element {element.name!r} of class {type(element).__name__} states no law: define energy(kin), "
-            "dissipation(kin), or length(kin) with stored(length) or tension(length, rate), over points, rotations, "
-            "velocities or coordinates that kin gives.",
+            "dissipation(kin), length(kin) with stored(length) or tension(length, rate), or force(kin), over points, "
+            "rotations, velocities or coordinates that kin gives.",
             element=element.name,
         )
+    if x:
+        rates = list(law.state_rate(leaves, *now))
+        if len(rates) != len(x):
+            raise ModelError(
+                f"force element {element.name!r}: state_rate gives {len(rates)} rates, expected {len(x)}, one for each "
+                f"of its states: {', '.join(element.states)}.",
+                element=element.name,
+            )
+        found.rates = [_expr(graph, rate).id for rate in rates]
     return found
+
+
+def _by_name(element, values) -> tuple:
+    """The internal states and inputs of an element as named tuples."""
+    n = len(element.states)
+    return namedtuple("x", element.states)(*values[:n]), namedtuple("u", element.inputs)(*values[n:])
 
 
 def _refuse_velocities(element, law: str, instead: str, leaves) -> None:
@@ -98,45 +121,83 @@ def _expr(graph: Graph, x) -> Expr:
     return x if isinstance(x, Expr) else graph.constant(float(x))
 
 
-def _gradient(graph: Graph, root: Expr, leaves) -> list[tuple[Leaf, list[int]]]:
-    flat = adjoints(graph, {root.id: graph.ONE}, [x.id for leaf in leaves for x in leaf.symbols])
-    entries = iter(flat)
-    return [(leaf, [next(entries) for _ in leaf.symbols]) for leaf in leaves]
-
-
 def _add_potential(graph: Graph, potential: Expr, leaves, forces: list) -> tuple[list, list]:
     """Forces ``-dP/dx`` along leaves x of a potential; the rows of the unit matrix, and the Hessian over them."""
-    gradient = _gradient(graph, potential, leaves)
-    forces += [(leaf, [graph.neg(k) for k in ids]) for leaf, ids in gradient]
-    n = [x.id for leaf in leaves for x in leaf.symbols]
-    hessian = tangents(graph, [k for _, ids in gradient for k in ids], {k: {m: graph.ONE} for m, k in enumerate(n)})
-    units = [
+    gradient = adjoints(graph, {potential.id: graph.ONE}, scalars(leaves))
+    forces += paired(leaves, [graph.neg(k) for k in gradient])
+    return _units(graph, leaves), tangents(graph, gradient, _freely(graph, leaves))
+
+
+def _freely(graph: Graph, leaves) -> dict:
+    """Seeds: every scalar of the leaves is varied on its own."""
+    return {k: {m: graph.ONE} for m, k in enumerate(scalars(leaves))}
+
+
+def _units(graph: Graph, leaves) -> list:
+    """Rows of the unit matrix over leaves."""
+    return [
         [(leaf, [graph.ONE if m == c else graph.ZERO for m in range(len(leaf.symbols))])]
         for leaf in leaves
         for c in range(len(leaf.symbols))
     ]
-    return units, hessian
 
 
-def _add_length(found: Law, graph: Graph, law, element) -> None:
+def _add_forces(found: Law, graph: Graph, pairs, element) -> None:
+    """Forces along velocities, which depend linearly on those of leaves; of their slopes the symmetric part of D."""
+    weights: dict[int, int] = {}
+    for pair in pairs:
+        for velocity, force in _components(graph, pair, element):
+            weights[velocity] = graph.add(weights[velocity], force) if velocity in weights else force
+    moving = found.leaves.velocities
+    seeds = _freely(graph, moving)
+    if not all(tangents(graph, list(weights), seeds)):
+        raise ModelError(
+            f"force element {element.name!r}: force(kin) gives a force along something that does not move, expected "
+            "pairs (velocity, force) with a velocity that kin gives: velocity, angular_velocity, rate or "
+            "time_derivative.",
+            element=element.name,
+        )
+    forces = adjoints(graph, weights, scalars(moving))
+    found.other += [(leaf, ids) for leaf, ids in paired(moving, forces) if any(k != graph.ZERO for k in ids)]
+    slopes, half = tangents(graph, forces, seeds), graph.const(-0.5)
+    D: list[dict[int, int]] = [{} for _ in slopes]
+    for m, row in enumerate(slopes):
+        for n, slope in row.items():
+            for r, c in ((m, n), (n, m)):
+                D[r][c] = graph.add(D[r].get(c, graph.ZERO), graph.mul(half, slope))
+    found.slopes.append((_units(graph, moving), [{}] * len(D), D))
+
+
+def _components(graph: Graph, pair, element) -> Iterator[tuple[int, int]]:
+    """Nodes of a velocity and of the force along it, for scalars or component by component."""
+    is_pair = isinstance(pair, tuple) and len(pair) == 2
+    if not is_pair or isinstance(pair[0], Vector3) != isinstance(pair[1], Vector3):
+        raise ModelError(
+            f"force element {element.name!r}: force(kin) gives {pair!r}, expected pairs (velocity, force) of two "
+            "vectors or two scalars.",
+            element=element.name,
+        )
+    velocity, force = ([*part] if isinstance(part, Vector3) else [part] for part in pair)
+    for x, f in zip(velocity, force, strict=True):
+        yield _expr(graph, x).id, _expr(graph, f).id
+
+
+def _add_length(found: Law, graph: Graph, law, element, now) -> None:
     """Forces ``-(dE/dL + T(L, dL/dt)) dL/dx`` along a length L, which shorten it where the bracket is positive."""
     before = len(found.leaves.found)
     length = _expr(graph, law.length(found.leaves))
     _refuse_velocities(element, "length", "tension(length, rate)", found.leaves.found[before:])
-    row = _gradient(graph, length, [leaf for leaf in found.leaves.found if leaf.name in POSITIONS])
+    row = found.leaves.gradient(length)
     along, stiffness, damping = {length.id: {0: graph.ONE}}, graph.ZERO, graph.ZERO
-    if law.states("stored"):
+    if law.defines("stored"):
         energy = _expr(graph, law.stored(length))
         found.energy = graph.add(found.energy, energy.id)
         tension = tangents(graph, [energy.id], along)[0].get(0, graph.ZERO)
         stiffness = tangents(graph, [tension], along)[0].get(0, graph.ZERO)
         found.conservative += _pulled(graph, tension, row)
-    if law.states("tension"):
-        rate = graph.constant(0.0)
-        for leaf, ids in row:
-            for k, x_dot in zip(ids, found.leaves.rate_of(leaf), strict=True):
-                rate = rate + Expr(graph, k) * x_dot
-        tension = _expr(graph, law.tension(length, rate)).id
+    if law.defines("tension"):
+        rate = found.leaves.time_derivative(length)
+        tension = _expr(graph, law.tension(length, rate, *now)).id
         found.other += _pulled(graph, tension, row)
         (slopes,) = tangents(graph, [tension], along | {rate.id: {1: graph.ONE}})
         stiffness, damping = graph.add(stiffness, slopes.get(0, graph.ZERO)), slopes.get(1, graph.ZERO)
@@ -150,25 +211,50 @@ def _pulled(graph: Graph, tension: int, row) -> list:
 def element_energies(model, q) -> list:
     """The stored energy of every element [J]."""
     kin = Kinematics(model, q)
-    laws = (differentiated(element) for element in model.laws)
-    return [law.leaves.outer([law.energy], kin)[0] for law in laws]
+    return [law.leaves.outer([law.energy], kin)[0] for law in laws(model)]
 
 
-def element_forces(model, q, v) -> list:
+def laws(model, x=None, u=None) -> list[Law]:
+    """The laws of the elements, differentiated; x by default the initial states, u zero."""
+    return [differentiated(element, x_e, u_e) for element, x_e, u_e in model.with_internal(x, u)]
+
+
+def element_forces(model, q, v, x=None, u=None) -> list:
     """The joint forces of all elements together [N m or N]."""
-    return _joint_forces(model, Kinematics(model, q, v), model.laws)
+    return _joint_forces(model, Kinematics(model, q, v), laws(model, x, u))
 
 
-def dissipative_forces(model, q, v) -> list[list]:
+def dissipative_forces(model, q, v, x=None, u=None) -> list[list]:
     """Of every element the joint forces that no stored energy explains [N m or N]."""
     kin = Kinematics(model, q, v)
-    return [_joint_forces(model, kin, [element], stored=False) for element in model.laws]
+    return [_joint_forces(model, kin, [law], stored=False) for law in laws(model, x, u)]
 
 
-def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list:
+@algorithm(
+    inputs="q v",
+    optional="x u",
+    outputs={"x_dot": ("nx",)},
+    body_frames=None,
+    symbols={"x_dot": "Rates of the internal states [unit of each state, per second]."},
+)
+def force_state_rates(model, q, v, x=None, u=None):
+    """How fast the internal states of force elements change: activations, bristles, lags.
+
+    Notes
+    -----
+    Source: ``state_rate`` of each of ``model.forces``, in the order of ``model.state_names``.
+
+    See Also
+    --------
+    forward_dynamics, passive_joint_forces
+    """
+    kin = Kinematics(model, q, v)
+    return [rate for law in laws(model, x, u) for rate in law.leaves.outer(law.rates, kin)]
+
+
+def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:
     wrenches, tau = [model.algebra.Force.zero() for _ in range(model.nb)], [0.0] * model.nv
-    for element in elements:
-        law = differentiated(element)
+    for law in laws:
         forces = [*(law.conservative if stored else ()), *law.other]
         values = iter(law.leaves.outer([k for _, ids in forces for k in ids], kin))
         for leaf, ids in forces:
@@ -178,22 +264,23 @@ def _joint_forces(model, kin: Kinematics, elements, stored: bool = True) -> list
     return plus(tau, transposed_product(model, kin.q, kin.X_0, wrenches))
 
 
-def gauss_newton_slopes(model, q, v):
+def gauss_newton_slopes(model, q, v, x=None, u=None):
     """``-df/dq`` and ``-df/dv`` of the elements where leaves are taken as linear in the coordinates: (K, D), symmetric.
 
-    Left out are the turning of the forces with the mechanism, and the dependence of dissipation on q.
+    Left out are the turning of the forces with the mechanism, the dependence of dissipation on q, and of forces
+    without a law the dependence on q and the part of D that is not symmetric.
     """
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
-    for J, *slopes in _slopes(model, Kinematics(model, q, v)):
+    for J, *slopes in _slopes(model, Kinematics(model, q, v), x, u):
         for hessian, into in zip(slopes, (K, D), strict=True):
             _add_congruence(J, hessian, into)
     return K, D
 
 
-def implicit_terms(model, q, v, dt):
+def implicit_terms(model, q, v, dt, x=None, u=None):
     """``dt D + dt^2 K`` and ``K v`` with the slopes of `gauss_newton_slopes`."""
     added, turning = [[0.0] * model.nv for _ in range(model.nv)], [0.0] * model.nv
-    for J, stiffness, damping in _slopes(model, Kinematics(model, q, v)):
+    for J, stiffness, damping in _slopes(model, Kinematics(model, q, v), x, u):
         hessian = [
             {n: dt * (d.get(n, 0.0) + dt * k.get(n, 0.0)) for n in {**k, **d}}
             for k, d in zip(stiffness, damping, strict=True)
@@ -207,10 +294,9 @@ def implicit_terms(model, q, v, dt):
     return added, turning
 
 
-def _slopes(model, kin: Kinematics):
+def _slopes(model, kin: Kinematics, x, u):
     """Of each law the rows J in the velocity coordinates, as mappings, and the values of K and D over them."""
-    for element in model.laws:
-        law = differentiated(element)
+    for law in laws(model, x, u):
         for rows, *hessians in law.slopes:
             values = [
                 [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in hessian]
@@ -242,18 +328,22 @@ def _row(law: Law, kin: Kinematics, row) -> dict[int, object]:
     return found
 
 
-def exact_slopes(model, q, v):
+def exact_slopes(model, q, v, x=None, u=None):
     """``-df/dq`` along the manifold and ``-df/dv`` of the elements: (K, D), K not symmetric in general.
 
     In a model at a time, whose joints hold scalars of the outer trace, those of `gauss_newton_slopes`.
     """
     if model._clock is not None:
-        return gauss_newton_slopes(model, q, v)
+        return gauss_newton_slopes(model, q, v, x, u)
     graph = Graph()
-    numbers = [x for _, x in entries(model)]
-    inner = ScalarModel.over(model, [x if isinstance(x, float) else graph.param(j) for j, x in enumerate(numbers)])
+    numbers = [number for _, number in entries(model)]
+    given = [*numbers, *([] if x is None else x), *([] if u is None else u)]
+    symbols = [value if isinstance(value, float) else graph.param(j) for j, value in enumerate(given)]
+    inner = ScalarModel.over(model, symbols[: len(numbers)])
+    x_in = None if x is None else symbols[len(numbers) : len(numbers) + len(x)]
+    u_in = None if u is None else symbols[len(given) - len(u) :]
     q_in, v_in = ([graph.input(a, k) for k in range(n)] for a, n in enumerate((model.nq, model.nv)))
-    forces = element_forces(inner, q_in, v_in)
+    forces = element_forces(inner, q_in, v_in, x_in, u_in)
     seeds: dict[int, dict[int, int]] = {x.id: {} for x in q_in}
     for i in model.outward():
         q_i = model.q_of(i, q_in)
@@ -266,7 +356,7 @@ def exact_slopes(model, q, v):
     rates = tangents(graph, [_expr(graph, f).id for f in forces], seeds)
     places = [(k, d, node) for k, row in enumerate(rates) for d, node in row.items()]
     values = evaluate(graph, [node for *_, node in places], lambda op, args: (
-        numbers[args[0]] if op == "param" else (q, v)[args[0]][args[1]]
+        given[args[0]] if op == "param" else (q, v)[args[0]][args[1]]
     ))  # fmt: skip
     K, D = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     for (k, d, _), x in zip(places, values, strict=True):

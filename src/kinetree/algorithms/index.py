@@ -34,6 +34,7 @@ MODULES = {
     "floating_base_inverse_dynamics": "kinetree.algorithms.floating_base",
     "floating_base_jacobian": "kinetree.algorithms.floating_base",
     "floating_base_reduced_coefficients": "kinetree.algorithms.floating_base",
+    "force_state_rates": "kinetree.algorithms.force_elements",
     "forward_dynamics": "kinetree.algorithms.complete",
     "forward_dynamics_crba": "kinetree.algorithms.mass_factors",
     "forward_kinematics": "kinetree.algorithms.kinematics",

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from kinetree.errors import ModelError
 from kinetree.spatial import Matrix3, Vector3
 from kinetree.state_kinematics import ORIGIN, Kinematics
+from kinetree.trace.differentiate import adjoints
 from kinetree.trace.evaluate import evaluate
 from kinetree.trace.expr import Expr
 from kinetree.trace.graph import Graph
+
+POSITIONS = ("point", "rotation", "coordinate")
 
 
 class Leaf:
@@ -73,6 +76,17 @@ class Leaf:
         wrenches[body] = wrenches[body] + wrench
 
 
+def scalars(leaves: Sequence[Leaf]) -> list[int]:
+    """The inputs of leaves, one leaf after the other."""
+    return [x.id for leaf in leaves for x in leaf.symbols]
+
+
+def paired(leaves: Sequence[Leaf], nodes: Sequence[int]) -> list[tuple[Leaf, list[int]]]:
+    """Leaves with their share of nodes, one for each of `scalars`."""
+    source = iter(nodes)
+    return [(leaf, [next(source) for _ in leaf.symbols]) for leaf in leaves]
+
+
 def _columns(R: Matrix3) -> list[Vector3]:
     return [Vector3(*(R.rows[r][c] for r in range(3))) for c in range(3)]
 
@@ -86,7 +100,7 @@ class Leaves:
     element : ForceElement
         Whose names are available.
     numbers : sequence of scalars
-        The element's numbers in the state's scalars, whose params are inputs of the trace.
+        The element's numbers, internal states and inputs in the state's scalars, whose params are inputs of the trace.
     """
 
     def __init__(self, graph: Graph, element, numbers: Sequence) -> None:
@@ -150,6 +164,26 @@ class Leaves:
     def rate(self, joint: str):
         """Velocity of a joint of one coordinate [rad/s or m/s]."""
         return self._leaf("rate", joint)[0]
+
+    def time_derivative(self, value):
+        """How fast a scalar over positions changes."""
+        if not isinstance(value, Expr):
+            return 0.0
+        rate = self._graph.constant(0.0)
+        for leaf, slopes in self.gradient(value):
+            for k, x_dot in zip(slopes, self.rate_of(leaf), strict=True):
+                rate = rate + Expr(self._graph, k) * x_dot
+        return rate
+
+    @property
+    def velocities(self) -> list[Leaf]:
+        """The velocity leaves found so far."""
+        return [leaf for leaf in self.found if leaf.name not in POSITIONS]
+
+    def gradient(self, value) -> list[tuple[Leaf, list[int]]]:
+        """The position leaves found so far, and the nodes of a scalar's derivatives with respect to them."""
+        leaves = [leaf for leaf in self.found if leaf.name in POSITIONS]
+        return paired(leaves, adjoints(self._graph, {value.id: self._graph.ONE}, scalars(leaves)))
 
     def rate_of(self, leaf: Leaf) -> list:
         """How fast the scalars of a position leaf change, over the inputs of the trace."""

@@ -40,7 +40,7 @@ def joint_forces(model, q, v=None) -> Iterator[tuple[range, JointForce, JointSta
                 yield range(model.v_slice[i].start, model.v_slice[i].stop), force, at
 
 
-def passive_terms(model, q, v):
+def passive_terms(model, q, v, x=None, u=None):
     """Elastic forces and, per velocity coordinate, the damping and the stiffness that act there now.
 
     Returns
@@ -60,12 +60,13 @@ def passive_terms(model, q, v):
             damping[k] = damping[k] + d
             stiffness[k] = stiffness[k] + slope
     if model.laws:
-        elastic = plus(elastic, element_forces(model, q, v))
+        elastic = plus(elastic, element_forces(model, q, v, x, u))
     return elastic, damping, stiffness
 
 
 @algorithm(
     inputs="q v",
+    optional="x u",
     outputs="tau",
     domains=(UNIT_QUATERNIONS, LIMITS),
     body_frames=None,
@@ -73,7 +74,7 @@ def passive_terms(model, q, v):
         "tau": "Passive joint forces [N m or N], on the same side of the equation of motion as the actuators' forces."
     },
 )
-def passive_joint_forces(model, q, v):
+def passive_joint_forces(model, q, v, x=None, u=None):
     """Joint forces that the mechanism itself exerts: springs, soft stops, viscous damping, dry friction.
 
     Notes
@@ -83,5 +84,5 @@ def passive_joint_forces(model, q, v):
     instead of sticking. These are the forces of the joints alone: those that `Model.unsupported` names are not among
     them.
     """
-    elastic, damping, _ = passive_terms(model, q, v)
+    elastic, damping, _ = passive_terms(model, q, v, x, u)
     return [elastic[k] - damping[k] * v[k] for k in range(model.nv)]

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from kinetree.algorithms.domain import UNIT_QUATERNIONS, Domain
 from kinetree.algorithms.gears import refuse_gears
 from kinetree.algorithms.index import MODULES
-from kinetree.algorithms.symbols import ARRAYS
+from kinetree.algorithms.symbols import ARRAYS, OPTIONAL
 from kinetree.arguments import choice
 from kinetree.content import from_library, key
 from kinetree.errors import DuplicateNameError
@@ -161,10 +161,10 @@ class Spec:
         raise KeyError(name)
 
 
-def _shapes(declared: str | Mapping[str, str | Shape]) -> Mapping[str, Shape]:
+def _shapes(declared: str | Mapping[str, str | Shape], symbols: Mapping = ARRAYS) -> Mapping[str, Shape]:
     """Names and shapes: from names, whose shapes are those of the symbols, or from a mapping."""
     if isinstance(declared, str):
-        return MappingProxyType({name: ARRAYS[name][0] for name in declared.split()})
+        return MappingProxyType({name: symbols[name][0] for name in declared.split()})
     return MappingProxyType({k: (shape,) if isinstance(shape, str) else tuple(shape) for k, shape in declared.items()})
 
 
@@ -210,7 +210,7 @@ def algorithm(
             name=name,
             function=function if knows_gears else _without_gears(function),
             inputs=arrays,
-            optional=_shapes(optional),
+            optional=_shapes(optional, OPTIONAL),
             outputs=_shapes(outputs),
             static=static,
             domains=(UNIT_QUATERNIONS,) * ("q" in arrays) if domains is None else domains,

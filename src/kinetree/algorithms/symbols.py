@@ -99,6 +99,13 @@ ARRAYS = {
 }  # fmt: skip
 """Name, shape and meaning of each array. An entry of a shape is a number or the name of a size of the model."""
 
+OPTIONAL = ARRAYS | {
+    "x": (("nx",), "Internal states of force elements (``model.state_names``) [as the elements define them]. Default: "
+        "``model.initial_state()``."),
+    "u": (("nu",), "Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero."),
+}  # fmt: skip
+"""The same for optional inputs."""
+
 CHOICES = {
     "frame": ("str", "Name of the frame or body.", {"UnknownNameError": "No frame has this name."}),
     "reference": (

@@ -43,8 +43,9 @@ class Parameter:
 class ForceElement:
     """A force law on a model: a frozen dataclass whose fields are its name, names of joints and frames, and numbers.
 
-    A class defines ``energy``, ``dissipation`` or both, or ``length`` with ``stored``, ``tension`` or both. Joint
-    forces, slopes for implicit steps, energy balance and derivatives follow by differentiation of the law.
+    A class defines ``energy``, ``dissipation`` or both, or ``length`` with ``stored``, ``tension`` or both, or
+    ``force`` where the force is the derivative of no law. Joint forces, slopes for implicit steps, energy balance and
+    derivatives follow by differentiation of the law.
 
     Attributes
     ----------
@@ -52,6 +53,8 @@ class ForceElement:
         Name in the registry; by default the name of the class in snake case.
     joint_fields, frame_fields : tuple of str
         Fields that hold the name of a joint or frame, or a tuple of names.
+    states, inputs : tuple of str
+        Names of its internal states, such as ``("activation",)``, and of its inputs, such as ``("excitation",)``.
     kinked : bool
         Whether slopes of the force jump, so that Newton's method needs further corrections.
     stiff_at_rest : bool
@@ -69,6 +72,10 @@ class ForceElement:
     scalars of any kind in the place of the numbers, and ``kin`` gives, by name, ``point(frame, at)``,
     ``velocity(frame, at)``, ``rotation(frame)``, ``angular_velocity(frame)``, ``coordinate(joint)``, ``rate(joint)``:
     in world coordinates, ``at`` a point in the frame's.
+
+    In classes with states or inputs, ``tension``, ``force`` and ``state_rate`` take two further arguments x and u: the
+    states and the inputs, by name (``x.activation``). They are the arrays x and u of the model's dynamics, integrated
+    and given in simulations.
 
     Examples
     --------
@@ -89,6 +96,22 @@ class ForceElement:
     >>> model = kt.models.pendulum().replace(forces=[Rubber("rubber", "world", "bob", 3.0)])
     >>> model.numbers().as_dict()["rubber.stiffness"]
     3.0
+
+    A thruster whose thrust follows its input with a lag:
+
+    >>> @dataclass(frozen=True)
+    ... class Thruster(kt.forces.ForceElement):
+    ...     name: str
+    ...     frame: str
+    ...     time_constant: float
+    ...     states, inputs = ("thrust",), ("command",)
+    ...     def force(self, kin, x, u):
+    ...         yield kin.velocity(self.frame), kin.rotation(self.frame) @ kt.spatial.Vector3(0.0, 0.0, x.thrust)
+    ...     def state_rate(self, kin, x, u):
+    ...         return [(u.command - x.thrust) / self.time_constant]
+    >>> model = kt.models.pendulum().replace(forces=[Thruster("jet", "bob", 0.1)])
+    >>> model.state_names, model.input_names, kt.dynamics.force_state_rates(model, [0.1], [0.0], u=[2.0]).tolist()
+    (('jet.thrust',), ('jet.command',), [20.0])
     """
 
     __slots__ = ()
@@ -96,6 +119,8 @@ class ForceElement:
     kind: str = "force_element"
     joint_fields: tuple[str, ...] = ("joint",)
     frame_fields: tuple[str, ...] = ("frame",)
+    states: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
     kinked: bool = False
     stiff_at_rest: bool = False
     beyond_limits: bool = False
@@ -128,15 +153,27 @@ class ForceElement:
         """Force that shortens the length where it is positive [N or N m], beside that of stored energy."""
         raise NotImplementedError
 
+    def force(self, kin):
+        """Pairs ``(velocity, force)``: forces and the velocities with which they give power, vectors or scalars [W]."""
+        raise NotImplementedError
+
+    def state_rate(self, kin, x, u):
+        """How fast each of the internal states changes, a sequence."""
+        raise NotImplementedError
+
+    def initial_state(self) -> Sequence:
+        """The internal states where none are given."""
+        return [0.0] * len(self.states)
+
     @classmethod
-    def states(cls, what: str) -> bool:
+    def defines(cls, what: str) -> bool:
         """Whether the class defines this part of the law."""
         return getattr(cls, what) is not getattr(ForceElement, what)
 
     @property
     def is_spring(self) -> bool:
         """Whether it stores energy and its slope does not jump."""
-        return (self.states("energy") or self.states("stored")) and not self.kinked
+        return (self.defines("energy") or self.defines("stored")) and not self.kinked
 
     # Data ------------------------------------------------------------------------------------------------------------
 

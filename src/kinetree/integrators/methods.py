@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.arguments import a_positive_number, a_word
-from kinetree.errors import SimulationError
+from kinetree.errors import SimulationError, UnsupportedError
 from kinetree.integrators import crouch_grossman, explicit
 from kinetree.integrators.adaptive import METHODS, AdaptiveSolution, solve_adaptive
 from kinetree.integrators.bdf2 import BDF2
@@ -133,6 +133,16 @@ def is_built_in(method) -> bool:
     """Whether a method with fixed steps is the library's own, with any options."""
     known = FIXED_STEP.get(getattr(method, "name", None))
     return method is known or (known is not None and not isinstance(known, type) and type(method) is type(known))
+
+
+def refuse_internal(what: str, model) -> None:
+    """Refuse force elements with internal states or inputs, which steps do not take yet."""
+    element = next((element for element in model.elements if element.states or element.inputs), None)
+    if element is not None:
+        raise UnsupportedError(
+            f"{what}: force element {element.name!r} has internal states or inputs, which are not integrated yet; "
+            "forward_dynamics and force_state_rates take them as x and u."
+        )
 
 
 def one_of(what: str, value, valid) -> None:

@@ -68,6 +68,7 @@ def _check_element(model, force: ForceElement) -> None:
             )
     for frame in force.frames:
         model.frame(frame)
+    _check_internal(force)
     for field in dataclasses.fields(force):
         value = getattr(force, field.name)
         if field.type in (float, "float") and (value is None or isinstance(value, (str, bool))):
@@ -80,6 +81,31 @@ def _check_element(model, force: ForceElement) -> None:
             )
         if not force.commanded:  # motors may be unlimited
             check.check_finite(f"force element {force.name!r}: {number}", float(x))
+
+
+def _check_internal(force: ForceElement) -> None:
+    what = f"force element {force.name!r} of class {type(force).__name__}"
+    for kind in ("states", "inputs"):
+        names = getattr(force, kind)
+        valid = isinstance(names, tuple) and all(isinstance(name, str) for name in names)
+        if not valid or len(set(names)) < len(names) or not all(n.isidentifier() and n[0] != "_" for n in names):
+            raise ModelError(
+                f"{what}: {kind} is {names!r}, expected a tuple of different Python names that do not begin with _, "
+                'such as ("activation",)',
+                found=names,
+            )
+    if not force.states:
+        return
+    if not (force.commanded or force.defines("state_rate")):
+        raise ModelError(f"{what} has states, {', '.join(force.states)}: define state_rate(kin, x, u).")
+    initial = list(force.initial_state())
+    if len(initial) != len(force.states):
+        raise ModelError(
+            f"{what}: initial_state() gives {len(initial)} numbers, expected {len(force.states)}, one for each of its "
+            f"states: {', '.join(force.states)}."
+        )
+    for name, x in zip(force.states, initial, strict=True):
+        check.check_finite(f"{what}: initial_state() of {name}", float(x))
 
 
 def check_number_names(model) -> None:

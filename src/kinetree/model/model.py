@@ -297,6 +297,16 @@ class Model(JointArrays):
         """
         return self._coupled(self._joint_neutral())
 
+    def initial_state(self) -> np.ndarray:
+        """The internal states of the force elements where none are given.
+
+        Returns
+        -------
+        (nx,) array
+            In the order of ``state_names`` [as the elements define them].
+        """
+        return np.array([x for element in self.elements for x in element.initial_state()], dtype=float)
+
     @checked(rng=a_random_generator)
     def random_q(self, rng: np.random.Generator) -> np.ndarray:
         """A random position that respects limits and couplings.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import FrozenInstanceError
+from itertools import accumulate, pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -497,6 +498,76 @@ class Tree:
     def forces(self) -> tuple[ForceElement, ...]:
         """The force elements: those of the joints, joint by joint, then all others, `elements`."""
         return (*(force for at_joint in self.joint_forces for force in at_joint), *self.elements)
+
+    @property
+    def nx(self) -> int:
+        """Number of internal states of force elements."""
+        return sum(len(element.states) for element in self.elements)
+
+    @property
+    def nu(self) -> int:
+        """Number of inputs of force elements."""
+        return sum(len(element.inputs) for element in self.elements)
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Names of the internal states x, as "biceps.activation"."""
+        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.states)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs u of force elements, as "biceps.excitation"."""
+        return tuple(f"{element.name}.{name}" for element in self.elements for name in element.inputs)
+
+    def x_index(self, force: str) -> slice:
+        """The entries of x that belong to a force element, by name: ``x[..., model.x_index("biceps")]``.
+
+        Parameters
+        ----------
+        force : str
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return self._internal_slices("states")[self._element(force)]
+
+    def u_index(self, force: str) -> slice:
+        """The entries of u that belong to a force element, by name: ``u[..., model.u_index("biceps")] = 0.5``.
+
+        Parameters
+        ----------
+        force : str
+
+        Raises
+        ------
+        UnknownNameError
+        """
+        return self._internal_slices("inputs")[self._element(force)]
+
+    def _element(self, force: str) -> int:
+        names = [element.name for element in self.elements]
+        if force not in names:
+            raise unknown_name("force element", force, names, f"model {self.name!r}")
+        return names.index(force)
+
+    def _internal_slices(self, what: str) -> list[slice]:
+        ends = [0, *accumulate(len(getattr(element, what)) for element in self.elements)]
+        return [slice(*each) for each in pairwise(ends)]
+
+    def with_internal(self, x=None, u=None) -> list[tuple]:
+        """Each of `laws` with its parts of x and u: by default its initial states, and zero."""
+        return [
+            (
+                element,
+                list(element.initial_state() if x is None else x[x_slice]),
+                [0.0] * len(element.inputs) if u is None else list(u[u_slice]),
+            )
+            for element, x_slice, u_slice in zip(
+                self.elements, self._internal_slices("states"), self._internal_slices("inputs"), strict=True
+            )
+            if not element.commanded
+        ]
 
     @property
     def laws(self) -> tuple[ForceElement, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.complete import refuse_unsupported
-from kinetree.integrators.methods import Adaptive, integrator_of, one_of
+from kinetree.integrators.methods import Adaptive, integrator_of, one_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
 from kinetree.simulation.components import Components
@@ -99,6 +99,7 @@ def _plan(given, q0, v0, seed, dt, integrator, limits, events, components) -> Pl
     if constraints is not None:
         refuse_methods(constraints, method.name)
     refuse_unsupported(active, "aba")
+    refuse_internal("simulate", active)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
     guard = Guard(model) if limits == "raise" else None
