@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kinetree.arguments import whole
+from kinetree.arguments import a_name, whole
 from kinetree.constraints import Coupling
 from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
@@ -546,6 +546,7 @@ class Tree:
         return self._internal_slices("inputs")[self._element(force)]
 
     def _element(self, force: str) -> int:
+        a_name("force", force)
         names = [element.name for element in self.elements]
         if force not in names:
             raise unknown_name("force element", force, names, f"model {self.name!r}")
