@@ -12,17 +12,13 @@ import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
 from kinetree.io.free_names import Names
-from kinetree.io.mjcf.write_data import joint_attributes, settle_physics
-from kinetree.io.mjcf.write_equipment import write_equipment
+from kinetree.io.mjcf.write_equipment import EquipmentWriter
 from kinetree.io.mjcf.write_inertia import write_inertia
-from kinetree.io.mjcf.write_joints import Part, Place, places
+from kinetree.io.mjcf.write_joints import Part, Place, joint_attributes, places, settle_physics
 from kinetree.io.mjcf.write_shapes import Shapes, pose
 from kinetree.io.mjcf.write_states import States, shown_positions
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
-from kinetree.io.unsupported_features import UnsupportedFeatures
-from kinetree.io.write_order import attachments, is_depth_first
-from kinetree.io.written_meshes import MeshNames
-from kinetree.io.xml.text import add, root, text_of
+from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.equipment import WrapShape
 from kinetree.model.parts import Frame, Report
@@ -95,7 +91,7 @@ class MjcfFile:
 
     def __init__(self, model, features: UnsupportedFeatures, mesh_names: MeshNames) -> None:
         self.model, self.features = model, features
-        self.root = root("mujoco", model=model.name)
+        self.root = add(None, "mujoco", model=model.name)
         add(self.root, "compiler", angle="radian", autolimits="false", inertiafromgeom="false")
         add(self.root, "option", gravity=numbers_text(model.gravity))
         asset = add(self.root, "asset")
@@ -133,7 +129,7 @@ class MjcfFile:
                 waiting += carried[item][::-1]
         if len(self.root.find("asset")) == 0:
             self.root.remove(self.root.find("asset"))
-        write_equipment(self)
+        EquipmentWriter(self).write()
         if not is_depth_first(model):
             features.note("", "bodies are read depth first, so q has another order than in this model", "warning")
         if max(model.depth) > DEEPEST:
@@ -219,25 +215,25 @@ class MjcfFile:
         if frame.name not in self.welded and not heavy:
             self._site(frame.name, frame)
             return
-        element = add(self.elements[self._host(frame.body)], "body", name=frame.name, **self._pose_of(frame))
+        element = self.attach("body", frame.name, frame)
         self.own_bodies.add(frame.name)
         self.merged.append(frame.name)
         if heavy:
             write_inertia(element, frame.name, frame.X_FB @ I, np.zeros(3), False, self.features)
 
-    def _host(self, body: int) -> int:
-        return self.place_of[body].body if body else 0
-
-    def _pose_of(self, frame: Frame) -> dict[str, str]:
-        shift = self.place_of[frame.body].shift if frame.body else np.zeros(3)
+    def attach(self, tag: str, name: str, frame: Frame, **attributes: str):
+        """A new body, site or geom at a frame."""
+        place = self.place_of.get(frame.body)  # none of the world
+        shift = place.shift if place else np.zeros(3)
         position = [
             undone(x, lambda x, s=s: x - s, lambda y, s=s: y + s)
             for x, s in zip(frame.p_BF.tolist(), shift.tolist(), strict=True)
         ]
-        return pose(frame.R_BF, position)
+        host = self.elements[place.body if place else 0]
+        return add(host, tag, name=name, **attributes, **pose(frame.R_BF, position))
 
     def _site(self, name: str, frame: Frame) -> None:
-        add(self.elements[self._host(frame.body)], "site", name=name, **self._pose_of(frame))
+        self.attach("site", name, frame)
         self.sites[name] = frame.body
 
     def site(self, frame: str) -> str:
@@ -286,18 +282,14 @@ def _referred(model) -> set[str]:
 def _wrapped(model) -> dict[str, object]:
     """Frames around which tendons wrap, and the shapes there that carry their names; reading makes such frames."""
     found: dict[str, object] = {}
-    for tendon in model.tendons:
-        for part in tendon.path:
-            if not isinstance(part, WrapShape):
-                continue
-            frame = model.frame(part.frame)
-            for shape in model.geometry[frame.body]:
-                same = shape.kind == part.kind and shape.size[0] == part.radius
-                close = same and np.allclose(shape.p_BG, frame.p_BF, rtol=0, atol=1e-12)
-                if close and np.allclose(shape.R_BG, frame.R_BF, rtol=0, atol=1e-12):
-                    if shape.name in ("", frame.name):
-                        found[frame.name] = shape
-                        break
+    for part in (part for tendon in model.tendons for part in tendon.path if isinstance(part, WrapShape)):
+        frame = model.frame(part.frame)
+        for shape in model.geometry[frame.body]:
+            alike = shape.kind == part.kind and shape.size[0] == part.radius and shape.name in ("", frame.name)
+            if alike and all(
+                np.allclose(*pair, rtol=0, atol=1e-12) for pair in ((shape.p_BG, frame.p_BF), (shape.R_BG, frame.R_BF))
+            ):
+                found.setdefault(frame.name, shape)
     return found
 
 

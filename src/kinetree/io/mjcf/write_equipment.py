@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from kinetree.forces.registry import COEFFICIENTS
-from kinetree.io.mjcf.write_data import UNIFORM
-from kinetree.io.mjcf.write_shapes import pose
+from kinetree.io.mjcf.equipment import LAWS
+from kinetree.io.mjcf.write_joints import UNIFORM, range_attributes
 from kinetree.io.number_text import number_text, numbers_text, quaternion_of, undone
-from kinetree.io.xml.text import add
+from kinetree.io.writing import add
 from kinetree.joints import Fixed, Spherical
 from kinetree.model.equipment import JointTerm, Pulley, RotationLimit, ViaPoint, WrapShape
 from kinetree.model.parts import pose_of_transform
@@ -17,26 +17,15 @@ MOST_COEFFICIENTS = 5
 SAME_POINT = 1e-12  # [m]
 GROUP_OFF = "30"  # of actuators that are switched off
 # Laws that <general> states in full; what others need beside (inputs, states, plugins) is not kept.
-LAWS = {
+WHOLE = {
     "dynamics": {"none", "integrator", "filter", "filterexact", "muscle", "user"},
     "gain": {"fixed", "affine", "muscle", "user"},
     "bias": {"none", "affine", "muscle", "user"},
 }
-TARGETS = {"joint": "joint", "joint_in_parent": "jointinparent", "tendon": "tendon", "body": "body", "site": "site"}
 
 
-def write_equipment(file) -> None:
-    """Add the sections after the bodies.
-
-    Parameters
-    ----------
-    file : MjcfFile
-    """
-    _Equipment(file).write()
-
-
-class _Equipment:
-    """One run: what had to be left out takes with it what refers to it."""
+class EquipmentWriter:
+    """Adds the sections after the bodies to an MjcfFile; what has to be left out takes with it what refers to it."""
 
     def __init__(self, file) -> None:
         self.file, self.model, self.features, self.root = file, file.model, file.features, file.root
@@ -44,31 +33,30 @@ class _Equipment:
 
     def write(self) -> None:
         model = self.model
-        tendons = self._section("tendon", model.tendons)
-        for tendon in model.tendons:
-            self._tendon(tendons, tendon)
-        equalities = self._section("equality", (*model.couplings, *model.loops, *model.equalities))
-        for coupling in model.couplings:  # first: the reader takes the first linear one for a joint as its coupling
-            self._coupling(equalities, coupling)
-        for loop in model.loops:
-            self._loop(equalities, loop)
-        for constraint in model.equalities:
-            self._constraint(equalities, constraint)
-        actuators = self._section("actuator", model.actuators)
-        for actuator in model.actuators:
-            self._actuator(actuators, actuator)
-        self.file.states.write_keys(self.root, self.file.parts)
-        for section in (tendons, equalities, actuators):
-            if section is not None and len(section) == 0:
+        # Couplings first: the reader takes the first linear one for a joint as its coupling.
+        rows = (self._coupling, model.couplings), (self._loop, model.loops), (self._constraint, model.equalities)
+        tendons, actuators = (self._tendon, model.tendons), (self._actuator, model.actuators)
+        for tag, writers in (("tendon", (tendons,)), ("equality", rows), ("actuator", (actuators,))):
+            section = add(self.root, tag)
+            for write, pieces in writers:
+                for piece in pieces:
+                    write(section, piece)
+            if len(section) == 0:
                 self.root.remove(section)
-
-    def _section(self, tag: str, pieces):
-        return add(self.root, tag) if pieces else None
+        self.file.states.write_keys(self.root, self.file.parts)
 
     def _joint(self, name: str | None) -> str | None:
         """A joint's name in the file, if it is one there."""
         parts = self.file.parts_of.get(name, [])
         return parts[0].name if len(parts) == 1 else None
+
+    def _target(self, kind: str, name: str | None) -> str | None:
+        """The name in the file of what an actuator or an equality acts on, if it is there; a frame gets a site."""
+        if kind in ("joint", "joint_in_parent"):
+            return self._joint(name)
+        if kind in ("tendon", "body"):
+            return name if name in (self.tendons if kind == "tendon" else self.file.own_bodies) else None
+        return self.file.site(name)
 
     # Equalities ----------------------------------------------------------------------------------------------------
 
@@ -79,11 +67,10 @@ class _Equipment:
         return sum(term.coefficient * self._q0(term.joint) for term in tendon.path)
 
     def _coupling(self, section, coupling) -> None:
-        names = (coupling.joint, coupling.master)
-        follower, master = map(self._joint, names)
+        follower, master = self._joint(coupling.joint), self._joint(coupling.master)
         if coupling.ratio == 0.0:
-            self.features.note(f"coupling of joint {names[0]!r}", "ratio 0: read as an equality", "warning")
-        y0, x0 = (self._q0(name) for name in names)
+            self.features.note(f"coupling of joint {coupling.joint!r}", "ratio 0: read as an equality", "warning")
+        y0, x0 = self._q0(coupling.joint), self._q0(coupling.master)
         # MuJoCo's polynomial is about the positions in which the file shows the joints.
         offset = undone(coupling.offset, lambda c: c - y0 + coupling.ratio * x0, lambda c: y0 + c - coupling.ratio * x0)
         polynomial = numbers_text((offset, coupling.ratio, 0.0, 0.0, 0.0))
@@ -100,24 +87,21 @@ class _Equipment:
             self.features.add("loop joints that are neither ball joints (connect) nor fixed (weld)", str(loop))
             return
         (R_P, p_P), (R_S, p_S) = map(pose_of_transform, (loop.X_P, loop.X_S))
-        common = {"name": loop.name} | _softness(loop)
-        on_bodies = {loop.predecessor, loop.successor} <= self.file.own_bodies
+        first, second = loop.predecessor, loop.successor
+        on_bodies = {first, second} <= self.file.own_bodies
         still = not p_P.any() and not p_S.any() and np.array_equal(R_P, np.eye(3)) and np.array_equal(R_S, np.eye(3))
-        if {loop.predecessor, loop.successor} <= self.file.sites.keys() and still:
-            add(section, tag, site1=loop.predecessor, site2=loop.successor, **common)
+        if {first, second} <= self.file.sites.keys() and still:
+            ends = {"site1": first, "site2": second}
         elif on_bodies and tag == "weld":
-            quaternion = quaternion_of(R_P @ R_S.T)
-            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": numbers_text(p_S.tolist())}
-            add(section, tag, **ends, relpose=numbers_text((*p_P.tolist(), *quaternion)), torquescale="1", **common)
+            relative = numbers_text((*p_P.tolist(), *quaternion_of(R_P @ R_S.T)))
+            ends = {"body1": first, "body2": second, "anchor": numbers_text(p_S.tolist()), "relpose": relative}
+            ends["torquescale"] = "1"
         elif on_bodies and self._meet(loop):
-            ends = {"body1": loop.predecessor, "body2": loop.successor, "anchor": numbers_text(p_P.tolist())}
-            add(section, tag, **ends, **common)
+            ends = {"body1": first, "body2": second, "anchor": numbers_text(p_P.tolist())}
         else:
-            sites = [
-                self.file.extra_site(f"{loop.name}_{k}", frame, R, p)
-                for k, frame, R, p in ((1, loop.predecessor, R_P, p_P), (2, loop.successor, R_S, p_S))
-            ]
-            add(section, tag, site1=sites[0], site2=sites[1], **common)
+            site = self.file.extra_site
+            ends = {"site1": site(f"{loop.name}_1", first, R_P, p_P), "site2": site(f"{loop.name}_2", second, R_S, p_S)}
+        add(section, tag, **ends, name=loop.name, **_softness(loop))
 
     def _meet(self, loop) -> bool:
         """Whether the two points of a connect coincide where the file shows the robot, which MuJoCo assumes."""
@@ -136,8 +120,7 @@ class _Equipment:
             elif c.name:
                 self.features.note(str(c), "written at its joint, without a name")
             return
-        known = self._joint if c.of == "joint" else lambda name: name if name in self.tendons else None
-        follower, master = known(c.follower), known(c.master)
+        follower, master = self._target(c.of, c.follower), self._target(c.of, c.master)
         polynomial = self._coefficients(c)
         if follower is None or (c.master and master is None) or polynomial is None:
             self.features.add("equalities", str(c))
@@ -179,10 +162,8 @@ class _Equipment:
             if x := getattr(tendon, what):
                 data[name] = number_text(x)
         data["springlength"] = numbers_text(tendon.rest_length)
-        if np.isfinite(tendon.lower) or np.isfinite(tendon.upper):
-            data |= {"limited": "true", "range": numbers_text((tendon.lower, tendon.upper))}
-        if np.all(np.isfinite(tendon.actuator_force_range)):
-            data |= {"actuatorfrclimited": "true", "actuatorfrcrange": numbers_text(tendon.actuator_force_range)}
+        data |= range_attributes("", (tendon.lower, tendon.upper))
+        data |= range_attributes("actuatorfrc", tendon.actuator_force_range)
         element = add(section, "fixed" if terms else "spatial", **data)
         for part in tendon.path:
             if isinstance(part, JointTerm):
@@ -199,30 +180,19 @@ class _Equipment:
         """The geom around which a tendon wraps: the shape that is there, or one made for it."""
         if part.frame in self.file.wrapped:
             return part.frame
-        frame, name = self.model.frame(part.frame), f"{part.frame}_wrap"
-        host = self.file.place_of[frame.body].body if frame.body else 0
-        shift = self.file.place_of[frame.body].shift if frame.body else np.zeros(3)
-        size = (part.radius,) if part.kind == "sphere" else (part.radius, part.radius)
-        at = pose(frame.R_BF, frame.p_BF - shift)
+        name, size = f"{part.frame}_wrap", (part.radius,) if part.kind == "sphere" else (part.radius, part.radius)
         look = {"type": part.kind, "size": numbers_text(size), "group": "4", "contype": "0", "conaffinity": "0"}
-        add(self.file.elements[host], "geom", name=name, **look, **at)
+        self.file.attach("geom", name, self.model.frame(part.frame), **look)
         self.features.note(f"geom {name!r}", f"made for a tendon that wraps around frame {part.frame!r}")
         return name
 
     def _actuator(self, section, a) -> None:
         data = {"name": a.name}
-        if a.transmission in ("joint", "joint_in_parent"):
-            target = self._joint(a.target)
-        elif a.transmission == "tendon":
-            target = a.target if a.target in self.tendons else None
-        elif a.transmission == "body":
-            target = a.target if a.target in self.file.own_bodies else None
-        else:
-            target = self.file.site(a.target)
+        target = self._target(a.transmission, a.target)
         if target is None:
             self.features.add("actuators whose target the file does not have", str(a))
             return
-        if a.plugin or any(getattr(a, kind) not in laws for kind, laws in LAWS.items()):
+        if a.plugin or any(getattr(a, kind) not in laws for kind, laws in WHOLE.items()):
             self.features.add("actuators whose law is kept in part only", str(a))
             return
         if not a.active:
@@ -232,22 +202,19 @@ class _Equipment:
             data |= {"cranksite": target, "slidersite": self.file.site(a.reference)}
             data |= {"cranklength": number_text(a.crank_length)}
         else:
-            data[TARGETS[a.transmission]] = target
+            data[a.transmission.replace("_", "")] = target
             if a.reference is not None:
                 data["refsite"] = self.file.site(a.reference)
-        gear = tuple(a.gear)
-        while len(gear) > 1 and gear[-1] == 0.0:
-            gear = gear[:-1]
+        gear = np.trim_zeros(a.gear, "b") or (0.0,)
         if gear != (1.0,):
             data["gear"] = numbers_text(gear)
         for what, limits in (("ctrl", a.control_range), ("force", a.force_range), ("act", a.activation_range)):
-            if np.any(np.isfinite(limits)):
-                data |= {f"{what}limited": "true", f"{what}range": numbers_text(limits)}
+            data |= range_attributes(what, limits)
         if any(a.length_range):
             data["lengthrange"] = numbers_text(a.length_range)
-        for short, kind in (("dyn", "dynamics"), ("gain", "gain"), ("bias", "bias")):
-            parameters = getattr(a, f"{kind}_parameters") or (0.0,)
-            data |= {f"{short}type": getattr(a, kind), f"{short}prm": numbers_text(parameters)}
+        for law, short in LAWS.items():
+            parameters = getattr(a, f"{law}_parameters") or (0.0,)
+            data |= {f"{short}type": getattr(a, law), f"{short}prm": numbers_text(parameters)}
         add(section, "general", **data)
 
 

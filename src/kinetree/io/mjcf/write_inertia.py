@@ -8,8 +8,7 @@ import numpy as np
 
 from kinetree.io.inertia_rules import project, violation
 from kinetree.io.number_text import central, number_text, numbers_text, quaternion_of
-from kinetree.io.unsupported_features import UnsupportedFeatures
-from kinetree.io.xml.text import add
+from kinetree.io.writing import UnsupportedFeatures, add
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.spatial import Inertia
 

@@ -8,33 +8,26 @@ file, with all its joints.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 
-from kinetree.io.unsupported_features import UnsupportedFeatures
-from kinetree.joints import (
-    Composite,
-    Cylindrical,
-    Fixed,
-    Free,
-    Planar,
-    PlanarSplit,
-    Prismatic,
-    Reversed,
-    Revolute,
-    Spherical,
-    SphericalEuler,
-    Translational,
-    Universal,
-)
+from kinetree import joints
+from kinetree.forces.registry import names_in
+from kinetree.io.number_text import number_text, numbers_text
+from kinetree.io.writing import UnsupportedFeatures
 from kinetree.model.builder import rotation_of_quaternion
+from kinetree.model.equipment import RotationLimit
 from kinetree.model.parts import pose_of_transform
 
 X, Y, Z = np.eye(3).tolist()
 MOST_FREEDOMS = 6
+ANCHORED = (joints.Revolute, joints.Spherical, joints.Universal, joints.SphericalEuler)
 SAME = 1e-14  # of rotations, and of meters
+# Ours, and MuJoCo's name: one number for all freedoms of a joint.
+UNIFORM = {"armature": "armature"} | {ours: theirs for theirs, ours in names_in("mjcf").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,7 @@ def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
     name, children = model.body_names[i], model.children(i)
     if len(children) != 1 or children[0] != i + 1 or any((model.I[i].m, *model.I[i].h, *model.I[i].I)):
         return False
-    if type(model.joints[i]) not in (Revolute, Prismatic, Spherical):
+    if type(model.joints[i]) not in (joints.Revolute, joints.Prismatic, joints.Spherical):
         return False
     last = i + 1
     while len(model.children(last)) == 1 and model.body_names[last].endswith(f"/{model.joint_name(last)}"):
@@ -146,46 +139,43 @@ def _is_link_of_chain(model, i: int, referred: set[str]) -> bool:
     if not model.frames[i].is_identity or any(f.body == i for f in model.frames[model.nb :]):
         return False
     after = model.joints[i + 1]
-    if type(after) not in (Revolute, Prismatic, Spherical):
+    if type(after) not in (joints.Revolute, joints.Prismatic, joints.Spherical):
         return False
     if _reference(model, i + 1) is None:
         return False
-    return not (type(model.joints[i]) is Spherical and type(after) is not Prismatic)
+    return not (type(model.joints[i]) is joints.Spherical and type(after) is not joints.Prismatic)
 
 
 def _place(model, chain: tuple[int, ...], features: UnsupportedFeatures, shown: np.ndarray | None) -> Place:
-    body = chain[-1]
-    own = model.frames[body]
+    own = model.frames[chain[-1]]
     shift = np.array(own.p_BF)
-    spare = not np.array_equal(own.R_BF, np.eye(3))
-    if not spare and shift.any():
-        # A reader takes the anchor of the last joint that has one; slides and free joints have none.
-        turns = [i for i in chain if type(model.joints[i]) in (Revolute, Spherical, Universal, SphericalEuler)]
-        spare = not turns
+    # A reader takes the anchor of the last joint that has one; slides and free joints have none.
+    anchored = any(type(model.joints[i]) in ANCHORED for i in chain)
+    spare = not np.array_equal(own.R_BF, np.eye(3)) or (shift.any() and not anchored)
     if spare:
         shift = np.zeros(3)
     parts: list[Part] = []
     anchor = 0.0 - shift
     for i in reversed(chain):
-        single = _single(model.joints[i]) is not None
+        single = _is_single(model.joints[i])
         at = float(shown[model.q_slice[i]][0]) if single and shown is not None else 0.0
         ref = at if i == chain[0] else _reference(model, i)
         if abs(ref - at) <= SAME * max(1.0, abs(at)):
             ref = at  # to the last bit
         parts[:0] = _parts(model, i, anchor, ref, features)
-        if i != chain[0] and type(model.joints[i]) is not Prismatic:
+        if i != chain[0] and type(model.joints[i]) is not joints.Prismatic:
             anchor = anchor - pose_of_transform(model.X_T[i])[1]
     R, p = pose_of_transform(model.X_T[chain[0]])
     if parts and parts[0].kind == "hinge" and parts[0].ref:
         half = 0.5 * parts[0].ref
         R = R @ rotation_of_quaternion([math.cos(half), *(math.sin(half) * np.array(parts[0].axis))])
-    return Place(body, chain, tuple(parts), shift, R, p, spare)
+    return Place(chain[-1], chain, tuple(parts), shift, R, p, spare)
 
 
 def _reference(model, i: int) -> float | None:
     """MuJoCo's ``ref`` of a joint inside a chain: what moves it back by the offset before it; None if none does."""
     joint, (R, p) = model.joints[i], pose_of_transform(model.X_T[i])
-    if type(joint) is Revolute:
+    if type(joint) is joints.Revolute:
         n = np.array(joint.axis)
         cross = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
         ref = -math.atan2(0.5 * (n @ cross), 0.5 * (np.trace(R) - 1.0)) + 0.0
@@ -193,7 +183,7 @@ def _reference(model, i: int) -> float | None:
         return ref if np.abs(turned - R).max() <= SAME else None
     if not np.array_equal(R, np.eye(3)):
         return None
-    if type(joint) is Prismatic:
+    if type(joint) is joints.Prismatic:
         ref = float(-(p @ joint.axis)) + 0.0
         return ref if np.abs(p + ref * np.array(joint.axis)).max() <= SAME * max(1.0, abs(ref)) else None
     return 0.0
@@ -201,85 +191,135 @@ def _reference(model, i: int) -> float | None:
 
 def _parts(model, i: int, anchor: np.ndarray, ref: float, features: UnsupportedFeatures) -> list[Part]:
     joint, name, q, v = model.joints[i], model.joint_name(i), model.q_slice[i], model.v_slice[i]
-    if type(joint) is Fixed:
-        return []
-    if type(joint) is Free:
-        if model.parent[i] != 0:
-            raise features.refuse(f"joint {name!r} is free and not on the world, as MuJoCo wants it", joint=name)
-        return [Part("free", name, None, anchor, i, q, v)]
-    if type(joint) is Spherical:
-        return [Part("ball", name, None, anchor, i, q, v)]
-    single = _single(joint)
-    if single is not None:
-        return [Part(*single[:1], name, single[1], anchor, i, q, v, ref)]
-    several = list(_several(joint))
-    if not several:
+    if type(joint) is joints.Free and model.parent[i] != 0:
+        raise features.refuse(f"joint {name!r} is free and not on the world, as MuJoCo wants it", joint=name)
+    if type(joint) in (joints.Free, joints.Spherical):
+        return [Part("free" if type(joint) is joints.Free else "ball", name, None, anchor, i, q, v)]
+    row = _in_a_row(joint)
+    if not row and type(joint) is not joints.Fixed:
         raise features.refuse(
             f"joint {name!r} is {joint!r}; MuJoCo has hinge, slide, ball and free joints, and what is made of hinges "
             "and slides in a row",
             joint=name,
         )
-    features.note(
-        f"joint {name!r}",
-        f"{joint.kind}: written as {len(several)} joints, {name}_1 and so on; " + _order(joint, several),
-        "warning",
-    )
+    if _is_single(joint):
+        return [Part(kind, name, axis, anchor, i, q, v, ref) for kind, axis, _ in row]
+    if row:
+        message = f"{joint.kind}: written as {len(row)} joints, {name}_1 and so on; {_order(joint, row)}"
+        features.note(f"joint {name!r}", message, "warning")
     return [
-        Part(kind, f"{name}_{k + 1}", axis, anchor, i, slice(q.start + at, q.start + at + 1), _one(v.start + at))
-        for k, (kind, axis, at) in enumerate(several)
+        Part(kind, f"{name}_{k}", axis, anchor, i, *(slice(s.start + at, s.start + at + 1) for s in (q, v)))
+        for k, (kind, axis, at) in enumerate(row, start=1)
     ]
 
 
-def _order(joint, several) -> str:
+def _order(joint, row) -> str:
     """What becomes of the coordinates of a joint that is written as several."""
-    order = [at for *_, at in several]
+    order = [at for *_, at in row]
     if order == sorted(order):
         return "q and v stay what they are"
     names = ", ".join(joint.position_names[at] for at in order)
-    return f"q has the order {names}, and v is its rate" if type(joint) is Planar else f"q and v have the order {names}"
+    planar = type(joint) is joints.Planar
+    return f"q has the order {names}, and v is its rate" if planar else f"q and v have the order {names}"
 
 
-def _one(k: int) -> slice:
-    return slice(k, k + 1)
+def _is_single(joint) -> bool:
+    """Whether a joint is one hinge or slide, reversed or not."""
+    return type(joint.joint if type(joint) is joints.Reversed else joint) in (joints.Revolute, joints.Prismatic)
 
 
-def _single(joint) -> tuple[str, tuple[float, ...]] | None:
-    """Type and axis of a joint of one freedom; a reversed one goes the other way."""
-    if type(joint) is Reversed and type(joint.joint) in (Revolute, Prismatic):
-        kind, axis = _single(joint.joint)
-        return kind, tuple(-x for x in axis)
-    kind = {Revolute: "hinge", Prismatic: "slide"}.get(type(joint))
-    return kind and (kind, joint.axis)
+def _in_a_row(joint) -> list[tuple[str, Sequence[float], int]]:
+    """Type, axis and coordinate of the hinges and slides in a row that a joint amounts to; none if it does not."""
+    in_plane, turn = [("slide", X, 1), ("slide", Y, 2)], [("hinge", Z, 0)]
+    match type(joint):
+        case joints.Revolute:
+            return [("hinge", joint.axis, 0)]
+        case joints.Prismatic:
+            return [("slide", joint.axis, 0)]
+        case joints.Reversed if _is_single(joint):  # it goes the other way
+            return [(kind, tuple(-x for x in axis), at) for kind, axis, at in _in_a_row(joint.joint)]
+        case joints.Cylindrical:
+            return [("hinge", joint.axis, 0), ("slide", joint.axis, 1)]
+        case joints.Universal | joints.SphericalEuler:
+            return [("hinge", (X, Y, Z)[axis], k) for k, axis in enumerate(joint.axes)]
+        case joints.Planar:  # first the position in the plane, in axes that stand still
+            return in_plane + turn
+        case joints.PlanarSplit:
+            return in_plane + turn if joint.first == "translation" else turn + in_plane
+        case joints.Translational:
+            return [("slide", axis, k) for k, axis in enumerate((X, Y, Z))]
+        case joints.Composite:
+            # The v of a planar joint is not the rate of its coordinates.
+            rows = [[] if type(part) is joints.Planar else _in_a_row(part) for part in joint.joints]
+            starts = accumulate((part.nq for part in joint.joints), initial=0)
+            shifted = [[(kind, axis, k + at) for kind, axis, at in row] for k, row in zip(starts, rows, strict=False)]
+            return sum(shifted, []) if all(rows) else []
+    return []
 
 
-def _several(joint) -> Iterator[tuple[str, list[float], int]]:
-    """Type, axis and coordinate of the hinges and slides in a row that a joint amounts to."""
-    if type(joint) is Cylindrical:
-        yield "hinge", list(joint.axis), 0
-        yield "slide", list(joint.axis), 1
-    elif type(joint) in (Universal, SphericalEuler):
-        for k, axis in enumerate(joint.axes):
-            yield "hinge", [X, Y, Z][axis], k
-    elif type(joint) is Planar:  # first the position in the plane, in axes that stand still
-        yield "slide", X, 1
-        yield "slide", Y, 2
-        yield "hinge", Z, 0
-    elif type(joint) is PlanarSplit:
-        slides = (("slide", X, 1), ("slide", Y, 2))
-        yield from (*slides, ("hinge", Z, 0)) if joint.first == "translation" else (("hinge", Z, 0), *slides)
-    elif type(joint) is Translational:
-        yield from (("slide", axis, k) for k, axis in enumerate((X, Y, Z)))
-    elif type(joint) is Composite:
-        parts = [_in_a_row(part) for part in joint.joints]
-        starts = [sum(part.nq for part in joint.joints[:k]) for k in range(len(parts))]
-        if all(parts):
-            yield from ((kind, axis, start + at) for part, start in zip(parts, starts, strict=True)
-                        for kind, axis, at in part)  # fmt: skip
+# Springs, friction and limits -------------------------------------------------------------------------------------
 
 
-def _in_a_row(part) -> list[tuple[str, list[float], int]]:
-    """The hinges and slides of a part of a composite joint; none if its v is not the rate of their coordinates."""
-    single = _single(part)
-    if single is not None:
-        return [(single[0], list(single[1]), 0)]
-    return [] if type(part) is Planar else list(_several(part))
+def settle_physics(model, features: UnsupportedFeatures) -> None:
+    """What MJCF has no words for."""
+    features.add_parts()
+    for i in model.outward():
+        joint, v, q = model.joints[i], model.v_slice[i], model.q_slice[i]
+        where = f"joint {model.joint_name(i)!r}"
+        for what in ("limit_stiffness", "limit_damping"):
+            if np.any(getattr(model, what)[v]):
+                features.add(f"{what.replace('limit_', 'stop ')} of a constant value", where)
+        for what in UNIFORM:
+            values, words = getattr(model, what)[v], what.replace("_", " ")
+            if not np.any(values):
+                continue
+            if type(joint) is joints.Free and what != "damping":
+                features.add(f"{words} of free joints in body axes", where)
+            elif type(joint) is joints.Planar:
+                features.add(f"{words} of planar joints in body axes", where)
+            elif joint.nq != joint.nv and np.any(values != values[0]):
+                features.add(f"{words} that differs among the freedoms of a joint", where)
+        if not np.array_equal(model.spring_reference[q], np.array(joint.neutral())):
+            if not np.any(model.stiffness[v]):
+                features.note(where, "reference of a spring without stiffness left out")
+            elif joint.nq != joint.nv:
+                features.add("springs of ball joints that are relaxed elsewhere than in the neutral position", where)
+        if np.any(np.isfinite(model.velocity_limit[v])):
+            features.omit("velocity limits", where)
+        effort = model.effort_limit[v]
+        if np.any(np.isfinite(effort)) and (joint.nv != 1 or effort[0] == 0.0):
+            features.omit("effort limits of zero or of several freedoms", where)
+
+
+def joint_attributes(model, part: Part, features: UnsupportedFeatures) -> dict[str, str]:
+    """The attributes of a joint beside its geometry."""
+    v, found = part.v, {}
+    joint, single = model.joints[part.body], part.kind in ("hinge", "slide")
+    for what, name in UNIFORM.items():
+        x = float(getattr(model, what)[v][0])
+        if not x or type(joint) is joints.Planar or (part.kind == "free" and what != "damping"):
+            continue
+        found[name] = number_text(x)
+        if what == "stiffness" and single and (reference := float(model.spring_reference[part.q][0])):
+            found["springref"] = number_text(reference)
+    if single:
+        low, high, effort = (float(values[v][0]) for values in (model.lower, model.upper, model.effort_limit))
+        if low == high:
+            features.add("limits without room between them", f"joint {part.name!r}")
+        else:
+            found |= range_attributes("", (low, high))
+        if effort > 0.0 and joint.nv == 1:
+            found |= range_attributes("actuatorfrc", (-effort, effort))
+    elif part.kind == "ball":
+        name = model.joint_name(part.body)
+        limits = [c for c in model.equalities if isinstance(c, RotationLimit) and c.joint == name and c.active]
+        if limits:
+            found |= range_attributes("", (0.0, min(c.angle for c in limits)))
+    return found
+
+
+def range_attributes(what: str, limits: tuple[float, float]) -> dict[str, str]:
+    """``whatlimited`` and ``whatrange``, if there are limits."""
+    if not np.any(np.isfinite(limits)):
+        return {}
+    return {f"{what}limited": "true", f"{what}range": numbers_text(limits)}

@@ -9,9 +9,7 @@ import numpy as np
 
 from kinetree.io.free_names import Names
 from kinetree.io.number_text import numbers_text, quaternion_of
-from kinetree.io.unsupported_features import UnsupportedFeatures
-from kinetree.io.written_meshes import MeshNames
-from kinetree.io.xml.text import add
+from kinetree.io.writing import MeshNames, UnsupportedFeatures, add
 from kinetree.model.parts import Geometry
 
 READ_BY_MUJOCO = (".stl", ".obj", ".msh")

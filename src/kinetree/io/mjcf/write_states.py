@@ -6,8 +6,7 @@ import numpy as np
 
 from kinetree.io.mjcf.write_joints import SAME, Part
 from kinetree.io.number_text import numbers_text
-from kinetree.io.unsupported_features import UnsupportedFeatures
-from kinetree.io.xml.text import add
+from kinetree.io.writing import UnsupportedFeatures, add
 from kinetree.joints import Free, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_quaternion
 from kinetree.model.parts import pose_of_transform

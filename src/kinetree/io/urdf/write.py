@@ -18,11 +18,8 @@ from kinetree.forces.registry import VELOCITY_PARAMETERS, names_in
 from kinetree.io.free_names import Names
 from kinetree.io.inertia_rules import violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
-from kinetree.io.unsupported_features import UnsupportedFeatures
 from kinetree.io.urdf.version import CAPSULES, spelled
-from kinetree.io.write_order import attachments, is_depth_first
-from kinetree.io.written_meshes import MeshNames
-from kinetree.io.xml.text import add, root, text_of
+from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.joints import Fixed, Free, Planar, Prismatic, Reversed, Revolute
 from kinetree.model.model import GRAVITY
 from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
@@ -75,7 +72,7 @@ def urdf_text(
     """The text and the report; ``folder`` is where the file goes, for relative names of meshes."""
     features = UnsupportedFeatures(model, "URDF", unsupported)
     _settle_physics(model, features)
-    robot = root("robot", name=model.name)
+    robot = add(None, "robot", name=model.name)
     _Robot(model, robot, features, MeshNames(meshes, folder, features)).write()
     return text_of(robot), features.report()
 
