@@ -10,7 +10,7 @@ from scipy.linalg import expm, logm
 
 from kinetree.errors import JointError
 from kinetree.joints import Helical, Joint, Prismatic, Reversed, Revolute, SplineCurve
-from kinetree.joints.control_frames import transform_of
+from kinetree.joints.spline_curve import transform_of
 from kinetree.liegroup.se3 import exp_se3
 from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz

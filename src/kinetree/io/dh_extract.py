@@ -12,7 +12,7 @@ from kinetree.errors import ModelError, TopologyError, UnsupportedError
 from kinetree.forces.registry import POSITION_PARAMETERS
 from kinetree.io.dh import CONVENTIONS, DHRow, DHTable
 from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
-from kinetree.joints.polarity import reversed_joint
+from kinetree.joints.reversed import reversed_joint
 from kinetree.model import Model
 from kinetree.model.builder import JOINT_DATA
 from kinetree.model.plane import refuse_planar

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.joints.contract import Joint
+from kinetree.joints.elementary import Helical, Prismatic, Revolute, Translational
+from kinetree.joints.rack_and_pinion import RackAndPinion
+from kinetree.joints.reversed import Reversed
+from kinetree.joints.spherical import Spherical
+from kinetree.joints.spherical_exponential import SphericalExponential
 from kinetree.spatial import Motion, Transform
 
 MOST_FREEDOMS = 6
@@ -268,15 +273,6 @@ class Composite(Joint):
     @classmethod
     def examples(cls, rng):
         """A crane, wheel in a slide in a hinge (nested), six freedoms with two kinds of charts, parallel axes."""
-        from kinetree.joints.helical import Helical
-        from kinetree.joints.prismatic import Prismatic
-        from kinetree.joints.rack_and_pinion import RackAndPinion
-        from kinetree.joints.reversed import Reversed
-        from kinetree.joints.revolute import Revolute
-        from kinetree.joints.spherical import Spherical
-        from kinetree.joints.spherical_exponential import SphericalExponential
-        from kinetree.joints.translational import Translational
-
         axis = tuple(float(x) for x in rng.normal(size=3))
         yield cls((Revolute((0, 1, 0)), Prismatic((1, 0, 0))))
         yield cls((Revolute(axis), cls((Prismatic((0, 1, 0)), Reversed(RackAndPinion(0.4))))))

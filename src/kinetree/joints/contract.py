@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.joints.dual import Dual, rate_of
@@ -360,6 +361,25 @@ def _check_class(cls: type[Joint]) -> None:
                 "defaults (q_dot = v, q + dv, q1 - q0, zeros) hold only for nq = nv.",
                 missing=missing,
             )
+
+
+class SameCoordinates:
+    """A joint whose coordinates are those of the joint that it wraps, ``self.joint``; a base before ``Joint``."""
+
+    __slots__ = ()
+
+
+def of_the_joint(cls: type, *names: str) -> None:
+    """Give a class that wraps a joint these properties and methods of that joint."""
+    for name in names:
+        setattr(cls, name, property(attrgetter(f"joint.{name}"), doc=f"``{name}`` of the joint."))
+
+
+of_the_joint(
+    SameCoordinates,
+    "nq", "nv", "several_charts", "q_dot", "integrate", "difference", "tangent_rate", "neutral", "random", "normalize",
+    "defect", "reparameterize", "position_names", "velocity_names", "position_units", "velocity_units",
+)  # fmt: skip
 
 
 def tangent_inverse(joint: Joint, xi: Sequence) -> list[list]:

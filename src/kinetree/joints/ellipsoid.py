@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from kinetree.arguments import a_truth_value
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint
+from kinetree.joints.elementary import finite
 from kinetree.joints.euler import SphericalEuler
-from kinetree.joints.helical import finite
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.scalar import sqrt
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
-from kinetree.joints.helical import finite, mismatch
+from kinetree.joints.elementary import finite, mismatch
 from kinetree.spatial import Force, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
 

@@ -1,11 +1,13 @@
-"""A joint with predecessor and successor exchanged."""
+"""Joints with predecessor and successor exchanged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kinetree.joints.contract import Joint
-from kinetree.joints.same_coordinates import SameCoordinates
+from kinetree.joints.contract import Joint, SameCoordinates, of_the_joint
+from kinetree.joints.elementary import Cylindrical, Fixed, Helical, Prismatic, Revolute
+
+ALONG_AN_AXIS = (Revolute, Prismatic, Helical, Cylindrical)  # reversed by turning the axis round
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,18 +40,6 @@ class Reversed(SameCoordinates, Joint):
     def constant_subspace(self) -> bool:
         # S'-ring = -X^-1 (S-ring + v_J x S), and v_J x S = 0 if S has one column.
         return self.joint.constant_subspace and self.joint.nv <= 1
-
-    @property
-    def regroupable(self) -> tuple[str, ...]:
-        return self.joint.regroupable
-
-    @property
-    def time_dependent(self) -> bool:
-        return self.joint.time_dependent
-
-    @property
-    def rheonomic(self) -> bool:
-        return self.joint.rheonomic
 
     def at(self, t):
         return Reversed(self.joint.at(t)) if self.time_dependent else self
@@ -85,3 +75,34 @@ class Reversed(SameCoordinates, Joint):
     def examples(cls, rng):
         """None of its own: the battery reverses the examples of every other kind."""
         return iter(())
+
+
+of_the_joint(Reversed, "regroupable", "time_dependent", "rheonomic")
+
+
+def reversed_joint(joint: Joint) -> Joint:
+    """The joint between the same frames, exchanged, with the same q, v and forces.
+
+    Parameters
+    ----------
+    joint : Joint
+
+    Returns
+    -------
+    Joint
+        Joints along an axis get the opposite axis, reversed ones become their originals, others become ``Reversed``.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.2.
+
+    Examples
+    --------
+    >>> reversed_joint(Revolute((0, 0, 1))).axis
+    (0.0, 0.0, -1.0)
+    """
+    if isinstance(joint, Reversed):
+        return joint.joint
+    if type(joint) in ALONG_AN_AXIS:
+        return replace(joint, axis=tuple(-x for x in joint.axis))
+    return joint if joint.nq == joint.nv == 0 and isinstance(joint, Fixed) else Reversed(joint)

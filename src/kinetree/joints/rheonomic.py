@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kinetree.errors import JointError
-from kinetree.joints.contract import Joint
+from kinetree.joints.contract import Joint, SameCoordinates
 from kinetree.joints.dual import Dual, rate_of, value_of
-from kinetree.joints.fixed import Fixed
-from kinetree.joints.same_coordinates import SameCoordinates
+from kinetree.joints.elementary import Fixed
 from kinetree.spatial import Columns, Matrix3, Motion, Transform, Vector3
 
 
@@ -65,30 +64,14 @@ class Rheonomic(Joint):
         V = twist_of(self.transform_at(Dual(Dual(t, 1.0), 1.0), ()))
         return Instant(self.transform_at(t, ()), Motion.of(map(value_of, V)), Motion.of(map(rate_of, V)))
 
-    def transform(self, q):
-        raise self._timeless()
-
-    def motion_subspace(self, q):
-        raise self._timeless()
-
-    def velocity(self, q, v):
-        raise self._timeless()
-
-    def bias(self, q, v):
-        raise self._timeless()
-
-    def subspace_rate(self, q, v):
-        raise self._timeless()
-
-    def implicit(self, X):
-        raise self._timeless()
-
-    def _timeless(self) -> JointError:
-        return JointError(
+    def _timeless(self, *_):
+        raise JointError(
             f"{self!r} depends on time, so its position needs one; joint.at(t) is the joint at a time "
             "t [s], model.at(t) the tree.",
             joint=self,
         )
+
+    transform = motion_subspace = velocity = bias = subspace_rate = implicit = _timeless
 
 
 class Instant(Joint):

@@ -14,10 +14,52 @@ from kinetree.spatial import Motion, Transform, Vector3
 from kinetree.spatial.rotations import quaternion_to_rotation, rz
 
 FIRST = ("translation", "rotation")
+AXES = tuple(Vector3.unit(k) for k in range(3))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlanarSplit(Joint):
+class _Split:
+    """Joints whose position r and orientation E are apart; a base before ``Joint``.
+
+    They have the constants ``TURNS`` and ``SLIDES``, their directions of rotation and translation.
+    """
+
+    first: str = "translation"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.first, str) or self.first not in FIRST:
+            raise JointError(
+                f"{self.kind} joint: first={self.first!r}, expected 'translation' (position and its rate in "
+                "predecessor coordinates) or 'rotation' (in successor coordinates).",
+                first=self.first,
+            )
+
+    def transform(self, q):
+        E, r = self._parts(q)
+        return Transform(E, r if self.first == "translation" else E.inverse_apply(r))
+
+    def motion_subspace(self, q):
+        (E, r), zero = self._parts(q), Vector3.zero()
+        if self.first == "translation":
+            return (*(Motion(e, zero) for e in self.TURNS), *(Motion(zero, E @ e) for e in self.SLIDES))
+        return (*(Motion(e, e.cross(r)) for e in self.TURNS), *(Motion(zero, e) for e in self.SLIDES))
+
+    def velocity(self, q, v):
+        (E, r), (w, rate) = self._parts(q), self._rates(v)
+        return Motion(w, E @ rate if self.first == "translation" else rate + w.cross(r))
+
+    def bias(self, q, v):
+        (E, _), (w, rate) = self._parts(q), self._rates(v)
+        # The axes of the successor turn under E v; or w x r grows with r.
+        return Motion(Vector3.zero(), (E @ rate).cross(w) if self.first == "translation" else w.cross(rate))
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(first) for first in FIRST)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanarSplit(_Split, Joint):
     """Motion in the plane, position and angle apart: q = (angle, x, y), v = q_dot.
 
     Parameters
@@ -42,53 +84,23 @@ class PlanarSplit(Joint):
     [1.0, 2.0, 3.0]
     """
 
-    first: str = "translation"
-
     kind = "planar_split"
     nq = nv = 3
     regroupable = ("P.zz",)
     position_names, position_units = ("angle", "x", "y"), ("rad", "m", "m")
     velocity_names, velocity_units = ("angular velocity", "x rate", "y rate"), ("rad/s", "m/s", "m/s")
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.first, str) or self.first not in FIRST:
-            raise JointError(
-                f"{self.kind} joint: first={self.first!r}, expected 'translation' (position and its rate in "
-                "predecessor coordinates) or 'rotation' (in successor coordinates).",
-                first=self.first,
-            )
-
-    def transform(self, q):
-        E, r = rz(q[0]), Vector3(q[1], q[2], 0.0)
-        return Transform(E, r if self.first == "translation" else E.inverse_apply(r))
-
-    def motion_subspace(self, q):
-        zero, x, y, z = Vector3.zero(), Vector3.unit(0), Vector3.unit(1), Vector3.unit(2)
-        if self.first == "translation":
-            E = rz(q[0])
-            return Motion(z, zero), Motion(zero, E @ x), Motion(zero, E @ y)
-        return Motion(z, Vector3(-q[2], q[1], 0.0)), Motion(zero, x), Motion(zero, y)
-
-    def velocity(self, q, v):
-        w, rate = Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0)
-        if self.first == "translation":
-            return Motion(w, rz(q[0]) @ rate)
-        return Motion(w, rate + w.cross(Vector3(q[1], q[2], 0.0)))
-
-    def bias(self, q, v):
-        w, rate = Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0)
-        # The axes of the successor turn under E v; or w x r grows with r.
-        return Motion(Vector3.zero(), (rz(q[0]) @ rate).cross(w) if self.first == "translation" else w.cross(rate))
-
+    TURNS, SLIDES = AXES[2:], AXES[:2]
     random, implicit = Planar.random, Planar.implicit
 
-    @classmethod
-    def examples(cls, rng):
-        yield from (cls(first) for first in FIRST)
+    def _parts(self, q):
+        return rz(q[0]), Vector3(q[1], q[2], 0.0)
+
+    def _rates(self, v):
+        return Vector3(0.0, 0.0, v[0]), Vector3(v[1], v[2], 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FreeSplit(Joint):
+class FreeSplit(_Split, Joint):
     """Unrestrained motion, position and orientation apart: q = (position, quaternion), v = (angular velocity, rate).
 
     The unit quaternion is (w, x, y, z), the angular velocity [rad/s] in successor coordinates, the rate that of the
@@ -117,41 +129,20 @@ class FreeSplit(Joint):
     [1.0, 2.0, 3.0]
     """
 
-    first: str = "translation"
-
     kind = "free_split"
     nq, nv = 7, 6
     position_names, position_units = Free.position_names, Free.position_units
+    velocity_names, velocity_units = ("wx", "wy", "wz", "x rate", "y rate", "z rate"), ("rad/s",) * 3 + ("m/s",) * 3
+    TURNS = SLIDES = AXES
     neutral, random, normalize, defect, implicit = (
         Free.neutral, Free.random, Free.normalize, Free.defect, Free.implicit,
     )  # fmt: skip
-    velocity_names, velocity_units = ("wx", "wy", "wz", "x rate", "y rate", "z rate"), ("rad/s",) * 3 + ("m/s",) * 3
 
-    __post_init__ = PlanarSplit.__post_init__
+    def _parts(self, q):
+        return quaternion_to_rotation(q[3:7]), Vector3(*q[:3])
 
-    def transform(self, q):
-        E, r = quaternion_to_rotation(q[3:7]), Vector3(*q[:3])
-        return Transform(E, r if self.first == "translation" else E.inverse_apply(r))
-
-    def motion_subspace(self, q):
-        zero, axes = Vector3.zero(), [Vector3.unit(k) for k in range(3)]
-        if self.first == "translation":
-            E = quaternion_to_rotation(q[3:7])
-            return (*(Motion(e, zero) for e in axes), *(Motion(zero, E @ e) for e in axes))
-        r = Vector3(*q[:3])
-        return (*(Motion(e, e.cross(r)) for e in axes), *(Motion(zero, e) for e in axes))
-
-    def velocity(self, q, v):
-        w, rate = Vector3(*v[:3]), Vector3(*v[3:])
-        if self.first == "translation":
-            return Motion(w, quaternion_to_rotation(q[3:7]) @ rate)
-        return Motion(w, rate + w.cross(Vector3(*q[:3])))
-
-    def bias(self, q, v):
-        w, rate = Vector3(*v[:3]), Vector3(*v[3:])
-        if self.first == "translation":
-            return Motion(Vector3.zero(), (quaternion_to_rotation(q[3:7]) @ rate).cross(w))
-        return Motion(Vector3.zero(), w.cross(rate))
+    def _rates(self, v):
+        return Vector3(*v[:3]), Vector3(*v[3:])
 
     def q_dot(self, q, v):
         return [*v[3:], *quaternion_rate(q[3:7], v[:3])]
@@ -164,7 +155,3 @@ class FreeSplit(Joint):
 
     def tangent_rate(self, xi, v):
         return [*right_jacobian_solve(Vector3(*xi[:3]), Vector3(*v[:3])), *v[3:]]
-
-    @classmethod
-    def examples(cls, rng):
-        yield from (cls(first) for first in FIRST)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from kinetree.joints.contract import Joint
-from kinetree.joints.revolute import Revolute
+from kinetree.joints.elementary import Revolute
 from kinetree.spatial import AxialRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
 
@@ -49,7 +49,7 @@ class TurnedRevolute(Revolute):
         return Transform(self.turn @ rz(q[0]), Vector3.zero())
 
     def canonical(self):
-        return super(Revolute, self).canonical()
+        return Joint.canonical(self)
 
     def with_turn(self, turn: AxialRotation) -> TurnedBy:
         """The joint with another constant part, whose cosine and sine may be scalars of any kind."""

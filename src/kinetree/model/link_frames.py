@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.joints.axes import alignment
-from kinetree.joints.revolute import Revolute
+from kinetree.joints.elementary import Revolute
 from kinetree.joints.turned import QUARTER, TurnedRevolute
 from kinetree.model.numbers import radius_of_gyration
 from kinetree.spatial import IdentityRotation, Rotation, Transform, Vector3, rotation_from_matrix

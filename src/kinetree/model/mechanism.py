@@ -11,7 +11,7 @@ from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unkno
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import JOINT_FORCES, POSITION_PARAMETERS, check_force
 from kinetree.joints import Joint, Reversed
-from kinetree.joints.polarity import reversed_joint
+from kinetree.joints.reversed import reversed_joint
 from kinetree.model import validation as check
 from kinetree.model.builder import JOINT_DATA, WORLD, AddedBody, ModelBuilder, a_geometry, as_transform
 from kinetree.model.equipment import Equipment, LoopJoint

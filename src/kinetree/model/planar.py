@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kinetree.errors import ModelError
-from kinetree.joints.contract import Joint
-from kinetree.joints.same_coordinates import SameCoordinates
+from kinetree.joints.contract import Joint, SameCoordinates, of_the_joint
 from kinetree.model.gears import gears_in_plane
 from kinetree.model.model import Model
 from kinetree.model.parts import read_only
@@ -228,15 +227,8 @@ class PlanarJoint(Immutable, SameCoordinates, Joint):
     def _motions(self, motions) -> tuple[PlanarMotion, ...]:
         return tuple(map(self._motion, motions))
 
-    # Unchanged
 
-
-def _of_the_joint(name: str) -> property:
-    return property(lambda self: getattr(self.joint, name), doc=f"``{name}`` of the joint.")
-
-
-for _name in ("kind", "constant_subspace", "time_dependent", "rheonomic"):
-    setattr(PlanarJoint, _name, _of_the_joint(_name))
+of_the_joint(PlanarJoint, "kind", "constant_subspace", "time_dependent", "rheonomic")
 
 
 class PlanarFrame(Immutable):

@@ -73,11 +73,11 @@ def euler(sequence: str, angles) -> Rotation:
             f"{', '.join(EULER_SEQUENCES)}.",
             sequence=sequence,
         )
-    first, second, third = (_ABOUT[axis](angle) for axis, angle in zip(sequence, angles, strict=True))
+    first, second, third = (ABOUT[axis](angle) for axis, angle in zip(sequence, angles, strict=True))
     return third @ (second @ first)
 
 
-_ABOUT = {"x": rx, "y": ry, "z": rz}
+ABOUT = {"x": rx, "y": ry, "z": rz}
 
 
 # Quaternions ---------------------------------------------------------------------------------------------------------

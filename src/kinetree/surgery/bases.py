@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kinetree.arguments import a_joint, a_joint_or_name, a_model, a_name, checked
 from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
 from kinetree.joints import Fixed, Free, Joint, Planar
-from kinetree.joints.polarity import reversed_joint
+from kinetree.joints.reversed import reversed_joint
 from kinetree.model import Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
 from kinetree.spatial import Transform

@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.arguments import a_mapping, a_model, checked
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
 from kinetree.joints import Free
-from kinetree.joints.polarity import reversed_joint
+from kinetree.joints.reversed import reversed_joint
 from kinetree.model import LoopJoint, Model
 from kinetree.model.graph import named_loops
 from kinetree.model.parts import numeric

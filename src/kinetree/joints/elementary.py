@@ -1,0 +1,355 @@
+"""Elementary joints: no freedom, rotation about and displacement along one axis, displacement in all directions.
+
+Their motion subspaces are constant (Featherstone, tables 4.1 and 8.1).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from kinetree.errors import JointError
+from kinetree.joints.axes import Axis, alignment, along, cardinal, moments_about, rotation_about, transverse, unit_axis
+from kinetree.joints.contract import Joint
+from kinetree.spatial import Force, IdentityRotation, Motion, Transform, Vector3
+from kinetree.spatial.scalar import sincos
+
+SECOND_MOMENTS = ("P.xx", "P.xy", "P.yy", "P.xz", "P.yz", "P.zz")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fixed(Joint):
+    """The zero-DoF joint: both frames coincide.
+
+    Notes
+    -----
+    *Source* Featherstone, table 8.1, zero-DoF: the universal loop joint.
+
+    Examples
+    --------
+    >>> Fixed().motion_subspace([])
+    ()
+    """
+
+    kind = "fixed"
+    nq = nv = 0
+    constant_subspace = True
+    regroupable = ("m", "h.x", "h.y", "h.z", *SECOND_MOMENTS)
+
+    def transform(self, q):
+        return Transform.identity()
+
+    def motion_subspace(self, q):
+        return ()
+
+    def implicit(self, X):
+        basis = tuple(Force.of([float(k == row) for k in range(6)]) for row in range(6))
+        return [*half_skew(X), *X.r], basis
+
+
+def half_skew(X: Transform) -> Vector3:
+    """The rotation vector of a nearly identical E, to first order: half the skew-symmetric part of E."""
+    E = X.E.matrix
+    return Vector3(E[1, 2] - E[2, 1], E[2, 0] - E[0, 2], E[0, 1] - E[1, 0]) * 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Translational(Joint):
+    """Displacement q = (x, y, z) [m] without rotation; v is its rate.
+
+    Notes
+    -----
+    *Source* Sueda, section 2.4.4, eqs. 2.27, 2.28; the implicit form is ours: the moments are those of the zero-DoF
+    joint in table 8.1 of Featherstone. Sueda's planar joint (2.4.3), a displacement in two directions, is
+    ``Composite((Prismatic((1, 0, 0)), Prismatic((0, 1, 0))))``.
+
+    Examples
+    --------
+    >>> Translational().transform([1.0, 2.0, 3.0]).r
+    Vector3(1.0, 2.0, 3.0)
+    """
+
+    kind = "translational"
+    nq = nv = 3
+    constant_subspace = True
+    regroupable = SECOND_MOMENTS
+    position_names, position_units = ("x", "y", "z"), ("m",) * 3
+    velocity_names, velocity_units = ("vx", "vy", "vz"), ("m/s",) * 3
+
+    def transform(self, q):
+        return Transform(IdentityRotation(), Vector3(*q))
+
+    def motion_subspace(self, q):
+        return tuple(Motion(Vector3.zero(), Vector3.unit(k)) for k in range(3))
+
+    def velocity(self, q, v):
+        return Motion(Vector3.zero(), Vector3(*v))
+
+    def implicit(self, X):
+        return list(half_skew(X)), tuple(Force(Vector3.unit(k), Vector3.zero()) for k in range(3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AlongAxis:
+    """Joints along one axis, which has the same coordinates in predecessor and successor; a base before ``Joint``.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Normalized.
+    """
+
+    axis: Axis = (0.0, 0.0, 1.0)
+
+    nq = nv = 1
+    constant_subspace = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_axis(self.axis, self.kind))
+
+    @property
+    def regroupable(self) -> tuple[str, ...]:
+        return moments_about(self.axis, "P")
+
+    def canonical(self):
+        """The joint with its axis along z; a joint along x, y or z costs the same as it is."""
+        if cardinal(self.axis) is not None:
+            return IdentityRotation(), self
+        return alignment(self.axis), replace(self, axis=(0.0, 0.0, 1.0))
+
+    def _line(self, X: Transform) -> tuple[list, list[Force]]:
+        """The successor's axis lies on the predecessor's: four errors of X, and the forces that balance them."""
+        n, zero = Vector3(*self.axis), Vector3.zero()
+        a, b = transverse(self.axis)
+        u, m = X.E @ n, X.E @ n.cross(X.r)
+        delta = [b.dot(u), -a.dot(u), b.dot(m), -a.dot(m)]
+        return delta, [Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Revolute(AlongAxis, Joint):
+    """Rotation by the angle q about an axis through both origins.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction of the axis, the same in predecessor and successor coordinates; normalized.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1: E = rz(q), r = 0, S = e3, T = (e1, e2, e4, e5, e6); implicit form table 8.1,
+    written with p = E r, the successor's origin in successor coordinates, so that delta vanishes only on the joint.
+
+    Examples
+    --------
+    >>> joint = Revolute(axis=(0, 0, 2))
+    >>> joint
+    Revolute(axis=(0.0, 0.0, 1.0))
+    >>> [float(x) for x in joint.motion_subspace([0.3])[0]]
+    [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    """
+
+    kind = "revolute"
+    position_names, position_units = ("angle",), ("rad",)
+    velocity_names, velocity_units = ("angular velocity",), ("rad/s",)
+
+    @property
+    def regroupable(self) -> tuple[str, ...]:
+        """Masses on the axis, first and second moments along it."""
+        return ("m", *moments_about(self.axis, "h", "P"))
+
+    def transform(self, q):
+        return Transform(rotation_about(self.axis, q[0]), Vector3.zero())
+
+    def motion_subspace(self, q):
+        return (Motion(Vector3(*self.axis), Vector3.zero()),)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), Vector3.zero())
+
+    def random(self, rng):
+        return [float(rng.uniform(-math.pi, math.pi))]
+
+    def implicit(self, X):
+        n, zero = Vector3(*self.axis), Vector3.zero()
+        a, b = transverse(self.axis)
+        u = X.E @ n  # the predecessor's axis
+        p = X.E @ X.r
+        delta = [b.dot(u), -a.dot(u), a.dot(p), b.dot(p), n.dot(p)]
+        return delta, (Force(a, zero), Force(b, zero), Force(zero, a), Force(zero, b), Force(zero, n))
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(axis) for axis in ((0, 0, 1), (1, 0, 0), (0, -1, 0), (0, 0, -1), tuple(rng.normal(size=3))))
+        yield cls((0.6, 0.0, -0.8))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prismatic(AlongAxis, Joint):
+    """Displacement q [m] along an axis, without rotation.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction of travel, the same in predecessor and successor coordinates; normalized.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1: E = 1, r = (0, 0, q), S = e6, T = (e1 ... e5); implicit form table 8.1.
+
+    Examples
+    --------
+    >>> [float(x) for x in Prismatic((1, 0, 0)).transform([0.2]).r]
+    [0.2, 0.0, 0.0]
+    """
+
+    kind = "prismatic"
+    regroupable = SECOND_MOMENTS
+    position_names, position_units = ("displacement",), ("m",)
+    velocity_names, velocity_units = ("speed",), ("m/s",)
+
+    def transform(self, q):
+        return Transform(IdentityRotation(), along(self.axis, q[0]))
+
+    def motion_subspace(self, q):
+        return (Motion(Vector3.zero(), Vector3(*self.axis)),)
+
+    def velocity(self, q, v):
+        return Motion(Vector3.zero(), along(self.axis, v[0]))
+
+    def implicit(self, X):
+        n, zero = Vector3(*self.axis), Vector3.zero()
+        a, b = transverse(self.axis)
+        e = half_skew(X)
+        delta = [a.dot(e), b.dot(e), n.dot(e), a.dot(X.r), b.dot(X.r)]
+        return delta, (Force(a, zero), Force(b, zero), Force(n, zero), Force(zero, a), Force(zero, b))
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(axis) for axis in ((0, 0, 1), (-1, 0, 0), (0, 1, 0), tuple(rng.normal(size=3))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Helical(AlongAxis, Joint):
+    """Rotation by the angle q about an axis, and displacement pitch * q along it.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction of the screw, the same in predecessor and successor coordinates; normalized.
+    pitch : float
+        Displacement per angle [m/rad]; a thread of lead L [m per turn] has pitch L / (2 pi).
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1: E = rz(q), r = (0, 0, h q), S = (0, 0, 1, 0, 0, h),
+    T = (e1, e2, e4, e5, (0, 0, -h, 0, 0, 1)). The implicit form is ours: the displacement determines the turn of the
+    thread, so the error along the axis is measured between the angle and displacement / pitch.
+
+    Examples
+    --------
+    >>> [float(x) for x in Helical((0, 0, 1), pitch=0.1).motion_subspace([0.0])[0]]
+    [0.0, 0.0, 1.0, 0.0, 0.0, 0.1]
+    """
+
+    pitch: float = 0.0
+
+    kind = "helical"
+    position_names, position_units = ("angle",), ("rad",)
+    velocity_names, velocity_units = ("angular velocity",), ("rad/s",)
+
+    def __post_init__(self) -> None:
+        AlongAxis.__post_init__(self)
+        object.__setattr__(self, "pitch", finite(self.pitch, "helical", "pitch", "m/rad"))
+
+    def transform(self, q):
+        return Transform(rotation_about(self.axis, q[0]), along(self.axis, self.pitch * q[0]))
+
+    def motion_subspace(self, q):
+        n = Vector3(*self.axis)
+        return (Motion(n, n * self.pitch),)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), along(self.axis, self.pitch * v[0]))
+
+    def random(self, rng):
+        return [float(rng.uniform(-math.pi, math.pi))]
+
+    def implicit(self, X):
+        h, n = self.pitch, Vector3(*self.axis)
+        delta, T = self._line(X)
+        travel = n.dot(X.r)
+        if h != 0.0:  # h sin(displacement / h - angle): the displacement determines the number of turns, E does not
+            travel = h * mismatch(X, *transverse(self.axis), travel / h)
+        return [*delta, travel], (*T, Force(n * -h, n))
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(axis, pitch) for axis, pitch in (((0, 0, 1), 0.3), ((-1, 0, 0), 0.05), ((0, 1, 0), 0.0)))
+        yield cls(tuple(rng.normal(size=3)), -0.7)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cylindrical(AlongAxis, Joint):
+    """Rotation by q[0] about an axis and displacement q[1] along it.
+
+    Parameters
+    ----------
+    axis : sequence of 3 floats
+        Direction of the axis, the same in predecessor and successor coordinates; normalized.
+
+    Notes
+    -----
+    *Source* Featherstone, table 4.1: E = rz(q1), r = (0, 0, q2), S = (e3, e6), T = (e1, e2, e4, e5);
+    implicit form table 8.1 and example 8.1: the error is that of the axis as a line, E (n x r).
+
+    Examples
+    --------
+    >>> Cylindrical().position_names
+    ('angle', 'displacement')
+    """
+
+    kind = "cylindrical"
+    nq = nv = 2
+    position_names, position_units = ("angle", "displacement"), ("rad", "m")
+    velocity_names, velocity_units = ("angular velocity", "speed"), ("rad/s", "m/s")
+
+    def transform(self, q):
+        return Transform(rotation_about(self.axis, q[0]), along(self.axis, q[1]))
+
+    def motion_subspace(self, q):
+        n, zero = Vector3(*self.axis), Vector3.zero()
+        return Motion(n, zero), Motion(zero, n)
+
+    def velocity(self, q, v):
+        return Motion(along(self.axis, v[0]), along(self.axis, v[1]))
+
+    def random(self, rng):
+        return [float(rng.uniform(-math.pi, math.pi)), float(rng.uniform(-1.0, 1.0))]
+
+    def implicit(self, X):
+        delta, T = self._line(X)
+        return delta, tuple(T)
+
+    @classmethod
+    def examples(cls, rng):
+        yield from (cls(axis) for axis in ((0, 0, 1), (0, -1, 0), tuple(rng.normal(size=3))))
+
+
+def finite(value, kind: str, name: str, unit: str) -> float:
+    """A parameter of a joint as a float, or a JointError that names it."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JointError(f"{kind} joint: {name} must be a number [{unit}]; got {value!r}.", value=value) from None
+    if not math.isfinite(number):
+        raise JointError(f"{kind} joint: {name} must be finite [{unit}]; got {number!r}.", value=value)
+    return number
+
+
+def mismatch(X: Transform, a: Vector3, b: Vector3, angle):
+    """sin(angle - angle of X) for a rotation about a x b: smooth, and blind to whole turns."""
+    Ea, Eb = X.E @ a, X.E @ b
+    sin_X, cos_X = 0.5 * (a.dot(Eb) - b.dot(Ea)), 0.5 * (a.dot(Ea) + b.dot(Eb))
+    s, c = sincos(angle)
+    return s * cos_X - c * sin_X
