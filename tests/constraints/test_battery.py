@@ -173,19 +173,6 @@ def test_a_state_that_breaks_a_constraint_is_named(label):
         kt.forward_dynamics(model, q, v, np.zeros(model.nv), **time(model))
 
 
-@case
-def test_bounded_rows_are_refused_where_accelerations_cannot_tell_them(label):
-    """By name; a copy without them is computed."""
-    model, q = cases()[label]
-    boxes = [c for c in model.constraints if c.row_kind == "box"]
-    zero = np.zeros(model.nv)
-    for c in boxes:
-        for call in (kt.forward_dynamics, kt.inverse_dynamics):
-            with pytest.raises(kt.errors.UnsupportedError, match=str(c)):
-                call(model, q, zero, zero)
-    assert not boxes or kt.forward_dynamics(model.without_unsupported(), q, zero, zero).shape == (model.nv,)
-
-
 def test_offsets_of_loops_are_numbers():
     """A kernel takes them at run time: traced for one offset, right for another."""
     base = plain(0)

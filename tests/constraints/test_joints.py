@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
+from kinetree.constraints import Lock, PrescribedMotion
 from kinetree.errors import ConstraintError, UnsupportedError
 from kinetree.joints import Sinusoid
 
@@ -89,14 +89,6 @@ def test_rollouts_by_any_step_hold_a_lock(integrator):
     held = kt.surgery.lock(model, {"elbow": 0.7})
     other, _ = kt.rollout(held, q[:1], v[:1], None, 1e-2, steps=5, integrator=integrator)
     assert Q[:, 0] == pytest.approx(other[:, 0], abs=1e-12) and (Q[:, 1] == 0.7).all() and (V[:, 1] == 0.0).all()
-
-
-@pytest.mark.parametrize("constraint", [HardLimits(0.5), StickingFriction()], ids=str)
-def test_rollouts_refuse_bounded_impulses(constraint):
-    """By name."""
-    model = kt.load("arm7").with_constraints(constraint)
-    with pytest.raises(UnsupportedError, match=str(constraint)):
-        kt.rollout(model, model.neutral(), None, None, 1e-3, steps=2)
 
 
 def test_models_with_locks_are_verified():

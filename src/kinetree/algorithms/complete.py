@@ -7,9 +7,10 @@ of motion of the tree is projected on the independent velocities: ``G^T M G ydd 
 
 from __future__ import annotations
 
-from kinetree.algorithms.constrained import constrained_accelerations, eliminated_multipliers
+from kinetree.algorithms.bounded_rows import bounded_constraints, given_row_forces, without_rows
+from kinetree.algorithms.constrained import constrained_accelerations, eliminated_multipliers, step_velocities
 from kinetree.algorithms.couplings import at_masters
-from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, UNIT_QUATERNIONS
+from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import implicit_terms
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
@@ -26,7 +27,7 @@ COMPLETE = (UNIT_QUATERNIONS, LIMITS, CONSTRAINTS)
     optional="f_ext x u",
     outputs="tau",
     further="multipliers",
-    domains=COMPLETE,
+    domains=(*COMPLETE, NOT_PASSING),
     methods={"rnea": "rnea", "world": "rnea_world", "newton_euler": "newton_euler"},
     symbols={
         "tau": "Actuator forces [N m or N]. A coupled joint has none of its own: its share appears at its master."
@@ -46,12 +47,14 @@ def inverse_dynamics(model, q, v, a, f_ext=None, x=None, u=None, *, multipliers=
     --------
     rnea, forward_dynamics
     """
-    refuse_unsupported(model, "rnea", computed=equalities(model, loops=False))
+    refuse_unsupported(model, "rnea", computed=computed_constraints(model, loops=False))
+    kin = Kinematics(model, q, v)
+    found = given_row_forces(model, kin, a)
     tau = method(model, q, v, a, f_ext)
-    passive = passive_joint_forces(model, q, v, x, u)
-    needed = minus(tau, passive)
+    needed = without_rows(minus(tau, passive_joint_forces(model, q, v, x, u)), found)
     tau = at_masters(model, needed)
-    return (tau, eliminated_multipliers(model, Kinematics(model, q, v), needed, {})) if multipliers else tau
+    found = {n: x for rows in found.values() for n, x in rows}
+    return (tau, eliminated_multipliers(model, kin, needed, found)) if multipliers else tau
 
 
 @algorithm(
@@ -85,7 +88,7 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     --------
     aba, inverse_dynamics
     """
-    refuse_unsupported(model, "aba", computed=equalities(model))
+    refuse_unsupported(model, "aba", computed=computed_constraints(model))
     passive = passive_joint_forces(model, q, v, x, u)
     force = plus(tau, passive)
     if method is None:
@@ -116,7 +119,24 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None, x=None, u=None)
     v_s)``, so it can stop a motion but never reverse it. Stable for any damping and stiffness of the joints. Other
     force elements add their Gauss-Newton slopes, which are positive semidefinite for springs and dampers along lengths.
     """
-    refuse_unsupported(model, "aba")
+    if bounded_constraints(model):
+        v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext, x, u)
+        return [(after - before) / dt for after, before in zip(v_next, v, strict=True)]
+    return constrained_accelerations(model, q, v, *_semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u))
+
+
+def semi_implicit_velocities(model, q, v, tau, dt, f_ext=None, x=None, u=None):
+    """Velocities at the end of the step of `semi_implicit_acceleration`."""
+    if bounded_constraints(model):
+        force, f_ext, diagonal, added = _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u)
+        return step_velocities(model, q, v, force, dt, f_ext, diagonal, added)
+    a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext, x, u)
+    return [v_k + dt * a_k for v_k, a_k in zip(v, a, strict=True)]
+
+
+def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
+    """Joint forces, wrenches, the diagonal beside the bodies' mass matrix, and what else is added to it."""
+    refuse_unsupported(model, "aba", computed=bounded_constraints(model))
     elastic, damping, stiffness = passive_terms(model, q, v, x, u)
     implicit = [d + dt * k for d, k in zip(damping, stiffness, strict=True)]
     force = [tau[k] + elastic[k] - implicit[k] * v[k] for k in range(model.nv)]
@@ -125,7 +145,7 @@ def semi_implicit_acceleration(model, q, v, tau, dt, f_ext=None, x=None, u=None)
     if model.laws:
         added, turning = implicit_terms(model, q, v, dt, x, u)
         force = [f - dt * x for f, x in zip(force, turning, strict=True)]
-    return constrained_accelerations(model, q, v, force, f_ext, diagonal, added)
+    return force, f_ext, diagonal, added
 
 
 def step_accelerations(model, q, v, tau, f_ext=None, x=None, u=None):
@@ -134,9 +154,9 @@ def step_accelerations(model, q, v, tau, f_ext=None, x=None, u=None):
     return forward_dynamics(model, q, v, tau, f_ext, x, u)
 
 
-def equalities(model, loops=True):
-    """The constraints for which accelerations are solved: all equalities, or those without frames."""
-    return [c for c in model.constraints if c.row_kind == "equality" and (loops or not c.frames)]
+def computed_constraints(model, loops=True):
+    """The constraints for which accelerations are solved: all equalities and bounded rows, or those without frames."""
+    return [c for c in model.constraints if c.row_kind in ("equality", "box") and (loops or not c.frames)]
 
 
 def refuse_unsupported(model, bare, computed=()):
@@ -146,7 +166,7 @@ def refuse_unsupported(model, bare, computed=()):
     solves for.
     """
     solved = {str(c) for c in computed}
-    given = (str(c) for c in model.constraints if c.time_dependent)
+    given = (str(c) for c in model.constraints if c.time_dependent or c.row_kind != "equality")
     names = tuple(name for name in (*model.unsupported, *given) if name not in solved)
     if not names:
         return

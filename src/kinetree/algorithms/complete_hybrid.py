@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, equalities, refuse_unsupported
-from kinetree.algorithms.constrained import eliminated_multipliers, factorized, given_accelerations
+from kinetree.algorithms.bounded_rows import given_row_forces, row_laws, split_forces, without_rows
+from kinetree.algorithms.complete import COMPLETE, computed_constraints, refuse_unsupported
+from kinetree.algorithms.constrained import Factorized, eliminated_multipliers, given_accelerations
 from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
-from kinetree.algorithms.sparse import solve_ltdl
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import CouplingError
 from kinetree.state_kinematics import Kinematics
@@ -62,7 +62,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """
-    refuse_unsupported(model, "hybrid_aba", computed=equalities(model, loops=False))
+    refuse_unsupported(model, "hybrid_aba", computed=computed_constraints(model, loops=False))
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v, x, u)
     if model.constraints:
@@ -101,15 +101,20 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
 
     M = restricted_inertia(model, q, fd)
-    forward, above, L, D = factorized(model, M, forward)
-    ydd = solve_ltdl(L, D, [weighted(rest, column) for column in forward], above)
-    for column, acceleration in zip(forward, ydd, strict=True):
+    system = Factorized(model, M, forward)
+    laws = {k: rows for k, rows in row_laws(model, kin).items() if k in free}
+    rest = [sum((law.force for _, law in laws.get(k, ())), start=f) for k, f in enumerate(rest)]
+    ydd, _, totals = system.solution([weighted(rest, column) for column in system.columns], [], [], laws)
+    for column, acceleration in zip(system.columns, ydd, strict=True):
         for k, ratio in column:
             a_all[k] = known[k] + acceleration * ratio
 
-    needed = minus(rnea(model, q, v, a_all, f_ext), passive)
+    bounded = split_forces(laws, system.columns, totals)
+    found = given_row_forces(model, kin, a_all)
+    found = {k: [(n, bounded.get(n, x)) for n, x in rows] for k, rows in found.items()}
+    needed = without_rows(minus(rnea(model, q, v, a_all, f_ext), passive), found)
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
-    multipliers = eliminated_multipliers(model, kin, rest, {})
+    multipliers = eliminated_multipliers(model, kin, rest, {n: x for rows in found.values() for n, x in rows})
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers
 
 

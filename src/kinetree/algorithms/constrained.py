@@ -6,18 +6,23 @@ Constraints that give velocities from others, ``v = G y + g`` (couplings, locks,
     H y' = f + K^T lambda,    H = G^T M G = L^T D L,    A = K H^-1 K^T = W^T D^-1 W,    W = L^-T K^T,
     A lambda = k - W^T D^-1 L^-T f,    y' = L^-1 D^-1 (L^-T f + W lambda).
 
-One half solve with the factor of the tree's pattern gives A and both right-hand sides.
+One half solve with the factor of the tree's pattern gives A and both right-hand sides. Rows whose forces are bounded
+are solved by `kinetree.algorithms.bounded_rows`.
 """
 
 from __future__ import annotations
 
+import functools
+
 from kinetree.algorithms.aba import articulated_accelerations
+from kinetree.algorithms.bounded_rows import bounded_solution, column_laws, row_laws, split_forces
 from kinetree.algorithms.couplings import coupled_rows, coupling_columns, expanded, projected, weighted, weighted_scales
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.inverse_mass import inverse_mass_matrix
-from kinetree.algorithms.matrices import minus
+from kinetree.algorithms.matrices import dot, minus
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.sparse import ltdl_factors, solve_lower, solve_lower_transpose, solve_ltdl
+from kinetree.errors import UnsupportedError
 from kinetree.spatial import IdentityRotation
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
@@ -31,46 +36,97 @@ def constrained_accelerations(model, q, v, tau, f_ext, diagonal, added=None, *, 
     if not model.constraints and not added and not matrix_pays(model):
         a = articulated_accelerations(model, q, v, tau, f_ext, diagonal)
         return (a, []) if multipliers else a
-    M, c = crba(model, q), bias_forces(model, q, v, f_ext)
-    for k in range(model.nv):
-        M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
-        for m, x in enumerate(added[k] if added else ()):
-            M[k][m] = M[k][m] + x
+    M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
     kin = Kinematics(model, q, v)
-    columns, above, L, D = factorized(model, M)
-    force = minus(tau, c)
+    system = Factorized(model, M)
+    laws = row_laws(model, kin)
+    f = force
+    for k, rows in laws.items():
+        for _, law in rows:
+            f = [*f[:k], f[k] + law.force, *f[k + 1 :]]
     given = given_accelerations(model, kin)
     for k, a_k in given.items():
-        force = [f - row[k] * a_k for f, row in zip(force, M, strict=True)]
+        f = [x - row[k] * a_k for x, row in zip(f, M, strict=True)]
     numbers, rows, k = equality_rows(model, kin, given)
-    K = [[weighted_row(row, column) for column in columns] for row in rows]
-    y, lam = solve(L, D, above, [weighted(force, column) for column in columns], K, k)
-    a = expanded(model, columns, y)
+    K = [[weighted_row(row, column) for column in system.columns] for row in rows]
+    y, lam, totals = system.solution([weighted(f, column) for column in system.columns], K, k, laws)
+    a = expanded(model, system.columns, y)
     for j, a_j in given.items():
         a[j] = a[j] + a_j
     if not multipliers:
         return a
-    rest = minus(_times(M, a), minus(tau, c))
-    found = dict(zip(numbers, lam, strict=True))
-    for n, row in zip(numbers, rows, strict=True):
+    found = dict(zip(numbers, lam, strict=True)) | split_forces(laws, system.columns, totals)
+    rest = minus([dot(row, a) for row in M], force)
+    for n, row in (*zip(numbers, rows, strict=True), *((n, {k: 1.0}) for k, rows in laws.items() for n, _ in rows)):
         _take(rest, row, found[n])
     return a, eliminated_multipliers(model, kin, rest, found)
 
 
-def factorized(model, M, columns=None):
-    """``G^T M G = L^T D L``: the columns of G, or some of them, the pattern of L, and the factors.
+def step_velocities(model, q, v, tau, dt, f_ext, diagonal, added=None):
+    """Velocities after a step of ``(M + diag(diagonal) + added) (v+ - v) = dt (tau - c) + impulses`` of bounded rows.
+
+    Velocities at which rows hold are exact, so what is at rest stays there.
+    """
+    M, force = stiffened_matrix(model, q, diagonal, added), minus(tau, bias_forces(model, q, v, f_ext))
+    impulse = [dt * x + dot(row, v) for x, row in zip(force, M, strict=True)]
+    system = Factorized(model, M)
+    laws = functools.partial(row_laws, model, Kinematics(model, q, v), dt)
+    y, *_ = system.solution([weighted(impulse, column) for column in system.columns], [], [], laws)
+    return expanded(model, system.columns, y)
+
+
+def stiffened_matrix(model, q, diagonal, added=None):
+    """``M + diag(diagonal) + added``, M that of the bodies alone."""
+    M = crba(model, q)
+    for k in range(model.nv):
+        M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
+        for m, x in enumerate(added[k] if added else ()):
+            M[k][m] = M[k][m] + x
+    return M
+
+
+class Factorized:
+    """``H = G^T M G = L^T D L``: the columns of G, or some of them, the pattern of L, and the factors.
 
     Row k of the independent system is a joint and all joints that turn with it, weighted by their ratios. Rows stand
     where the innermost of these joints does, so that elimination from the leaves inward fills as little as it can.
     """
-    columns = coupling_columns(model) if columns is None else columns
-    columns = sorted(columns, key=lambda column: min(k for k, _ in column))
-    above = coupled_rows(M, columns)
-    H = [[0.0] * len(columns) for _ in columns]
-    for m, column in enumerate(columns):
-        for n in (m, *above[m]):
-            H[m][n] = projected(M, column, columns[n])
-    return columns, above, *ltdl_factors(H, above, weighted_scales(model, columns))
+
+    __slots__ = ("H", "above", "columns", "factors", "model")
+
+    def __init__(self, model, M, columns=None) -> None:
+        columns = coupling_columns(model) if columns is None else columns
+        self.model, self.columns = model, sorted(columns, key=lambda column: min(k for k, _ in column))
+        self.above = coupled_rows(M, self.columns)
+        self.H = [[0.0] * len(self.columns) for _ in self.columns]
+        for m, column in enumerate(self.columns):
+            for n in (m, *self.above[m]):
+                self.H[m][n] = projected(M, column, self.columns[n])
+        self.factors = ltdl_factors(self.H, self.above, weighted_scales(model, self.columns))
+
+    def solve(self, f) -> list:
+        """``H^-1 f``."""
+        return solve_ltdl(*self.factors, f, self.above)
+
+    def solution(self, f, K, k, laws):
+        """y, lambda and the forces of bounded rates in ``H y = f + K^T lambda + forces``, ``K y = k``.
+
+        ``laws`` are those of `row_laws`, or a function that takes the velocities without the forces to them.
+        """
+        if not any(c.row_kind == "box" for c in self.model.constraints):
+            return *solve(*self.factors, self.above, f, K, k), {}
+        if K:
+            kin = Kinematics(self.model, ())
+            loop = next(c for c in self.model.constraints if c.row_kind == "equality" and not c.velocity_map(kin))
+            raise UnsupportedError(
+                f"model {self.model.name!r} has the {loop} and bounded forces, sticking friction or hard limits, which "
+                "are not computed together yet. Leave one of them out of model.constraints"
+            )
+        y = self.solve(f)
+        laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
+        laws = column_laws(laws, self.columns)
+        y, totals = bounded_solution(self.H, self.above, self.factors, f, y, laws)
+        return y, [], totals
 
 
 def velocity_response(model, q, added=None):
@@ -80,11 +136,10 @@ def velocity_response(model, q, added=None):
     A = [list(row) for row in crba(model, q)]
     for k, x in enumerate(added or ()):
         A[k][k] = A[k][k] + x
-    columns, above, L, D = factorized(model, A)
+    system = Factorized(model, A)
     found = [[0.0] * model.nv for _ in range(model.nv)]
-    for m, column in enumerate(columns):
-        unit = [float(n == m) for n in range(len(columns))]
-        v = expanded(model, columns, solve_ltdl(L, D, unit, above))
+    for m, column in enumerate(system.columns):
+        v = expanded(model, system.columns, system.solve([float(n == m) for n in range(len(system.columns))]))
         for k, ratio in column:
             found[k] = [x * ratio for x in v]
     return found
@@ -97,10 +152,10 @@ def solve(L, D, above, f, K, k):
     z = solve_lower_transpose(L, f, above, unit=True)
     W = [solve_lower_transpose(L, row, above, unit=True) for row in K]
     scaled = [[x if is_zero(x) else x / d for x, d in zip(w, D, strict=True)] for w in W]
-    A = [[_dot(w, u) for w in scaled[: m + 1]] for m, u in enumerate(W)]
+    A = [[dot(w, u) for w in scaled[: m + 1]] for m, u in enumerate(W)]
     below = [tuple(reversed(range(m))) for m in range(len(K))]
     L_A, D_A = ltdl_factors(A, below)
-    lam = solve_ltdl(L_A, D_A, [k_m - _dot(w, z) for k_m, w in zip(k, scaled, strict=True)], below)
+    lam = solve_ltdl(L_A, D_A, [k_m - dot(w, z) for k_m, w in zip(k, scaled, strict=True)], below)
     total = [x / d for x, d in zip(z, D, strict=True)]
     for w, lam_m in zip(scaled, lam, strict=True):
         total = [x if is_zero(w_k) else x + w_k * lam_m for x, w_k in zip(total, w, strict=True)]
@@ -164,18 +219,6 @@ def weighted_row(row: dict, column):
 def _take(rest, row: dict, lam) -> None:
     for k, x in row.items():
         rest[k] = rest[k] - x * lam
-
-
-def _times(M, a) -> list:
-    return [_dot(row, a) for row in M]
-
-
-def _dot(x, y):
-    total = 0.0
-    for x_k, y_k in zip(x, y, strict=True):
-        if not is_zero(x_k) and not is_zero(y_k):
-            total = total + x_k * y_k
-    return total
 
 
 def matrix_pays(model) -> bool:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kinetree.errors import InertiaError, LimitError, QuaternionError
+from kinetree.constraints.row_law import infinite
+from kinetree.errors import ConstraintError, InertiaError, LimitError, QuaternionError
 from kinetree.spatial import Inertia, Symmetric3
 from kinetree.spatial.scalar import absolute, is_zero
 from kinetree.state_kinematics import Kinematics
@@ -165,6 +166,44 @@ def _satisfied(name: str, chosen, meaning: str) -> Domain:
 
 CONSTRAINTS = _satisfied("constraints of joints", lambda c: not c.frames, "q or v breaks a constraint.")
 CLOSED_LOOPS = _satisfied("closed loops", lambda c: bool(c.frames), "q or v breaks a constraint.")
+
+
+def _bounded_rates(model, inputs):
+    """(constraint, velocity coordinate, whether the lower limit, excess of the acceleration) of all bounded rows."""
+    now = model.at(inputs["t"]) if "t" in inputs else model
+    kin, found = Kinematics(now, inputs["q"], inputs["v"]), []
+    for c in model.constraints:
+        if c.row_kind == "box":
+            for k, law in zip(c.coordinates(model), c.laws(kin), strict=True):
+                a = inputs["a"][k]
+                sides = ((True, law.lower, law.lower - a), (False, law.upper, a - law.upper))
+                found += [(c, k, below, excess) for below, bound, excess in sides if not infinite(bound)]
+    return found
+
+
+def _passing(model, inputs):
+    return [excess > CONSTRAINT_TOLERANCE for *_, excess in _bounded_rates(model, inputs)]
+
+
+def _passing_error(model, inputs, index):
+    c, k, below, _ = _bounded_rates(model, inputs)[index]
+    side, sign = ("lower", "negative") if below else ("upper", "positive")
+    name = next(model.joint_name(i) for i in model.outward() if k < model.v_slice[i].stop)
+    return ConstraintError(
+        f"joint {name!r} is at its {side} limit and does not move away from it, so no forces give it the {sign} "
+        f"acceleration {float(inputs['a'][k]):.6g} ({c}). Start inside the limit, or leave the constraint out.",
+        joint=name,
+    )
+
+
+NOT_PASSING = Domain(
+    "accelerations at limits",
+    ("q", "v", "a", "t"),
+    _passing,
+    _passing_error,
+    "ConstraintError",
+    "a passes a hard limit.",
+)
 
 
 def _central_pivots(model):

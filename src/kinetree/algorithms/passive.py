@@ -32,12 +32,18 @@ class JointState:
 
 
 def joint_forces(model, q, v=None) -> Iterator[tuple[range, JointForce, JointState]]:
-    """Velocity coordinates, element and joint of every force of a joint; v is zero unless it is given."""
+    """Velocity coordinates, element and joint of every force of a joint; v is zero unless it is given.
+
+    Where constraints take over the law of an element, its parameter is zero.
+    """
+    replaced = {c.replaces: set(c.coordinates(model)) for c in model.constraints if c.replaces}
     for i in model.outward():
         if model.joint_forces[i]:
             at = JointState(model, i, q, [0.0] * model.nv if v is None else v)
+            coordinates = range(model.v_slice[i].start, model.v_slice[i].stop)
             for force in model.joint_forces[i]:
-                yield range(model.v_slice[i].start, model.v_slice[i].stop), force, at
+                left = replaced.get(force.parameters[0].name, set())
+                yield coordinates, force.without([k in left for k in coordinates]) if left else force, at
 
 
 def passive_terms(model, q, v, x=None, u=None):

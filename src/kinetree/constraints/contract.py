@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import fields, replace
 
+from kinetree.constraints.row_law import RowLaw
 from kinetree.errors import ConstraintError, ModelError
 
 EQUALITY, BOX, CONE = "equality", "box", "cone"
@@ -37,6 +39,8 @@ class Constraint:
         The fields that hold names of joints and of frames, or tuples of such.
     number_fields : tuple of str
         The fields that are run-time inputs of kernels; the others are baked into compiled code.
+    replaces : str
+        Of box rows, the parameter of joint forces whose law they take over: "dry_friction".
     verb : str
         What a joint is whose velocities it gives: "locked".
 
@@ -54,6 +58,7 @@ class Constraint:
     joint_fields: tuple[str, ...] = ("joint",)
     frame_fields: tuple[str, ...] = ()
     number_fields: tuple[str, ...] = ()
+    replaces: str = ""
     verb: str = "constrained"
 
     def __init_subclass__(cls, **options) -> None:
@@ -90,6 +95,24 @@ class Constraint:
         """
         return {}
 
+    def laws(self, kin, dt=None, predicted=None) -> Sequence[RowLaw]:
+        """For box rows: how the force of each row depends on its rate.
+
+        Parameters
+        ----------
+        kin : Kinematics
+        dt : scalar, optional
+            Length of a step [s]: rates are velocities at its end and forces are impulses; without it rates are
+            accelerations.
+        predicted : sequence, optional
+            Of a step, the velocities at its end without these impulses.
+        """
+        raise NotImplementedError
+
+    def landed(self, model, q, q_next) -> dict[int, object]:
+        """Of box rows, positions after a step that are not as computed, but exactly at a limit, by entry of q."""
+        return {}
+
     def given_rates(self, kin) -> dict[int, tuple]:
         """``(g, dg/dt)`` of dependent velocities that move by themselves; {} if none do."""
         return {}
@@ -120,7 +143,7 @@ class Constraint:
     @property
     def label(self) -> str:
         """The name, or kind and joints."""
-        return getattr(self, "name", "") or f"{self.kind}:{','.join(self.joints)}"
+        return getattr(self, "name", "") or ":".join(filter(None, (self.kind, ",".join(self.joints))))
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -144,7 +167,10 @@ class Constraint:
 
     def with_numbers(self, values: Sequence) -> Constraint:
         """The same with other numbers, of any scalar type, in the order of ``numbers``."""
-        return replace(self, **dict(zip(self.number_fields, values, strict=True)))
+        made = copy(self)  # whose numbers may be of any type, so they are not checked again
+        for what, x in zip(self.number_fields, values, strict=True):
+            object.__setattr__(made, what, x)
+        return made
 
     @property
     def code(self) -> tuple:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-
-import numpy as np
 
 from kinetree.arguments import names, number
 from kinetree.constraints.contract import BOX, Constraint
+from kinetree.constraints.row_law import RowLaw, infinite
+from kinetree.forces.contract import present
+from kinetree.spatial.scalar import absolute, where
+
+REACHED = 1e-9  # of the distance to a limit: what is left of it after a step that ends there
 
 
 class JointBounds(Constraint):
     """One row for each velocity coordinate of some joints, or of all that it can concern.
 
-    Their impulses are found in the steps of ``kt.simulate`` (integrator "semi_implicit"); accelerations alone cannot
-    tell them, so the complete dynamics refuse a model with such rows.
+    Its force depends on the row's rate by a `RowLaw`, in which the law of the joint that it ``replaces`` has no part.
     """
 
     __slots__ = ()
@@ -47,6 +50,9 @@ class JointBounds(Constraint):
         """The joints."""
         return self.kind, tuple(map(model.joint, self.of))
 
+    def __str__(self) -> str:
+        return f"{self.kind.replace('_', ' ')} of {', '.join(map(repr, self.of)) or 'all joints'}"
+
 
 @dataclass(frozen=True, slots=True)
 class HardLimits(JointBounds):
@@ -63,7 +69,12 @@ class HardLimits(JointBounds):
     Notes
     -----
     Rows ``v >= 0`` at a lower limit, impulses 0 to infinity, and the other way round at an upper one; Newton's
-    restitution. See `kinetree.integrators.joint_complementarity.JointComplementarity`.
+    restitution. Soft stops of these joints have no part.
+
+    Accelerations: at or beyond a lower limit ``a >= 0`` where v <= 0, and at an upper one ``a <= 0`` where v >= 0, with
+    forces that are zero where a is not; a joint that moves into its limit is about to have an impact, which is no part
+    of an acceleration. Inverse dynamics leaves the load to the actuators. Steps of `simulate` are cut at impacts, see
+    `kinetree.integrators.joint_complementarity.JointComplementarity`; those of `rollout` end at the limit.
 
     Examples
     --------
@@ -78,6 +89,9 @@ class HardLimits(JointBounds):
     of: tuple[str, ...] = ()
     name: str = ""
 
+    number_fields = ("restitution",)
+    replaces = "limit_stiffness"
+
     def __post_init__(self) -> None:
         e = number("hard limits: restitution", self.restitution,
                    "a number from 0 (comes to rest) to 1 (keeps the energy)", least=0.0, most=1.0)  # fmt: skip
@@ -85,7 +99,54 @@ class HardLimits(JointBounds):
         object.__setattr__(self, "of", names("hard limits: of", self.of))
 
     def _concerns(self, model, k: int) -> bool:
-        return bool(np.isfinite(model.lower[k]) or np.isfinite(model.upper[k]))
+        return model.has_limit(k)
+
+    def positions(self, model) -> dict[int, int]:
+        """The entry of q that belongs to each velocity coordinate with a row."""
+        rows = set(self.coordinates(model))
+        pairs = (
+            pair
+            for i in model.outward()
+            if model.joints[i].nq == model.joints[i].nv
+            for pair in zip(*(range(s[i].start, s[i].stop) for s in (model.v_slice, model.q_slice)), strict=True)
+        )
+        return {k: j for k, j in pairs if k in rows}
+
+    def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
+        """At a limit, rates that do not leave it; in a step, velocities that do not pass it within the step."""
+        found, model = [], kin.model
+        for k, j in self.positions(model).items():
+            bounds, v = [], kin.v[k]
+            for limit, sign in ((model.lower[k], 1.0), (model.upper[k], -1.0)):
+                if infinite(limit):
+                    bounds.append(limit)
+                    continue
+                gap, away = sign * (kin.q[j] - limit), sign * v
+                if dt is None:
+                    bound = where((gap <= 0.0) & (away <= 0.0), 0.0, -math.inf)
+                else:
+                    bound = -(where(gap > 0.0, gap, 0.0) / dt)
+                    if present(self.restitution):
+                        bound = self._rebound(bound, gap, away, sign * predicted[k], dt)
+                bounds.append(sign * bound)
+            found.append(RowLaw(lower=bounds[0], upper=bounds[1]))
+        return found
+
+    def landed(self, model, q, q_next) -> dict[int, object]:
+        """Positions at a limit, or so near to it after a step that rounding alone is between them."""
+        found = {}
+        for k, j in self.positions(model).items():
+            for limit, sign in ((model.lower[k], 1.0), (model.upper[k], -1.0)):
+                if not infinite(limit):
+                    left, before = sign * (q_next[j] - limit), sign * (q[j] - limit)
+                    found[j] = where(left > REACHED * before, found.get(j, q_next[j]), limit)
+        return found
+
+    def _rebound(self, bound, gap, v, predicted, dt):
+        """The least velocity away from a limit: e times the one of arrival, where that lasts for two steps."""
+        away = -(self.restitution * v)
+        hits = (gap + dt * predicted < 0.0) & (v < 0.0) & (away > v - predicted)
+        return where(hits, away, bound)
 
     @classmethod
     def examples(cls, model, rng):
@@ -108,6 +169,10 @@ class StickingFriction(JointBounds):
     Rows ``v = 0`` with forces up to ``dry_friction``, at the bound against the motion otherwise. Without it dry
     friction is rounded off below 1e-3 rad/s or m/s, and a loaded joint creeps.
 
+    Accelerations: where v is exactly zero the joint stays at rest if forces within the bound keep it there, and starts
+    against all of it otherwise. Inverse dynamics of a joint that stays at rest has no friction: any force within the
+    bound would do, and the actuator alone is among them.
+
     Examples
     --------
     >>> import kinetree as kt
@@ -120,11 +185,25 @@ class StickingFriction(JointBounds):
     of: tuple[str, ...] = ()
     name: str = ""
 
+    replaces = "dry_friction"
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "of", names("sticking friction: of", self.of))
 
     def _concerns(self, model, k: int) -> bool:
-        return model.dry_friction[k] != 0.0
+        return present(model.dry_friction[k])
+
+    def laws(self, kin, dt=None, predicted=None) -> list[RowLaw]:
+        """Resistance where a coordinate can stick, and the force of sliding where it moves whatever happens."""
+        found = []
+        for k in self.coordinates(kin.model):
+            c, v = kin.model.dry_friction[k], kin.v[k]
+            if dt is not None:
+                found.append(RowLaw(resistance=dt * c))
+                continue
+            moves = absolute(v) > 0.0
+            found.append(RowLaw(resistance=where(moves, 0.0, c), force=where(moves, where(v > 0.0, -c, c), 0.0)))
+        return found
 
     @classmethod
     def examples(cls, model, rng):

@@ -347,6 +347,12 @@ class JointForce(ForceElement):
         """Stiffness and damping where they are largest; by default those at this position."""
         return self.stiffness_diagonal(at), self.dissipative(at)
 
+    def without(self, coordinates: Sequence[bool]) -> JointForce:
+        """The element without the coordinates that are true."""
+        first = self.parameters[0].name
+        values = zip(getattr(self, first), coordinates, strict=True)
+        return self._with({first: tuple(0.0 if gone else x for x, gone in values)})
+
     def depth(self, at) -> Sequence:
         """The excess of each coordinate over the point where the force begins, signed; zeros for one without such."""
         return [0.0] * len(at.v)

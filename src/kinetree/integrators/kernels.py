@@ -6,7 +6,8 @@ Where forces vary within a Runge-Kutta step, as in `simulate`, it is made of par
 
 from __future__ import annotations
 
-from kinetree.algorithms.complete import COMPLETE, semi_implicit_acceleration, step_accelerations
+from kinetree.algorithms.bounded_rows import bounded_constraints
+from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize, tangent_rate
 from kinetree.algorithms.spec import Spec, algorithm
@@ -31,9 +32,12 @@ def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
     --------
     simulate
     """
-    a = semi_implicit_acceleration(model, q, v, tau, dt, f_ext)
-    v_next = axpy(v, a, dt)
-    return finished(model, integrate(model, q, [dt * x for x in v_next]), v_next)
+    v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext)
+    q_next = integrate(model, q, [dt * x for x in v_next])
+    for c in bounded_constraints(model):
+        for j, x in c.landed(model, q, q_next).items():
+            q_next[j] = x
+    return finished(model, q_next, v_next)
 
 
 @algorithm(

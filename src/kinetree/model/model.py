@@ -194,7 +194,7 @@ class Model(JointArrays):
         others = checked_constraints(self, [c for c in constraints if not isinstance(c, LoopJoint)])
         closed = () if self.time_dependent else (loop for loop in equipment.loops if loop.has_rows)
         self._set(constraints=(*others, *closed))
-        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind != "equality")))
+        self._set(unsupported=(*equipment.unsupported, *(str(c) for c in others if c.row_kind == "cone")))
         check_equipment(self, equipment)
 
         arrays, elements = checked_arrays(self, forces, parameters)
@@ -451,9 +451,9 @@ class Model(JointArrays):
         UnknownNameError
             There is no such kind.
         """
-        equalities = tuple(c for c in self.without_loops if c.row_kind == "equality")
+        computed = tuple(c for c in self.without_loops if c.row_kind != "cone")
         equipment = self.equipment.without_forces(*kinds)
-        return self.replace(equipment=equipment, constraints=self.without_loops if kinds else equalities)
+        return self.replace(equipment=equipment, constraints=self.without_loops if kinds else computed)
 
     @checked(options=a_mapping)
     def read_with(self, options: Mapping[str, object]) -> Model:

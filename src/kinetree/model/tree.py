@@ -585,8 +585,10 @@ class Tree:
         return self._limited[_coordinate("has_limit", k, self.nv)]
 
     def has_stop(self, k: int) -> bool:
-        """Whether an element gives the force outside the limits of velocity coordinate k."""
+        """Whether an element or a constraint gives the force at the limits of velocity coordinate k."""
         _coordinate("has_stop", k, self.nv)
+        if any(c.replaces == "limit_stiffness" and k in c.coordinates(self) for c in self.constraints):
+            return True
         i = next(i for i in range(1, self.nb) if k < self.v_slice[i].stop)
         m = k - self.v_slice[i].start
         return any(

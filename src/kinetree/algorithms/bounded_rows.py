@@ -1,0 +1,188 @@
+"""Rows whose forces are bounded, friction that sticks and limits, solved exactly: which of them hold, then a solution.
+
+With ``H y = f + lambda`` (`kinetree.algorithms.constrained`) and a law between each force and its rate y_m, a rate is
+either held at a known value or free under a known force. For a guess of that the solution is one of the tree's linear
+systems, in which the coordinates that are held are no unknowns: their rows and columns leave H, and its zeros stay. The
+forces found give the next guess, by the projection of each law (`kinetree.constraints.row_law`): Newton's method for
+functions with kinks, which ends at the exact solution when no guess changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sin
+
+from kinetree.algorithms.regularity import collected_pivots, require_regular
+from kinetree.algorithms.sparse import ltdl_factors, solve_lower_transpose, solve_ltdl, times_symmetric
+from kinetree.constraints.row_law import RowLaw, infinite
+from kinetree.errors import UnsupportedError
+from kinetree.spatial.scalar import absolute, is_zero, where
+
+EXCHANGES = 8  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
+REGULAR = 3  # exchanges before projections vary, which gets those out of a circle that are in one
+CHANGED = 1e-6  # of a rate: where a guess changes the solution by less, rounding decides
+
+
+def bounded_constraints(model) -> list:
+    """The constraints with bounded rows."""
+    return [c for c in model.constraints if c.row_kind == "box"]
+
+
+def row_laws(model, kin, dt=None, predicted=None) -> dict[int, list[tuple[int, RowLaw]]]:
+    """For each velocity coordinate with bounded rows their numbers among all rows, and their laws."""
+    found, first = {}, 0
+    for c in model.constraints:
+        if c.row_kind == "box":
+            rows = zip(c.rows(kin), c.laws(kin, dt, predicted), strict=True)
+            for n, (row, law) in enumerate(rows, first):
+                if list(row.values()) != [1.0]:
+                    raise UnsupportedError(
+                        f"model {model.name!r}: {c} has rows over several velocities, and bounded forces are computed "
+                        "along single ones",
+                        model=model.name,
+                    )
+                found.setdefault(next(iter(row)), []).append((n, law))
+        first += c.count(model)
+    return found
+
+
+def given_row_forces(model, kin, a) -> dict[int, list[tuple[int, object]]]:
+    """As `row_laws`, with the forces at given accelerations: friction against what begins to move, and none at rest."""
+    laws = row_laws(model, kin)
+    return {k: [(n, law.of(a[k])) for n, law in rows] for k, rows in laws.items()}
+
+
+def without_rows(force, found: Mapping) -> list:
+    """Joint forces without those of rows."""
+    return [sum((-x for _, x in found.get(k, ())), start=f) for k, f in enumerate(force)]
+
+
+def column_laws(laws: Mapping, columns) -> dict[int, RowLaw]:
+    """The laws of independent velocities: of each, those of all coordinates that move with it."""
+    found = {}
+    for m, column in enumerate(columns):
+        parts = [law.scaled(ratio) for k, ratio in column if ratio for _, law in laws.get(k, ())]
+        if parts:
+            found[m] = sum(parts[1:], start=parts[0])
+    return found
+
+
+def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
+    """Rates and forces (besides the laws' known ones) of ``H y = f + lambda``.
+
+    Parameters
+    ----------
+    H : nested sequence of scalars
+        Its lower triangle within ``above``.
+    above : sequence of sequence of int
+    factors : tuple
+        L and D of H.
+    f, y : sequence of scalars
+        The known forces, and ``H^-1 f``.
+    laws : mapping
+        By the number of a rate.
+
+    Returns
+    -------
+    y : list
+        Exactly the rate of the law where one is held; infinite if no solution was found in so many exchanges.
+    force : dict
+        By the number of a rate.
+
+    Notes
+    -----
+    Source: Hintermueller, Ito, Kunisch, SIAM J. Optim. 13 (2002), the primal-dual active set method as Newton's method;
+    Judice and Pires (1994), exchanges of whole blocks in box-constrained problems. The solution is unique, H being
+    positive definite. The first projections take ``rho`` of each law from the diagonal of ``H^-1``.
+    """
+    laws = {m: law for m, law in laws.items() if law.bounds}
+    if not laws:
+        return y, {}
+    rho = {m: _response(factors, above, m) for m in laws}
+    force, before = dict.fromkeys(laws, 0.0), None
+    scale = {m: absolute(y[m]) for m in laws}
+    with collected_pivots():  # parts of H are regular if H is
+        for n in range(min(2 + len(laws), EXCHANGES)):
+            guess = {m: _guess(law, y[m], force[m], rho[m] * _variation(n, m)) for m, law in laws.items()}
+            y, force = _exchanged(H, above, f, guess)
+            before = guess
+    unsolved = False
+    for m, law in laws.items():
+        now = _guess(law, y[m], force[m], rho[m])
+        error = absolute(now[0] - force[m]) * rho[m]
+        large = error > CHANGED * (absolute(y[m]) + rho[m] * absolute(force[m]) + scale[m])
+        unsolved = unsolved | (large & _differ(before[m], now))
+    require_regular(where(unsolved, -1.0, 1.0), 1.0)
+    for m in laws:
+        y[m] = where(unsolved, float("inf"), y[m])
+    return y, force
+
+
+def _response(factors, above, m: int):
+    """Entry (m, m) of ``H^-1``."""
+    L, D = factors
+    x = solve_lower_transpose(L, [float(n == m) for n in range(len(D))], above, unit=True)
+    return sum((x_k * x_k / d for x_k, d in zip(x, D, strict=True) if not is_zero(x_k)), start=0.0)
+
+
+def _variation(n: int, m: int) -> float:
+    """Factors of ``rho`` between 1/4 and 4, without any order."""
+    return 1.0 if n < REGULAR else 4.0 ** sin(7.3 * n + 2.1 * n * m)
+
+
+def _guess(law: RowLaw, y, force, rho):
+    """The force, whether the rate is held, and the rate."""
+    return law.projected(y - rho * force, rho)
+
+
+def _exchanged(H, above, f, guess):
+    """Rates and forces if some rates are held and the others have given forces."""
+    held = {m: holds for m, (_, holds, _) in guess.items()}
+    known = [where(held[m], guess[m][2], 0.0) if m in guess else 0.0 for m in range(len(f))]
+    reactions = times_symmetric(H, known, above)
+    right = [x - r for x, r in zip(f, reactions, strict=True)]
+    for m, (force, _, _) in guess.items():
+        right[m] = right[m] + where(held[m], 0.0, force)
+    rest = [[0.0] * len(f) for _ in f]
+    for i, columns in enumerate(above):
+        rest[i][i] = H[i][i]
+        for j in columns:
+            away = [held[m] for m in (i, j) if m in held]
+            rest[i][j] = where(away[0] | away[-1], 0.0, H[i][j]) if away else H[i][j]
+    y = solve_ltdl(*ltdl_factors(rest, above), right, above)
+    for m, (_, _, rate) in guess.items():
+        y[m] = where(held[m], rate, y[m])
+    product = times_symmetric(H, y, above)
+    return y, {m: where(held[m], product[m] - f[m], force) for m, (force, _, _) in guess.items()}
+
+
+def _differ(one, other):
+    """Whether two guesses are not the same."""
+    (force, held, rate), (other_force, other_held, other_rate) = one, other
+    pairs = [[where(a, 1.0, 0.0) for a in (held, other_held)],
+             [where(held, rate, force), where(other_held, other_rate, other_force)]]  # fmt: skip
+    found = [(a < b) | (a > b) for a, b in pairs]
+    return found[0] | found[1]
+
+
+def split_forces(laws: Mapping, columns, totals: Mapping) -> dict[int, object]:
+    """The forces of single rows, by number, from those of independent velocities (besides the laws' known ones).
+
+    Friction gives what it can, each row its share of what all can; the rest is that of the tightest limit.
+    """
+    found = {n: law.force for rows in laws.values() for n, law in rows}
+    for m, total in totals.items():
+        rows = [(n, law.scaled(ratio), ratio) for k, ratio in columns[m] if ratio for n, law in laws.get(k, ())]
+        whole = sum((law for _, law, _ in rows[1:]), start=rows[0][1])
+        friction = whole.frictional(total)
+        rest, taken = total - friction, 0.0
+        for n, law, ratio in rows:
+            if not is_zero(law.resistance):
+                most = where(whole.resistance > 0.0, whole.resistance, 1.0)
+                found[n] = found[n] + law.resistance * friction / (most * ratio)
+            for bound, tightest, pushed in ((law.lower, whole.lower, rest > 0.0), (law.upper, whole.upper, rest < 0.0)):
+                if not infinite(bound):
+                    mine = where((bound >= tightest) & (bound <= tightest) & pushed, 1.0 - taken, 0.0)
+                    found[n] = found[n] + mine * rest / ratio
+                    taken = taken + mine
+    return found

@@ -1,0 +1,96 @@
+"""How the force of a bounded row depends on its rate: friction that sticks, limits that nothing passes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kinetree.spatial.scalar import absolute, is_zero, maximum, minimum, where
+
+
+@dataclass(frozen=True, slots=True)
+class RowLaw:
+    """A decreasing relation of force and rate, with steps: ``force + [-resistance, resistance]`` at rest.
+
+    Attributes
+    ----------
+    rest : scalar
+        The rate at which the row sticks.
+    resistance : scalar
+        The largest force that keeps it there; the force against faster and slower rates. Structural zero for none.
+    force : scalar
+        A force that acts in any case.
+    lower, upper : scalar
+        The least and the greatest rate; infinite for none.
+
+    Notes
+    -----
+    Source: the graphs of set-valued laws in Moreau (1988) and Acary, Brogliato (2008), section 3.9: a rate y and a
+    force f obey the law if, for any ``rho > 0``, f is the projection of ``y - rho f``, see `projected`.
+    """
+
+    rest: object = 0.0
+    resistance: object = 0.0
+    force: object = 0.0
+    lower: object = -math.inf
+    upper: object = math.inf
+
+    def scaled(self, ratio: float) -> RowLaw:
+        """The law of a row with ``1 / ratio`` of this one's rate, and ``ratio`` times the force."""
+        bounds = [_over(x, ratio) for x in (self.lower, self.upper)]
+        lower, upper = bounds if ratio > 0.0 else reversed(bounds)
+        return RowLaw(_over(self.rest, ratio), self.resistance * abs(ratio), self.force * ratio, lower, upper)
+
+    def __add__(self, other: RowLaw) -> RowLaw:
+        """Both laws at once; they stick at the same rate, if both do."""
+        rest = other.rest if is_zero(self.resistance) else self.rest
+        lower = self.lower if infinite(other.lower) else _tighter(maximum, self.lower, other.lower)
+        upper = self.upper if infinite(other.upper) else _tighter(minimum, self.upper, other.upper)
+        return RowLaw(rest, self.resistance + other.resistance, self.force + other.force, lower, upper)
+
+    @property
+    def bounds(self) -> bool:
+        """Whether it has more than a known force, by structure."""
+        return not (is_zero(self.resistance) and infinite(self.lower) and infinite(self.upper))
+
+    def projected(self, u, rho):
+        """The force f (without ``force``) whose rate is ``u + rho f``; whether a rate is held, and which one.
+
+        Without a bound that holds, f is one of ``-resistance``, ``resistance``.
+        """
+        force, held, rate = 0.0, False, 0.0
+        if not is_zero(self.resistance):
+            x = (self.rest - u) / rho
+            held, rate = absolute(x) <= self.resistance, self.rest
+            force = where(held, x, where(x > 0.0, self.resistance, -self.resistance))
+        for bound, sign in ((self.lower, 1.0), (self.upper, -1.0)):
+            if not infinite(bound):
+                x = (bound - u) / rho
+                beyond = (x - force) * sign > 0.0
+                force, rate = where(beyond, x, force), where(beyond, bound, rate)
+                held = beyond if held is False else held | beyond
+        return force, held, rate
+
+    def of(self, y):
+        """The whole force at a rate that is allowed; of those possible at rest the least."""
+        if is_zero(self.resistance):
+            return self.force
+        c = self.resistance
+        return self.force + where(y > self.rest, -c, where(y < self.rest, c, 0.0))
+
+    def frictional(self, force):
+        """The part of a force (without ``force``) that friction gives, as far as it can."""
+        return 0.0 if is_zero(self.resistance) else minimum(maximum(force, -self.resistance), self.resistance)
+
+
+def infinite(x) -> bool:
+    """Whether a bound is absent, by structure."""
+    return isinstance(x, float) and math.isinf(x)
+
+
+def _over(x, ratio: float):
+    return x / ratio if not is_zero(x) else x
+
+
+def _tighter(choose, x, y):
+    return y if infinite(x) else choose(x, y)
