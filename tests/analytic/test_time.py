@@ -6,7 +6,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import SimulationError
 from kinetree.joints import Free, MovingFrame, Planar, Polynomial, Prescribed, Prismatic, Revolute, Sinusoid, Spherical
-from kinetree.simulation.energy_summary import energy_summary
+from kinetree.simulation.summary import energy_summary
 from kinetree.spatial.scalar import cos, exp, sin
 from tests.identities.systems import close
 

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import FileFormatError, KinetreeError
-from kinetree.simulation.run_content import ARRAYS
+from kinetree.simulation.channels import STORED
 
 DAMAGES = {".npz": 600, ".csv": 400, ".nc": 150}
 WRONG = (None, True, -1, float("nan"), "x", ["x"], {"x": 1})
@@ -161,7 +161,7 @@ def test_damaged_arrays(run, tmp_path, spoil):
     """Every array, missing or of another kind: refused by name. NaN is refused where it is never right."""
     meta, session, arrays = parts(run, tmp_path)
     free = {name for name in arrays if name.startswith(("power", "work."))}
-    free |= {"book.wrenches", *meta["ledger"]["others"]}
+    free |= {"metadata.wrenches", *meta["energy_balance"]["others"]}
     for name in arrays:
         change = SPOILED[spoil]
         if spoil == "a column more" and name in free:
@@ -170,9 +170,9 @@ def test_damaged_arrays(run, tmp_path, spoil):
         if change is not None:
             damaged[name] = change(arrays[name])
         path = written(tmp_path / "damaged.npz", meta, session, damaged)
-        if spoil == "NaN" and name not in ARRAYS:
+        if spoil == "NaN" and name not in STORED:
             use(kt.Trajectory.load(path))
-        elif name.startswith("book.") and spoil == "missing":
+        elif name.startswith("metadata.") and spoil == "missing":
             use(kt.Trajectory.load(path))  # a run without wrenches
         else:
             with pytest.raises(FileFormatError, match=f"not a trajectory.*({name}|samples)"):

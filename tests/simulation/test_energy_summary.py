@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.simulation.energy_summary import energy_summary
+from kinetree.simulation.summary import energy_summary
 from tests.analytic.mechanisms import pendulum, slider
 
 
@@ -25,7 +25,7 @@ def test_losses_are_the_change_of_energy(passive, loss):
     """
     run = kt.simulate(pendulum(**passive), [0.19], [1.0], duration=1.0, dt=1e-4, integrator="rk4")
     balance = energy_summary(run)
-    assert balance.losses == (loss,) and not balance.is_conservative and balance.work == 0.0
+    assert balance.dissipated_by == (loss,) and not balance.is_conservative and balance.work == 0.0
     assert balance.dissipated > 0.05 and abs(balance.unexplained) < 1.2e-3
 
 
@@ -34,7 +34,7 @@ def test_work_of_a_constant_force_is_force_times_way():
     run = kt.simulate(slider(2.0), inputs=kt.Inputs(tau=[3.0]), duration=1.0, dt=1e-2, integrator="rk4")
     balance = energy_summary(run)
     assert balance.work == pytest.approx(3.0 * run.q[-1, 0], rel=1e-12)  # the power is linear in time: no sum error
-    assert balance.losses == () and abs(balance.unexplained) < 1e-12
+    assert balance.dissipated_by == () and abs(balance.unexplained) < 1e-12
 
 
 def test_integration_errors_stay_unexplained():

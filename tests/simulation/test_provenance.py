@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import kinetree as kt
-from tests.simulation.test_damaged_runs import parts, written
 
 
 def made():
@@ -74,17 +73,6 @@ def test_files_keep_the_provenance(tmp_path, suffix):
     back = kt.Trajectory.load(run.save(tmp_path / f"run{suffix}"))
     assert back.provenance == run.provenance and back.wall_time == run.wall_time
     assert back[2:].provenance == run.provenance
-
-
-def test_files_of_the_second_format_are_read(tmp_path):
-    """Until then the wall time was a setting, and nothing was known of the session."""
-    run = made()
-    meta, session, arrays = parts(run, tmp_path)
-    meta["settings"]["wall_time"] = session.pop("wall_time")
-    meta["format"] = "kinetree trajectory 2"
-    del meta["provenance"], meta["samples"], meta["book"]["interrupted"]
-    back = kt.Trajectory.load(written(tmp_path / "old.npz", meta, {}, arrays), kt.load("arm7"))
-    assert back.wall_time == run.wall_time and back.provenance.version == "" and back.notes == run.notes
 
 
 def test_a_model_of_other_numbers_is_noted(tmp_path):

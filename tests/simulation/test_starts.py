@@ -12,7 +12,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import LimitError
 from kinetree.joints import Prismatic
-from kinetree.simulation.energy_summary import energy_summary
+from kinetree.simulation.summary import energy_summary
 from kinetree.viz.describe import as_data
 from tests.analytic.mechanisms import pendulum, slider
 

@@ -287,13 +287,14 @@ def test_noise_is_estimated(measured, found):
     np.testing.assert_allclose(blind.rms, found.rms, rtol=0.02)
 
 
-def test_drives_are_found_too(arm, motion):
+def test_joint_parameters_are_found_too(arm, motion):
     """Armature, damping and dry friction beside the inertias, from the same motion."""
     rng = np.random.default_rng(7)
     true = arm.replace(**{what: rng.uniform(0.05, 0.5, 7) for what in ("armature", "damping", "dry_friction")})
     q, v, a = motion(motion.times(500))
     tau = kt.inverse_dynamics(true.without_limits(), q, v, a) + 0.01 * rng.standard_normal((500, 7))
-    found = kt.identify.fit(spoiled(arm, 1), q, v, a, tau, noise=0.01, drives=("armature", "damping", "dry_friction"))
+    parameters = ("armature", "damping", "dry_friction")
+    found = kt.identify.fit(spoiled(arm, 1), q, v, a, tau, noise=0.01, joint_parameters=parameters)
     for what in ("damping", "dry_friction"):
         np.testing.assert_allclose(getattr(found.model, what), getattr(true, what), atol=0.02)
     # The first joint's armature is the same as the moment of inertia that it turns.
@@ -323,7 +324,7 @@ def test_reports_are_tables(found):
 
 
 def test_what_cannot_be_fitted_is_refused(arm, measured):
-    """Couplings, shapes, numbers that are none, unknown drives, bodies without mass: each by name."""
+    """Couplings, shapes, numbers that are none, unknown parameters of joints, bodies without mass: each by name."""
     q, v, a, tau, _ = measured
     with pytest.raises(UnsupportedError, match="constraints"):
         kt.identify.fit(kt.load("arm7"), q, v, a, tau)
@@ -332,7 +333,7 @@ def test_what_cannot_be_fitted_is_refused(arm, measured):
     with pytest.raises(NonFiniteError, match="v of state 3"):
         kt.identify.fit(arm, q, np.where(np.arange(500)[:, None] == 3, np.nan, v), a, tau)
     with pytest.raises(UnknownNameError, match="stiffness"):
-        kt.identify.fit(arm, q, v, a, tau, drives=("stiffness",))
+        kt.identify.fit(arm, q, v, a, tau, joint_parameters=("stiffness",))
     with pytest.raises(ModelError, match=r"noise is 0\.0, expected standard deviations above 0"):
         kt.identify.fit(arm, q, v, a, tau, noise=0.0)
     with pytest.raises(ShapeError, match=r"noise has shape \(3,\)"):

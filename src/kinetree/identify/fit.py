@@ -35,7 +35,7 @@ inverse_dynamics = plain_call(ALGORITHMS["inverse_dynamics"])
 
 # Kinds that dissipate alone: their forces are proportional to their one parameter.
 _LINEAR = {kind.parameters[0].name: kind for kind in JOINT_FORCES if kind.power_channel and not kind.energy_channel}
-DRIVES = ("armature", *_LINEAR)
+JOINT_PARAMETERS = ("armature", *_LINEAR)
 CHUNK = 1024  # states whose regressors are in memory at a time
 THIN = 1e-3  # what a prior body of no width gets, relative to its size
 
@@ -145,7 +145,7 @@ def fit(
     *,
     noise=None,
     prior_deviation: float = 1.0,
-    drives: Sequence[str] = (),
+    joint_parameters: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Identification:
     """Find the inertial parameters of all bodies from a measured motion, physically consistent.
@@ -168,8 +168,9 @@ def fit(
     prior_deviation : float
         By how much the bodies may differ from the prior, as a logarithm: 1 is a factor of e in the moments of mass, 0.1
         about 10 %. Matters for what the data do not tell.
-    drives : sequence of str
-        Joint data to find as well, none of which can be negative: "armature", "damping" and other friction (`DRIVES`).
+    joint_parameters : sequence of str
+        Joint data to find as well, none of which can be negative: "armature", "damping" and other friction
+        (`JOINT_PARAMETERS`).
     progress : bool, optional
         Show a bar; by default if stderr is a terminal and the fit takes longer than a second.
 
@@ -210,14 +211,14 @@ def fit(
     """
     if not prior_deviation > 0.0:
         raise ModelError(f"fit: prior_deviation is {prior_deviation}, expected a number above 0")
-    drives = names("fit: drives", drives)
-    data = _Data(prior, q, v, a, tau, drives)
+    joint_parameters = names("fit: joint_parameters", joint_parameters)
+    data = _Data(prior, q, v, a, tau, joint_parameters)
     n, sigma = prior.n_inertial, data.deviations(noise)
     R = data.factor(sigma)
     start = _with_width(inertial_parameters(prior).reshape(-1, 10), prior)
-    extra = np.array([x for what in drives for x in getattr(prior, what)], float)
+    extra = np.array([x for what in joint_parameters for x in getattr(prior, what)], float)
     x, iterations, converged = minimize(R, start, extra, prior_deviation, progress)
-    changes = dict(zip(drives, x[n:].reshape(len(drives), prior.nv), strict=True))
+    changes = dict(zip(joint_parameters, x[n:].reshape(len(joint_parameters), prior.nv), strict=True))
     model = with_inertial_parameters(prior, x[:n]).replace(**changes)
     base = by_rank(prior, R[:, :n])
     known = R[:, [*base.columns, *range(n, n + len(extra))]]
@@ -230,16 +231,16 @@ def fit(
 class _Data:
     """The measurements as a linear system: the columns of what is to be found, and what is left to explain."""
 
-    def __init__(self, prior: Model, q, v, a, tau, drives: tuple[str, ...]) -> None:
+    def __init__(self, prior: Model, q, v, a, tau, joint_parameters: tuple[str, ...]) -> None:
         refuse_planar(prior, "fit")
         if prior.constraints or prior.time_dependent:
             reason = "has constraints" if prior.constraints else "depends on time"
             raise UnsupportedError(
                 f"fit: model {prior.name!r} {reason}, which fits do not know. kt.surgery.lock holds joints still."
             )
-        for what in drives:
-            if what not in DRIVES:
-                raise unknown_name("part of the drives", what, DRIVES, "fit")
+        for what in joint_parameters:
+            if what not in JOINT_PARAMETERS:
+                raise unknown_name("joint parameter", what, JOINT_PARAMETERS, "fit")
         count = np.shape(q)[0] if np.ndim(q) else 1
         arrays = {"q": (q, prior.nq), "v": (v, prior.nv), "a": (a, prior.nv), "tau": (tau, prior.nv)}
         for name, (x, size) in arrays.items():
@@ -252,18 +253,18 @@ class _Data:
             if not np.all(np.isfinite(x)):
                 raise NonFiniteError(f"fit: {name} of state {int(np.argwhere(~np.isfinite(x))[0][0])} is not finite")
             setattr(self, name, x)
-        self.prior, self.drives = prior, drives
-        self.known = prior.without_limits().replace(**dict.fromkeys(drives, 0.0))
-        self.columns = [(what, k) for what in drives for k in range(prior.nv)]
+        self.prior, self.joint_parameters = prior, joint_parameters
+        self.known = prior.without_limits().replace(**dict.fromkeys(joint_parameters, 0.0))
+        self.columns = [(what, k) for what in joint_parameters for k in range(prior.nv)]
 
     def chunks(self):
-        """(A, b) of some states: ``A x = b`` for the inertial parameters and the data of the drives in x."""
+        """(A, b) of some states: ``A x = b`` for the inertial parameters and the parameters of the joints in x."""
         pi = inertial_parameters(self.prior)
         for k in range(0, len(self.q), CHUNK):
             q, v, a, tau = (x[k : k + CHUNK] for x in (self.q, self.v, self.a, self.tau))
             Y = joint_torque_regressor(self.known, q, v, a)
             rest = inverse_dynamics(self.known, q, v, a) - Y @ pi
-            yield np.concatenate([Y, *(_diagonal(what, v, a) for what in self.drives)], axis=-1), tau - rest
+            yield np.concatenate([Y, *(_diagonal(what, v, a) for what in self.joint_parameters)], axis=-1), tau - rest
 
     def factor(self, sigma: np.ndarray) -> np.ndarray:
         """Triangular factor of ``[A, b] / sigma``, all states stacked."""
@@ -301,7 +302,7 @@ class _Data:
 
 
 def _diagonal(what: str, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """Joint forces of a unit of the drives' data, each joint's in a column of its own."""
+    """Joint forces of a unit of a joint parameter, each joint's in a column of its own."""
     if what == "armature":
         unit = a
     else:

@@ -13,7 +13,7 @@ SUFFICIENT = 1e-4  # of what the slope promises (Armijo)
 SHORTEST = 1e-12  # part of a step
 
 
-def minimize(R: np.ndarray, start: np.ndarray, drives: np.ndarray, deviation: float, progress: bool | None):
+def minimize(R: np.ndarray, start: np.ndarray, joint_parameters: np.ndarray, deviation: float, progress: bool | None):
     """Minimize ``|R [x, -1]|^2 + sum_i d_i^2 / deviation^2`` by Gauss and Newton, inside the set of possible bodies.
 
     Parameters
@@ -22,7 +22,7 @@ def minimize(R: np.ndarray, start: np.ndarray, drives: np.ndarray, deviation: fl
         Triangular factor of the data; the last column is what is to be explained.
     start : (bodies, 10) array
         Possible bodies; distances are from them.
-    drives : (n - 10 bodies,) array
+    joint_parameters : (n - 10 bodies,) array
         Further unknowns to begin with, which cannot be negative.
     deviation : float
     progress : bool or None
@@ -38,7 +38,7 @@ def minimize(R: np.ndarray, start: np.ndarray, drives: np.ndarray, deviation: fl
     The data are linear in the parameters, and only the distances are not, so steps are long. One that would leave the
     set is halved until it does not; the distance of what is on the edge of it is infinite.
     """
-    distance, x = Distance(start), np.concatenate([start.ravel(), drives])
+    distance, x = Distance(start), np.concatenate([start.ravel(), joint_parameters])
     bar = Progress("fitting", ITERATIONS, progress)
     here = _linearized(R, distance, x, start.size, deviation)
     try:
@@ -79,7 +79,7 @@ def _linearized(R, distance: Distance, x: np.ndarray, n: int, deviation: float):
 
 
 def _step(r: np.ndarray, J: np.ndarray, x: np.ndarray, n: int) -> np.ndarray:
-    """The step to the minimum of the linearized squares, in which no drive's number becomes negative."""
+    """The step to the minimum of the linearized squares, in which no number of a joint becomes negative."""
     lengths = np.linalg.norm(J, axis=0)
     lengths[lengths == 0.0] = 1.0
     if len(x) == n:

@@ -4,32 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.errors import DuplicateNameError, KinetreeError, NonFiniteError, ShapeError, unknown_name
 from kinetree.simulation.components import Components
 
-ENERGIES = {
-    "kinetic_energy": "energy of motion",
-    "potential_energy": "energy of gravity",
-    "elastic_energy": "energy of joint springs and soft stops",
-    "energy": "total mechanical energy",
+
+class Sampled(NamedTuple):
+    """An array that every run has at its samples: what labels, files, tables and reports know of it.
+
+    Attributes
+    ----------
+    name : str
+        Of the attribute of `Trajectory`.
+    axis : {"", "position", "velocity"}
+        Of the columns, whose labels are those of `Coordinates`; empty for one number at each sample.
+    units : str
+        The unit, or of columns the attribute of `Coordinates` with their units.
+    description : str
+    """
+
+    name: str
+    axis: str
+    units: str
+    description: str
+
+
+SAMPLED = {
+    row[0]: Sampled(*row)
+    for row in (
+        ("q", "position", "position_units", "joint positions"),
+        ("v", "velocity", "velocity_units", "joint velocities"),
+        ("a", "velocity", "acceleration_units", "joint accelerations"),
+        ("tau", "velocity", "force_units", "joint forces"),
+        ("kinetic_energy", "", "J", "energy of motion"),
+        ("potential_energy", "", "J", "energy of gravity"),
+        ("elastic_energy", "", "J", "energy of joint springs and soft stops"),
+        ("energy", "", "J", "total mechanical energy"),
+    )
 }
-STATES = {
-    "q": "joint positions",
-    "v": "joint velocities",
-    "a": "joint accelerations",
-    "tau": "joint forces",
-}
-BASE = (*STATES, *ENERGIES)
-# Names that labeled axes have; a channel of such a name would hide them.
-AXES = ("time", "position", "velocity", "momentum_axis", "axis", "row", "column")
+STATES = tuple(name for name, x in SAMPLED.items() if x.axis)
+ENERGIES = tuple(name for name, x in SAMPLED.items() if not x.axis)
+STORED = ("time", *(name for name in SAMPLED if name != "energy"))  # which is the sum of the others
+
 MOMENTUM = tuple(f"{kind} {axis}" for kind in ("angular", "linear") for axis in "xyz")
 PLANAR_MOMENTUM = ("angular", "linear x", "linear y")
-# What entries of the energy balance are called, and what files call their own arrays.
-BALANCE = ("remainder", "momentum", "momentum_error", "quaternion_error", "coupling_error")
-BALANCE_KINDS = ("energy", "power", "work", "book", "events")
+BALANCE = {  # entries of the energy balance by name, or by what stands before the dot: unit, description
+    "energy": ("J", "energy of kind {!r}"),
+    "power": ("W", "power of {}, positive where energy enters"),
+    "work": ("J", "energy that entered by {} since the start"),
+    "remainder": ("J", "energy that no source explains"),
+    "momentum": ("", "of the bodies, about the world's origin"),
+    "momentum_error": ("", "momentum that neither weight nor wrenches explain"),
+    "quaternion_error": ("1", "largest deviation of a quaternion's squared length from one"),
+    "coupling_error": ("rad or m", "largest deviation of a coupling"),
+}
+# Names that labeled axes have; a channel of such a name would hide them.
+AXES = ("time", "position", "velocity", "momentum_axis", "axis", "row", "column")
+FILES = ("metadata", "events")  # before the dot in names of arrays that files have besides
 EVEN = 1e-6  # of the distance of the samples: what a filter takes for even spacing
 
 
@@ -183,8 +217,8 @@ class Channels(Mapping):
 
     def __getitem__(self, name: str) -> Quantity:
         run = self._run
-        if name in BASE:
-            return _base(run, name)
+        if name in SAMPLED:
+            return _sampled(run, SAMPLED[name])
         for quantity in run.extra:
             if quantity.name == name:
                 return quantity
@@ -201,7 +235,7 @@ class Channels(Mapping):
         raise unknown_name("channel", name, list(self), f"the run of {run.model_name!r}{more}")
 
     def __iter__(self) -> Iterator[str]:
-        yield from BASE
+        yield from SAMPLED
         yield from self._balance()
         yield from (quantity.name for quantity in self._run.extra)
 
@@ -256,8 +290,8 @@ def with_channel(run, name: str, values, unit: str, description: str = "", label
 def _is_taken(run, name: str) -> bool:
     head, dot, _ = name.rpartition(".")
     frames = () if run.model is None else (frame.name for frame in run.model.frames)
-    known = (*BASE, *AXES, *BALANCE, *(x.name for x in run.extra))
-    if name in known or name.partition(".")[0] in (BALANCE_KINDS if dot else ()) or (dot and head in frames):
+    known = (*SAMPLED, *AXES, *BALANCE, *(x.name for x in run.extra))
+    if name in known or (dot and (name.partition(".")[0] in (*BALANCE, *FILES) or head in frames)):
         return True
     return bool(Components(run.metadata.components).having("channels")) and name in run.energy_balance.others
 
@@ -277,40 +311,24 @@ def per_second(unit: str) -> str:
     return f"{head}/s^{int(power[1:] or 1) + 1}" if power else f"{head}/s^2"
 
 
-def _base(run, name: str) -> Quantity:
-    if name in ENERGIES:
-        return Quantity(name, run.time, frozen(getattr(run, name)), "J", (), ENERGIES[name])
-    c = run.coordinates
-    labels = c.position_labels if name == "q" else c.velocity_labels
-    units = {"q": c.position_units, "v": c.velocity_units, "a": c.acceleration_units, "tau": c.force_units}[name]
-    dims = ("position",) if name == "q" else ("velocity",)
-    return Quantity(name, run.time, getattr(run, name), units, labels, STATES[name], dims)
+def _sampled(run, x: Sampled) -> Quantity:
+    values, c = frozen(getattr(run, x.name)), run.coordinates
+    if not x.axis:
+        return Quantity(x.name, run.time, values, x.units, (), x.description)
+    labels = getattr(c, f"{x.axis}_labels")
+    return Quantity(x.name, run.time, values, getattr(c, x.units), labels, x.description, (x.axis,))
 
 
 def _of_balance(run, name: str) -> Quantity:
     balance = run.energy_balance
     values, (kind, _, source) = balance.channels[name], name.partition(".")
-    labels, dims, units = (), (), None
+    unit, description = BALANCE.get(kind, (balance.units.get(name, "1"), "of a component"))
+    labels, dims = (), ()
     if name in ("momentum", "momentum_error"):
-        planar = values.shape[1] == 3
-        labels, dims = PLANAR_MOMENTUM if planar else MOMENTUM, ("momentum_axis",)
-        units = tuple("kg m^2/s" if label.startswith("angular") else "kg m/s" for label in labels)
+        labels, dims = PLANAR_MOMENTUM if values.shape[1] == 3 else MOMENTUM, ("momentum_axis",)
+        unit = tuple("kg m^2/s" if label.startswith("angular") else "kg m/s" for label in labels)
     elif values.ndim == 2 and values.shape[1] == len(balance.labels):
         labels, dims = tuple(balance.labels), ("velocity",)
     elif values.ndim == 2:
         labels, dims = tuple(str(k) for k in range(values.shape[1])), (f"{name} column",)
-    if units is None:
-        units = {"energy": "J", "power": "W", "work": "J", "remainder": "J", "coupling_error": "rad or m"}.get(kind)
-        units = units or balance.units.get(name, "1")
-    words = {
-        "energy": f"energy of kind {source!r}",
-        "power": f"power of {source}, positive where energy enters",
-        "work": "energy given by changes of state in an instant" if source == "jumps" else
-        f"energy that entered by {source} since the start",
-        "remainder": "energy that no source explains",
-        "momentum": "of the bodies, about the world's origin",
-        "momentum_error": "momentum that neither weight nor wrenches explain",
-        "quaternion_error": "largest deviation of a quaternion's squared length from one",
-        "coupling_error": "largest deviation of a coupling",
-    }  # fmt: skip
-    return Quantity(name, run.time, values, units, labels, words.get(kind, "of a component"), dims)
+    return Quantity(name, run.time, values, unit, labels, description.format(source), dims)

@@ -110,7 +110,7 @@ class EnergyBalance:
         found = {f"energy.{name}": x for name, x in self.energies.items()}
         found |= {f"power.{name}": x for name, x in self.powers.items()}
         found |= {f"work.{name}": x for name, x in self.works.items()}
-        found |= {"work.jumps": self.impulses, "remainder": self.remainder, "momentum": self.momentum}
+        found |= {"work.impulses": self.impulses, "remainder": self.remainder, "momentum": self.momentum}
         if self.momentum_error is not None:
             found["momentum_error"] = self.momentum_error
         found |= {"quaternion_error": self.quaternion_error, "coupling_error": self.coupling_error}
@@ -239,12 +239,12 @@ def _sources(run, system, now) -> dict[str, Channel]:
         commanded = commanded - metadata.disturbance
         channels["disturbance"] = Channel("power", metadata.disturbance * v)
     if np.any(commanded) or metadata.controlled:
-        work = _constant_force_work(system, run, commanded) if metadata.held else None
+        work = _constant_force_work(system, run, commanded) if metadata.constant_tau else None
         channels = {name: Channel("power", commanded * v, work=work)} | channels
     if metadata.wrenches is not None:
         power = _wrench_power(model, run, now, metadata.wrenches, v)
         work = None
-        if metadata.pushed:  # constant from one sample to the next: by the mean of the velocities at both
+        if metadata.constant_wrenches:  # constant from one sample to the next: by the mean of the velocities at both
             later = _wrench_power(model, run, now, np.roll(metadata.wrenches, 1, axis=0), arriving_velocities(run))
             work = _sums(0.5 * np.diff(time)[:, None] * (power[:-1] + later[1:])[:, None])[:, 0]
         channels["external wrenches"] = Channel("power", power, work=work)

@@ -45,21 +45,22 @@ def arriving_velocities(run) -> np.ndarray:
 
 def _nodes(run):
     """Times of samples and discontinuities; states (q, v, a) in which the motion leaves them, and arrives at them."""
-    jumps = [x for x in run.events if x.q_after is not x.q or not np.array_equal(x.v, x.v_after)]
-    jumps = [x for x in jumps if run.time[0] <= x.time <= run.time[-1]]
+    resets = [x for x in run.events if x.q_after is not x.q or not np.array_equal(x.v, x.v_after)]
+    resets = [x for x in resets if run.time[0] <= x.time <= run.time[-1]]
     states = (run.q, run.v, run.a)
-    if not jumps:
+    if not resets:
         return run.time, states, states
-    between = np.setdiff1d([x.time for x in jumps], run.time)  # impacts at stops; all other discontinuities are samples
+    # Impacts at stops; all other discontinuities are samples.
+    between = np.setdiff1d([x.time for x in resets], run.time)
     rows = np.searchsorted(run.time, between)
     time = np.insert(run.time, rows, between)
     # An impact takes its states from its record, and its accelerations from the samples on both sides.
     leaving = [np.insert(x, rows, x[rows], axis=0) for x in states]
     arriving = [np.insert(x, rows, x[rows - 1], axis=0) for x in states]
-    for x in jumps:
+    for x in resets:
         n = np.searchsorted(time, x.time)
         leaving[0][n], leaving[1][n] = x.q_after, x.v_after
-    for x in reversed(jumps):  # of several at once the first has the state before all
+    for x in reversed(resets):  # of several at once the first has the state before all
         n = np.searchsorted(time, x.time)
         arriving[0][n], arriving[1][n] = x.q, x.v
     return time, leaving, arriving

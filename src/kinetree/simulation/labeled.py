@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import MissingDependencyError
 from kinetree.files import replacing
-from kinetree.simulation.channels import BASE, Quantity
+from kinetree.simulation.channels import SAMPLED, Quantity
 from kinetree.simulation.run_archives import INSTALL, SLASH
-from kinetree.simulation.storage import content
+from kinetree.simulation.storage import as_json, content
 
 
 def to_xarray(run, frames=(), energy_balance: bool = True):
@@ -32,15 +31,13 @@ def to_xarray(run, frames=(), energy_balance: bool = True):
     c = run.coordinates
     coords = {
         "time": ("time", run.time, {"units": "s", "long_name": "simulated time"}),
-        "position": ("position", list(c.position_labels), {"long_name": "entry of q"}),
-        "velocity": ("velocity", list(c.velocity_labels), {"long_name": "entry of v, a, tau"}),
-        "position_joint": ("position", list(c.position_joints)),
-        "velocity_joint": ("velocity", list(c.velocity_joints)),
-        "position_unit": ("position", list(c.position_units)),
-        "velocity_unit": ("velocity", list(c.velocity_units)),
-        "acceleration_unit": ("velocity", list(c.acceleration_units)),
-        "force_unit": ("velocity", list(c.force_units)),
     }
+    for axis in ("position", "velocity"):
+        entries = [x for x in SAMPLED.values() if x.axis == axis]
+        about = {"long_name": f"entry of {', '.join(x.name for x in entries)}"}
+        coords[axis] = (axis, list(getattr(c, f"{axis}_labels")), about)
+        coords[f"{axis}_joint"] = (axis, list(getattr(c, f"{axis}_joints")))
+        coords |= {x.units.removesuffix("s"): (axis, list(getattr(c, x.units))) for x in entries}
     data = {}
     for quantity in _quantities(run, frames, energy_balance):
         data[quantity.name] = (("time", *quantity.dims), quantity.values, _attributes(quantity))
@@ -105,7 +102,7 @@ def save_netcdf(run, path: Path, energy_balance: bool) -> None:
             own = [f"{name} {n}" for n in range(1, values.ndim)]
             dataset[name] = ((first, *([second] if second else own)), values)
     names = {name: name.replace("/", SLASH) for name in (*dataset.variables, *dataset.dims) if "/" in name}
-    dataset = dataset.rename(names).assign_attrs(kinetree=json.dumps(meta), session=json.dumps(session))
+    dataset = dataset.rename(names).assign_attrs(kinetree=as_json(meta), session=as_json(session))
     packed = {name: {"zlib": True, "complevel": 4} for name, x in dataset.data_vars.items() if x.size > 1000}
     with replacing(path) as file:
         memory = io.BytesIO()  # HDF5 writes to and fro, and loses the system's error of a full disk
@@ -115,7 +112,7 @@ def save_netcdf(run, path: Path, energy_balance: bool) -> None:
 
 def _quantities(run, frames, energy_balance: bool) -> list[Quantity]:
     channels = run.channels
-    names = list(channels) if energy_balance else [*BASE, *(x.name for x in run.extra)]
+    names = list(channels) if energy_balance else [*SAMPLED, *(x.name for x in run.extra)]
     frames = (frames,) if isinstance(frames, str) else frames
     found = [channels[name] for name in names]
     return found + [quantity for frame in frames for quantity in run.frame(frame).channels.values()]
@@ -126,10 +123,9 @@ def _attributes(x: Quantity) -> dict[str, str]:
     attributes = {"long_name": x.description} if x.description else {}
     if x.unit != "mixed":
         return {"units": x.unit} | attributes
-    names = {"q": "position_unit", "v": "velocity_unit", "a": "acceleration_unit", "tau": "force_unit"}
-    if x.name in names:
-        return {"units_of_columns": names[x.name]} | attributes
-    return {"units_of_columns": ", ".join(x.column_units)} | attributes
+    known = SAMPLED.get(x.name)
+    units = known.units.removesuffix("s") if known else ", ".join(x.column_units)
+    return {"units_of_columns": units} | attributes
 
 
 def _package(name: str, what: str):

@@ -9,10 +9,9 @@ import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 from kinetree.integrators.system import System, time_argument
-from kinetree.simulation.channels import frozen
+from kinetree.simulation.channels import STORED, frozen
 from kinetree.simulation.run_metadata import RunMetadata
 
-ROWS = ("time", "q", "v", "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
 
 
@@ -35,7 +34,7 @@ def take(run, rows: slice):
     first, last, step = rows.indices(len(run))
     if step < 0 or first >= last:
         raise ShapeError(f"run[{rows.start}:{rows.stop}:{rows.step}]: no samples in rising order among {len(run)}.")
-    arrays = {name: getattr(run, name)[rows] for name in ROWS}
+    arrays = {name: getattr(run, name)[rows] for name in STORED}
     time, metadata = arrays["time"], run.metadata
     end = (last - 1 - first) // step * step + first
     whole = first == 0 and end == len(run) - 1
@@ -43,8 +42,8 @@ def take(run, rows: slice):
         method=metadata.method if step == 1 else None,
         every=metadata.every * step,
         controlled=metadata.controlled,
-        held=metadata.held and step == 1,
-        pushed=metadata.pushed and step == 1,
+        constant_tau=metadata.constant_tau and step == 1,
+        constant_wrenches=metadata.constant_wrenches and step == 1,
         wrenches=None if metadata.wrenches is None else metadata.wrenches[rows],
         disturbance=None if metadata.disturbance is None else metadata.disturbance[rows],
         impulses=tuple(impulse for impulse in metadata.impulses if time[0] < impulse.time <= time[-1]),
@@ -103,11 +102,11 @@ def resample(run, dt: float | None = None, times=None):
     q, v = run.state(times)
     model, metadata = run.model, run.metadata
     before = np.clip(_rows_before(run, times), 0, len(run) - 1)
-    tau = run.tau[before] if metadata.held else _linear(run.time, run.tau, times)
+    tau = run.tau[before] if metadata.constant_tau else _linear(run.time, run.tau, times)
     wrenches = None if metadata.wrenches is None else _linear(run.time, metadata.wrenches, times)
     disturbance = metadata.disturbance
     if disturbance is not None:
-        disturbance = disturbance[before] if metadata.held else _linear(run.time, disturbance, times)
+        disturbance = disturbance[before] if metadata.constant_tau else _linear(run.time, disturbance, times)
     now, forces = time_argument(model, times), () if wrenches is None else (wrenches,)
     function = System(model, bool(forces)).function
     new = RunMetadata(
@@ -177,11 +176,11 @@ def _joined(one, two, tolerance: float, which: str):
         if len(gap) and not abs(gap[k]) <= tolerance:
             raise KinetreeError(
                 f"Trajectory.concatenate: {which} do not meet: the {what} of {one.coordinates.velocity_labels[k]!r} "
-                f"jumps by {gap[k]:.3g}. Begin the second run with the last state of the first, or raise tolerance "
+                f"differs by {gap[k]:.3g}. Begin the second run with the last state of the first, or raise tolerance "
                 f"(now {tolerance:g}).",
                 joint=one.coordinates.velocity_joints[k],
             )
-    arrays = {name: np.concatenate((getattr(one, name)[:-1], getattr(two, name))) for name in ROWS}
+    arrays = {name: np.concatenate((getattr(one, name)[:-1], getattr(two, name))) for name in STORED}
     # What began at zero is moved; what was at its place keeps its bits.
     time2 = two.time + shift if abs(shift) > SAME_TIME * max(one.duration, 1e-300) else two.time
     arrays["time"] = time = np.concatenate((one.time[:-1], time2))
@@ -220,7 +219,7 @@ def _joined_metadata(one, two, shift: float) -> RunMetadata:
         method=a.method if same else None,
         every=a.every if same else max(a.every, b.every, 2),
         controlled=a.controlled or b.controlled,
-        held=a.held and b.held,
+        constant_tau=a.constant_tau and b.constant_tau,
         impulses=(*a.impulses, *(replace(impulse, time=impulse.time + shift) for impulse in b.impulses)),
         counts={key: a.counts.get(key, 0) + b.counts.get(key, 0) for key in (*a.counts, *b.counts)},
         components=tuple(dict.fromkeys((*a.components, *b.components))),

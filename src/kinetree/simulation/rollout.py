@@ -31,9 +31,9 @@ from kinetree.simulation.setup import contact_notes
 LIMITS = ("soft", "ignore", "raise")
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
 
-# The arrays of a rollout as `as_arrays` checks them; leading axes of the drives include time.
+# The arrays of a rollout as `as_arrays` checks them; leading axes of the inputs include time.
 _STATE = Spec("rollout", None, {"q0": ("nq",), "v0": ("nv",)}, {}, {})
-_DRIVES = Spec("rollout", None, {"tau": ("nv",), "f_ext": ("nb", 6)}, {}, {})
+_INPUTS = Spec("rollout", None, {"tau": ("nv",), "f_ext": ("nb", 6)}, {}, {})
 
 
 class RolloutStates(NamedTuple):
@@ -191,7 +191,7 @@ class Rollout:
             return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, **given)
         begin = start_of_time(self._base, t0)
         arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
-        start, drives, steps = arrays
+        start, inputs, steps = arrays
         if steps % every:
             raise ShapeError(
                 f"rollout: {steps} steps are no multiple of the {every} from one record to the next, so the last state "
@@ -202,19 +202,19 @@ class Rollout:
         results = self._results(batch, start, steps, every, kind, out)
         if 0 in batch:
             return RolloutStates(*results)
-        f = self._function(len(drives) > 1)
-        drives.insert(1, np.full(1, h, kind))
+        f = self._function(len(inputs) > 1)
+        inputs.insert(1, np.full(1, h, kind))
         if begin is not None:
             check_room(f"rollout: the times of {steps} steps", begin.size * steps, 16.0, lambda _: "Take fewer steps.")
-            drives.insert(2, (begin[..., None] + h * np.arange(steps)).astype(kind))
+            inputs.insert(2, (begin[..., None] + h * np.arange(steps)).astype(kind))
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
-            self._run_steps(self._interpreted(f, batch, kind), batch, start, drives, steps, (results, every))
+            self._run_steps(self._interpreted(f, batch, kind), batch, start, inputs, steps, (results, every))
             return RolloutStates(*results)
-        records = [writable_apart(x, (*start, *drives)) for x in results]
-        if roll(f, batch, start, drives, records, steps, every) or (self.checks and not self._ended_well(f, records)):
-            self._run_steps(f, batch, start, drives, steps)
+        records = [writable_apart(x, (*start, *inputs)) for x in results]
+        if roll(f, batch, start, inputs, records, steps, every) or (self.checks and not self._ended_well(f, records)):
+            self._run_steps(f, batch, start, inputs, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
         for x, record in zip(results, records, strict=True):
             if x is not record:
@@ -254,14 +254,14 @@ class Rollout:
         return other
 
     def _arrays(self, q0, v0, tau, f_ext, steps, dtype, begin):
-        """The start and the drives in one precision, drives with an axis of time; the batch; the number of steps."""
+        """The start and the inputs in one precision, inputs with an axis of time; the batch; the number of steps."""
         model = self._base
         given = {"q0": q0} if v0 is None else {"q0": q0, "v0": v0}
         state, axes, precision = as_arrays(_STATE, model, given)
-        kinds, drives = [precision], {}
+        kinds, inputs = [precision], {}
         for name, value in (("tau", tau), ("f_ext", f_ext)):
             if value is not None:
-                (drives[name],), _, precision = _only(as_arrays(_DRIVES, model, {name: value}))
+                (inputs[name],), _, precision = _only(as_arrays(_INPUTS, model, {name: value}))
                 kinds.append(precision)
         try:
             kind = np.result_type(*kinds) if dtype is None else np.dtype(dtype)
@@ -269,10 +269,10 @@ class Rollout:
             refuse("rollout: dtype", dtype, "float64, float32 or longdouble")
         if kind not in _PRECISIONS:
             raise ShapeError(f"rollout: dtype is {kind}, expected float64, float32 or longdouble.", dtype=kind)
-        steps = count_steps(drives, steps)
-        drives = {name: over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in drives.items()}
-        leading = {name: x.shape[: -2 if name == "tau" else -3] for name, x in drives.items()}
-        leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function("f_ext" in drives))}
+        steps = count_steps(inputs, steps)
+        inputs = {name: over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in inputs.items()}
+        leading = {name: x.shape[: -2 if name == "tau" else -3] for name, x in inputs.items()}
+        leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function("f_ext" in inputs))}
         leading |= {} if begin is None else {"t0": begin.shape}
         try:
             batch = np.broadcast_shapes(*leading.values())
@@ -284,9 +284,9 @@ class Rollout:
                 leading=leading,
             ) from None
         state.setdefault("v0", np.zeros(model.nv, kind))
-        drives.setdefault("tau", np.zeros((1, model.nv), kind))
+        inputs.setdefault("tau", np.zeros((1, model.nv), kind))
         start = [state[name].astype(kind, copy=False) for name in ("q0", "v0")]
-        ordered = [drives[name].astype(kind, copy=False) for name in ("tau", "f_ext") if name in drives]
+        ordered = [inputs[name].astype(kind, copy=False) for name in ("tau", "f_ext") if name in inputs]
         return (start, ordered, steps), batch, kind
 
     def _results(self, batch, start, steps: int, every: int, kind, out) -> list[np.ndarray]:
@@ -337,7 +337,7 @@ class Rollout:
         x, k = q[..., [j for _, j, _ in bounded]], [k for _, _, k in bounded]
         return (x < np.asarray(self.model.lower, float)[k]) | (x > np.asarray(self.model.upper, float)[k])
 
-    def _run_steps(self, step, batch, start, drives, steps: int, record=None) -> None:
+    def _run_steps(self, step, batch, start, inputs, steps: int, record=None) -> None:
         """Step by step from Python: without a compiler, and to locate errors."""
         results, every = record or ((), steps)
         q, v = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
@@ -345,33 +345,33 @@ class Rollout:
             for x, row in zip(results, (q, v), strict=False):
                 if t % every == 0:
                     x[..., t // every, :] = row
-            time = t * float(drives[1][0])
+            time = t * float(inputs[1][0])
             if self.checks and t and not (np.isfinite(q).all() and np.isfinite(v).all()):
                 raise self._blown_up(q, v, t, time)
             if t == steps:
                 if self.checks and self._outside(q).any():
-                    self._refuse_outside(step, q, v, drives, t, time)
+                    self._refuse_outside(step, q, v, inputs, t, time)
                 return
             try:
-                q, v = step(q, v, *self._at(drives, t))
+                q, v = step(q, v, *self._at(inputs, t))
             except KinetreeError as error:
                 if isinstance(error, UnsupportedError):
                     raise
                 raise _at_step(error, t, time) from None
 
-    def _at(self, drives, t: int) -> list[np.ndarray]:
-        """The drives of one step: forces, the step's length, the time if it is needed, wrenches if there are any."""
-        tau, h, *wrenches = drives
+    def _at(self, inputs, t: int) -> list[np.ndarray]:
+        """The inputs of one step: forces, the step's length, the time if it is needed, wrenches if there are any."""
+        tau, h, *wrenches = inputs
         now = [np.take(tau, min(t, tau.shape[-2] - 1), axis=-2), h.reshape(())]
         if self._base.time_dependent:
             times, *wrenches = wrenches
             now.append(times[..., t])
         return [*now, *(np.take(w, min(t, w.shape[-3] - 1), axis=-3) for w in wrenches)]
 
-    def _refuse_outside(self, step, q, v, drives, t: int, time: float) -> None:
+    def _refuse_outside(self, step, q, v, inputs, t: int, time: float) -> None:
         """Raise the error of the step after the last, which refuses to begin outside a limit."""
         try:
-            step(q, v, *self._at(drives, t - 1))
+            step(q, v, *self._at(inputs, t - 1))
         except KinetreeError as error:
             raise _at_step(error, t, time) from None
 

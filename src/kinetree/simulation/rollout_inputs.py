@@ -22,12 +22,12 @@ def start_of_time(model, t0) -> np.ndarray | None:
     return begin
 
 
-def count_steps(drives, steps) -> int:
+def count_steps(inputs, steps) -> int:
     """The number of steps, from the argument or from the axes of time."""
     if steps is not None:
         return whole("rollout: steps", steps, "a positive whole number", least=1)
     lengths = {}
-    for name, x in drives.items():
+    for name, x in inputs.items():
         axes = x.shape[: -1 if name == "tau" else -2]
         if axes:
             lengths[name] = axes[-1]

@@ -1,50 +1,162 @@
-"""What a file of a run must hold: kinds of settings, shapes of arrays, and numbers that are there."""
+"""What a file of a run holds: the settings and arrays of a run, their kinds and shapes, and a run made of them."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import numpy as np
 
 from kinetree.errors import FileFormatError
+from kinetree.integrators import FIXED_STEP
+from kinetree.integrators.coordinates import Coordinates
+from kinetree.integrators.events import Occurrence
+from kinetree.simulation.channels import BALANCE, SAMPLED, STORED, Quantity, frozen
+from kinetree.simulation.components import ImpulseEvent
+from kinetree.simulation.energy_balance import EnergyBalance
 from kinetree.simulation.memory import available_memory
+from kinetree.simulation.provenance import Provenance, Session
 from kinetree.simulation.run_archives import Header, foreign
+from kinetree.simulation.run_metadata import RunMetadata
 
+FORMAT = "kinetree trajectory 4"
 STATES = ("time", "q", "v")
-ARRAYS = (*STATES, "a", "tau", "kinetic_energy", "potential_energy", "elastic_energy")
 EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
-BALANCE = (
-    "energy.kinetic", "energy.armature", "work.jumps", "remainder", "quaternion_error", "coupling_error"
-)  # fmt: skip
 METADATA_ARRAYS = ("wrenches", "disturbance")
 
-# A type; a tuple of alternatives; [of each entry]; {name: of its value}, "?" behind names that may be missing and the
-# type str for any name.
+# Kinds: a type; a tuple of alternatives; [of each entry]; {name: of its value}, "?" behind names that may be missing
+# and the type str for any name. Tables are named as what they are written from and read into.
 _TEXTS, _NUMBERS, _COUNTS = [str], [float], {str: int}
+SETTINGS = {"model_name": str, "integrator": str, "dt": float, "steps": (int, None), "notes": _TEXTS}
+METADATA = {
+    "every": int, "controlled": bool, "constant_tau": bool, "constant_wrenches": bool, "counts": _COUNTS,
+    "failed": str, "interrupted": str,
+}  # fmt: skip
+EXTRA = {"name": str, "units": (str, _TEXTS), "labels": _TEXTS, "description": str}
+EVENT = {"name": str, "time": float, "joint": str, "side": str}
+STOPS = {name: _NUMBERS for name in ("lower", "upper", "limit_stiffness", "limit_damping")}
+BALANCE_SETTINGS = {"counts": _COUNTS, "labels": _TEXTS, "units": {str: str}, "rounding": float}
 META = {
     "format": str,
-    "settings": {
-        "model_name": str, "integrator": str, "dt": float, "steps": (int, None), "notes": _TEXTS, "wall_time?": float,
+    "settings": SETTINGS,
+    "provenance": {"version": str, "digest": str, "simulated_digest": str, "seed": (int, None)},
+    "samples": int,
+    "coordinates": {x.name: _TEXTS for x in fields(Coordinates)},
+    "extra": [EXTRA],
+    "events": [EVENT],
+    "metadata": METADATA | {
+        "method": (str, None), "impulses": [{"time": float, "label": str, "energy": float, "joint": str}],
     },
-    "provenance?": {"version": str, "digest": str, "simulated_digest": str, "seed": (int, None)},
-    "samples?": int,
-    "coordinates": {
-        f"{kind}_{what}": _TEXTS for kind in ("position", "velocity") for what in ("labels", "units", "joints")
-    },
-    "extra?": [{"name": str, "units": (str, _TEXTS), "labels": _TEXTS, "description": str}],
-    "events?": [{"name": str, "time": float, "joint?": str, "side?": str}],
-    "book?": {
-        "method": (str, None), "every": int, "controlled": bool, "held": bool, "pushed?": bool, "counts": _COUNTS,
-        "jumps": [{"time": float, "label": str, "energy": float, "joint?": str}], "failed": str, "interrupted?": str,
-    },
-    "stops?": {name: _NUMBERS for name in ("lower", "upper", "limit_stiffness", "limit_damping")},
-    "ledger?": {
-        "names": _TEXTS, "others": _TEXTS, "counts": _COUNTS, "labels": _TEXTS, "units": {str: str}, "rounding?": float,
-    },
+    "stops?": STOPS,
+    "energy_balance?": BALANCE_SETTINGS | {"names": _TEXTS, "others": _TEXTS},
 }  # fmt: skip
-SESSION = {"date": str, "machine": str, "system": str, "python": str, "numpy": str, "wall_time": float}
+SESSION = {x.name: str for x in fields(Session)} | {"wall_time": float}
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false", None: "null"}
+
+
+def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray]]:
+    """What a file holds: settings, the session, and arrays by name; equal runs differ in the session only.
+
+    Parameters
+    ----------
+    run : Trajectory
+    energy_balance : bool
+        With the energy balance, if there is one.
+
+    Returns
+    -------
+    meta, session : dict
+        Plain data for JSON, as ``META`` and ``SESSION`` have it.
+    arrays : dict of str to numpy.ndarray
+    """
+    metadata = run.metadata
+    arrays = {name: getattr(run, name) for name in STORED} | {x.name: x.values for x in run.extra}
+    acting = {f"metadata.{name}": getattr(metadata, name) for name in METADATA_ARRAYS}
+    arrays |= {name: values for name, values in acting.items() if values is not None}
+    if run.events:
+        arrays |= {f"events.{name}": np.array([getattr(e, name) for e in run.events]) for name in EVENT_ARRAYS}
+    origin = asdict(run.provenance)
+    session = origin.pop("session") | {"wall_time": float(run.wall_time)}
+    meta = {
+        "format": FORMAT,
+        "settings": _parts(run, SETTINGS),
+        "provenance": origin,
+        "samples": len(run),
+        "coordinates": asdict(run.coordinates),
+        "extra": [_parts(x, EXTRA) for x in run.extra],
+        "events": [_parts(x, EVENT) for x in run.events],
+        "metadata": _parts(metadata, METADATA)
+        | {"method": getattr(metadata.method, "name", None), "impulses": [asdict(x) for x in metadata.impulses]},
+    }
+    if run.model is not None:
+        meta["stops"] = {name: np.asarray(getattr(run.model, name), dtype=float).tolist() for name in STOPS}
+    if energy_balance and (run.model is not None or "energy_balance" in metadata.kept):
+        balance = run.energy_balance
+        arrays |= balance.channels
+        names = {"names": list(balance.channels), "others": list(balance.others)}
+        meta["energy_balance"] = _parts(balance, BALANCE_SETTINGS) | names
+    return meta, session, arrays
+
+
+def _parts(source, names) -> dict:
+    return {name: getattr(source, name) for name in names}
+
+
+def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
+    """The trajectory of what `content` gave, without a model."""
+    from kinetree.simulation.trajectory import Trajectory
+
+    arrays = {name: frozen(np.ascontiguousarray(x)) for name, x in arrays.items()}
+    about, session = dict(meta["metadata"]), dict(session)
+    about |= {name: arrays[f"metadata.{name}"] for name in METADATA_ARRAYS if f"metadata.{name}" in arrays}
+    impulses = tuple(ImpulseEvent(**x) for x in about.pop("impulses"))
+    metadata = RunMetadata(method=FIXED_STEP.get(about.pop("method")), impulses=impulses, **about)
+    if "energy_balance" in meta:
+        metadata.kept["energy_balance"] = _balance(meta["energy_balance"], arrays, metadata.impulses)
+    states = zip(*(arrays[f"events.{name}"] for name in EVENT_ARRAYS), strict=True) if meta["events"] else ()
+    return Trajectory(
+        **{name: arrays[name] for name in STORED},
+        **meta["settings"] | {"notes": tuple(meta["settings"]["notes"])},
+        wall_time=session.pop("wall_time"),
+        coordinates=Coordinates(**{name: tuple(labels) for name, labels in meta["coordinates"].items()}),
+        events=tuple(
+            Occurrence(x["name"], x["time"], *state, x["joint"], x["side"])
+            for x, state in zip(meta["events"], states, strict=True)
+        ),
+        metadata=metadata,
+        extra=tuple(_extra(x, arrays) for x in meta["extra"]),
+        provenance=Provenance(**meta["provenance"], session=Session(**session)),
+    )
+
+
+def _extra(about: dict, arrays: dict[str, np.ndarray]) -> Quantity:
+    name, units, values = about["name"], about["units"], arrays[about["name"]]
+    units, dims = units if isinstance(units, str) else tuple(units), () if values.ndim == 1 else (f"{name} column",)
+    return Quantity(name, arrays["time"], values, units, tuple(about["labels"]), about["description"], dims)
+
+
+def _balance(about: dict, arrays: dict[str, np.ndarray], impulses: tuple) -> EnergyBalance:
+    groups = {kind: {} for kind in BALANCE}
+    for name in about["names"]:
+        kind, _, source = name.partition(".")
+        if name not in about["others"]:
+            groups[kind][source] = arrays[name]
+    energies, powers, works = (groups.pop(kind) for kind in ("energy", "power", "work"))
+    return EnergyBalance(
+        time=arrays["time"],
+        energies=energies,
+        powers=powers,
+        impulses=works.pop("impulses"),
+        works=works,
+        **{name: found.get("") for name, found in groups.items()},
+        others={name: arrays[name] for name in about["others"]},
+        events=impulses,
+        **{name: tuple(about[name]) if name == "labels" else about[name] for name in BALANCE_SETTINGS},
+    )
+
+
+# Checks ---------------------------------------------------------------------------------------------------------------
 
 
 def check_kinds(path: Path, value, kind, where: str) -> None:
@@ -100,21 +212,21 @@ def _shown(value) -> str:
 def check_settings(path: Path, meta: dict, session: dict) -> None:
     """Refuse settings that are not those of a run."""
     check_kinds(path, meta, META, "the settings")
-    check_kinds(path, session, {f"{name}?": kind for name, kind in SESSION.items()}, "the session")
-    settings, c = meta["settings"], meta["coordinates"]
+    check_kinds(path, session, SESSION, "the session")
+    settings, c, metadata = meta["settings"], meta["coordinates"], meta["metadata"]
     if not (math.isfinite(settings["dt"]) and settings["dt"] >= 0.0):
         raise foreign(path, f"dt is {settings['dt']}")
     for kind in ("position", "velocity"):
         if len({len(c[f"{kind}_{what}"]) for what in ("labels", "units", "joints")}) != 1:
             raise foreign(path, f"its {kind}s have not each a label, a unit and a joint")
-    for event in (*meta.get("events", ()), *meta.get("book", {}).get("jumps", ())):
+    for event in (*meta["events"], *metadata["impulses"]):
         if not math.isfinite(event["time"]):
             raise foreign(path, f"an event is at the time {event['time']}")
     if any(len(x) != len(c["velocity_labels"]) for x in meta.get("stops", {}).values()):
         raise foreign(path, "its stops are not one for each velocity coordinate")
-    if meta.get("book", {}).get("every", 1) < 1:
-        raise foreign(path, f"its samples are {meta['metadata']['every']} steps apart")
-    for x in meta.get("extra", ()):
+    if metadata["every"] < 1:
+        raise foreign(path, f"its samples are {metadata['every']} steps apart")
+    for x in meta["extra"]:
         if not isinstance(x["units"], str) and len(x["units"]) != len(x["labels"]):
             raise foreign(path, f"channel {x['name']!r} has not a unit for each label")
 
@@ -130,31 +242,24 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
     headers : dict of str to Header
         What is in the file.
     """
-    nq, nv = (len(meta["coordinates"][f"{kind}_labels"]) for kind in ("position", "velocity"))
+    columns = {"": ()} | {axis: (len(meta["coordinates"][f"{axis}_labels"]),) for axis in ("position", "velocity")}
     samples = headers["time"].shape[:1] if "time" in headers else ()
-    if samples == (0,) or ("samples" in meta and samples != (meta["samples"],)):
-        raise foreign(path, f"it has {samples[0] if samples else 'no'} samples, expected {meta.get('samples', 'one')}")
-    sizes = {"q": (nq,), "v": (nv,), "a": (nv,), "tau": (nv,)}
-    shapes = {name: samples + sizes.get(name, ()) for name in ARRAYS}
-    for x in meta.get("extra", ()):
+    if samples == (0,) or samples != (meta["samples"],):
+        raise foreign(path, f"it has {samples[0] if samples else 'no'} samples, expected {meta['samples']}")
+    shapes = {"time": samples} | {name: samples + columns[SAMPLED[name].axis] for name in STORED[1:]}
+    for x in meta["extra"]:
         if x["name"] in shapes:
             raise foreign(path, f"two arrays have the name {x['name']!r}")
         shapes[x["name"]] = samples + ((len(x["labels"]),) if x["labels"] else ())
-    count = len(meta.get("events", ()))
-    shapes |= {f"events.{name}": (count, *sizes[name[0]]) for name in EVENT_ARRAYS if count}
-    if "book.disturbance" in headers:
-        shapes["book.disturbance"] = (*samples, nv)
-    balance = meta.get("ledger", {"names": (), "others": ()})
-    if "ledger" in meta:
-        shapes |= {name: samples for name in BALANCE}
-        shapes |= {name: samples for name in balance["names"] if name.startswith("energy.")}
-        momentum = headers["momentum"].shape[1:] if "momentum" in headers else ()
-        axes = momentum if momentum in ((3,), (6,)) else (6,)
-        shapes |= {name: samples + axes for name in ("momentum", *({"momentum_error"} & set(balance["names"])))}
-    if missing := [name for name in balance["others"] if name not in balance["names"]]:
-        raise foreign(path, f"its energy balance lacks {missing[0]!r}")
-    free = ["book.wrenches"] if "book.wrenches" in headers else []  # the number of bodies, of columns of components
-    free += [name for name in balance["names"] if name not in shapes]
+    if count := len(meta["events"]):
+        shapes |= {f"events.{name}": (count, *columns[SAMPLED[name[0]].axis]) for name in EVENT_ARRAYS}
+    if "metadata.disturbance" in headers:
+        shapes["metadata.disturbance"] = samples + columns["velocity"]
+    # The number of bodies, of columns of components: any.
+    free = ["metadata.wrenches"] if "metadata.wrenches" in headers else []
+    if balance := meta.get("energy_balance"):
+        shapes |= _balance_shapes(path, balance, headers, samples)
+        free += [name for name in balance["names"] if name not in shapes]
     total = 0
     for name in (*shapes, *free):
         if name not in headers:
@@ -174,6 +279,21 @@ def expected_arrays(path: Path, meta: dict, headers: dict[str, Header]) -> list[
     return [*shapes, *free]
 
 
+def _balance_shapes(path: Path, balance: dict, headers: dict[str, Header], samples: tuple) -> dict[str, tuple]:
+    """Shapes of the parts of an energy balance; powers and works may be (T,) or (T, nv)."""
+    names, others = balance["names"], balance["others"]
+    needed = [f"{kind}.{name}" for kind, name in (("energy", "kinetic"), ("energy", "armature"), ("work", "impulses"))]
+    needed += [kind for kind in BALANCE if kind not in ("energy", "power", "work", "momentum_error")]
+    if missing := [name for name in (*needed, *others) if name not in names]:
+        raise foreign(path, f"its energy balance lacks {missing[0]!r}")
+    known = [name for name in names if name in needed or name.startswith("energy.")]
+    momentum = headers["momentum"].shape[1:] if "momentum" in headers else ()
+    axes = momentum if momentum in ((3,), (6,)) else (6,)
+    return {name: samples for name in known} | {
+        name: samples + axes for name in ("momentum", "momentum_error") if name in names
+    }
+
+
 def check_numbers(path: Path, meta: dict, arrays: dict[str, np.ndarray]) -> None:
     """Refuse times that do not rise, and states that are no numbers: forces and energies may overflow where runs fail.
 
@@ -183,8 +303,7 @@ def check_numbers(path: Path, meta: dict, arrays: dict[str, np.ndarray]) -> None
     meta : dict
     arrays : dict of str to numpy.ndarray
     """
-    failed = meta.get("book", {}).get("failed", "")
-    for name in STATES if failed else ARRAYS:
+    for name in STATES if meta["metadata"]["failed"] else STORED:
         rows = np.atleast_2d(np.isfinite(arrays[name]).T).all(axis=0)
         if not rows.all():
             raise foreign(path, f"array {name!r} is not finite in row {int(np.argmin(rows))}")

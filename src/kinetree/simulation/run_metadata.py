@@ -22,9 +22,9 @@ class RunMetadata:
         Steps from one sample to the next.
     controlled : bool
         Whether there was a controller, as against given joint forces.
-    held : bool
+    constant_tau : bool
         Whether joint forces were constant from one sample to the next.
-    pushed : bool
+    constant_wrenches : bool
         Whether external wrenches were.
     wrenches : (T, nb, 6) array or None
         External wrenches at the samples.
@@ -47,8 +47,8 @@ class RunMetadata:
     method: object = None
     every: int = 1
     controlled: bool = False
-    held: bool = False
-    pushed: bool = False
+    constant_tau: bool = False
+    constant_wrenches: bool = False
     wrenches: np.ndarray | None = None
     disturbance: np.ndarray | None = None
     impulses: tuple = ()

@@ -390,7 +390,7 @@ class Simulation:
             q=state.q.copy(),
             v=state.v.copy(),
             settings=self._settings(),
-            clock=(
+            run_state=(
                 state.origin,
                 state.n,
                 state.count,
@@ -430,7 +430,7 @@ class Simulation:
         check_settings(snapshot.settings, self._settings())
         state = self._run_state
         state.q, state.v = snapshot.q.copy(), snapshot.v.copy()
-        state.origin, state.n, state.count, state.evaluated, *flags, counts = snapshot.clock
+        state.origin, state.n, state.count, state.evaluated, *flags, counts = snapshot.run_state
         self._monitor.was_reset, self.is_over = flags
         self.counts.update(counts)
         self._inputs.set_state(snapshot.inputs)
@@ -516,8 +516,8 @@ class Simulation:
             method=None if self._is_adaptive else self._method,
             every=self._every,
             controlled=inputs.controlled,
-            held=inputs.at_steps and fixed and self._every == 1,
-            pushed=inputs.wrench_of_state and fixed and self._every == 1,
+            constant_tau=inputs.at_steps and fixed and self._every == 1,
+            constant_wrenches=inputs.wrench_of_state and fixed and self._every == 1,
             wrenches=wrenches,
             disturbance=inputs.disturbances(times),
             impulses=tuple(self._monitor.impulses),

@@ -31,7 +31,7 @@ class Snapshot:
         Velocities [rad/s or m/s].
     settings : dict
         What the simulation that takes it up must have in common: model, integrator, step.
-    clock : tuple
+    run_state : tuple
         Origin of the time, steps since then, steps in all, and whether the controller was called for this instant.
     inputs, stepper, components : object
         The states of controllers, signals, the integrator and the components.
@@ -45,7 +45,7 @@ class Snapshot:
     q: np.ndarray
     v: np.ndarray
     settings: dict
-    clock: tuple
+    run_state: tuple
     inputs: object
     stepper: object
     components: object

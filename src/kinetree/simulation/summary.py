@@ -1,15 +1,17 @@
-"""A run in a few rows, for the command line: settings, energy, notes."""
+"""A run in a few rows, for the command line: settings, where its energy went, notes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from kinetree.simulation.energy_summary import energy_summary
 from kinetree.simulation.rounding import rounding
 
 NOTES_SHOWN = 6
+NEGLIGIBLE = 1e-9  # of the largest kinetic energy: a joint pressed onto its stop by rounding is no loss
+DISSIPATION = {"damping": "damping", "dry friction": "dry friction", "soft stops": "stops"}
 EXPLAINED = 0.2
 """How far the losses summed over the samples may be from the change of energy, as a part of it."""
 
@@ -65,12 +67,74 @@ def _energy_rows(run) -> list[tuple[str, str]]:
         return [("energy drift", f"{run.energy_drift:.3g} of the largest kinetic energy: the integrator's error")]
     rows = [("work", f"{balance.work:.3g} J by the joint forces")] if balance.work else []
     rows += [("prescribed motions", f"{balance.prescribed:.3g} J of work")] if balance.prescribed else []
-    lost, where = balance.work + balance.prescribed - balance.change, ", ".join(balance.losses)
-    if balance.losses and abs(balance.unexplained) <= EXPLAINED * abs(lost):
+    lost, where = balance.work + balance.prescribed - balance.change, ", ".join(balance.dissipated_by)
+    if balance.dissipated_by and abs(balance.unexplained) <= EXPLAINED * abs(lost):
         return [*rows, ("dissipated", f"{lost:.3g} J in {where}")]
-    if balance.losses:
+    if balance.dissipated_by:
         rows.append(("dissipated", f"about {balance.dissipated:.2g} J in {where}"))
     share = abs(balance.unexplained) / max(float(run.kinetic_energy.max()), 1e-300)
     sparse = run.steps is not None and len(run) < run.steps  # the sums over the samples are coarse then
     cause = "the integrator's error" + (", or samples too far apart" if sparse else "")
     return [*rows, ("unexplained", f"{balance.unexplained:.2g} J, {share:.2g} of the largest kinetic energy: {cause}")]
+
+
+@dataclass(frozen=True, slots=True)
+class EnergySummary:
+    """Energies over a whole run [J]: ``change = work + prescribed - dissipated + unexplained``.
+
+    Attributes
+    ----------
+    change : float
+        Total energy at the end minus that at the start.
+    work : float
+        Done by the joint forces tau, external wrenches and components.
+    dissipated : float
+        Lost in damping, dry friction and soft stops.
+    dissipated_by : tuple of str
+        Which of these took any.
+    prescribed : float
+        Work done by the motions of joints that depend on time.
+    """
+
+    change: float
+    work: float
+    dissipated: float
+    dissipated_by: tuple[str, ...]
+    prescribed: float = 0.0
+
+    @property
+    def unexplained(self) -> float:
+        """Error of the integration, and of the sums over the samples [J]."""
+        return self.change - self.work - self.prescribed + self.dissipated
+
+    @property
+    def is_conservative(self) -> bool:
+        """Whether nothing took or gave energy, so that a change of it is the integrator's error."""
+        return not self.dissipated_by and self.work == self.prescribed == 0.0
+
+
+def energy_summary(trajectory) -> EnergySummary:
+    """The balance of a whole run, from its energy balance.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+        With its model.
+
+    Returns
+    -------
+    EnergySummary
+    """
+    balance = trajectory.energy_balance
+    least = max(NEGLIGIBLE * float(np.max(trajectory.kinetic_energy)), balance.rounding)
+    given = {name: balance.work(source) for name, source in DISSIPATION.items()}
+    prescribed = balance.work("prescribed motions")
+    others = set(balance.works) - {*DISSIPATION.values(), "prescribed motions"}
+    work = sum(balance.work(name) for name in balance.works if name in others)
+    return EnergySummary(
+        change=float(trajectory.energy[-1] - trajectory.energy[0]),
+        work=work if abs(work) > least else 0.0,
+        dissipated=0.0 - sum(given.values()),
+        prescribed=prescribed if abs(prescribed) > least else 0.0,
+        dissipated_by=tuple(name for name, work in given.items() if -work > least),
+    )

@@ -127,7 +127,7 @@ class Trajectory:
     def energy_drift(self) -> float:
         """Largest change of the total energy since the start, relative to the largest kinetic energy [1].
 
-        Zero for a motion without losses and drives, up to the integrator's error. The kinetic energy is the scale
+        Zero for a motion without dissipation and forces, up to the integrator's error. The kinetic energy is the scale
         because the zero of the potential energy is arbitrary.
         """
         scale = float(np.max(self.kinetic_energy))

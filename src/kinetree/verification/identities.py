@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.differences import along, by_position
-from kinetree.verification.plain import PRECISE, gear_sizes, moved_back
+from kinetree.verification.plain import PRECISE, gear_sizes, shifted_back
 from kinetree.verification.terms import EPS, PER_BODY
 
 WORLD_AXES = {"reference": "local_world_aligned"}
@@ -124,7 +124,7 @@ def momentum_rate(s):
     size = _momentum_size(s)
     rate, error = along(s, lambda q, v, t: s.call("momentum", q, v, t=t, form="precise"), size)
     F = s.plain.body_forces(s.a, gravity=False)
-    total = sum(moved_back(F[i], s.plain.p[i]) for i in s.model.outward())
+    total = sum(shifted_back(F[i], s.plain.p[i]) for i in s.model.outward())
     force = (s.tolerances.near.F * (1.0 + s.tolerances.near.reach) + s.tolerances.near.N).sum(axis=1)[:, None]
     return Compared(rate, total, error + _rounding(s) * (force + size))
 
@@ -132,7 +132,7 @@ def momentum_rate(s):
 def centroidal(s):
     """The momentum about the center of mass, and its linear part as mass times velocity."""
     h, c = s.call("centroidal_momentum", s.q, s.v), s.call("center_of_mass", s.q)
-    expected = moved_back(s.plain.momentum(), -np.asarray(c, PRECISE))
+    expected = shifted_back(s.plain.momentum(), -np.asarray(c, PRECISE))
     velocity = s.model.total_mass * s.call("center_of_mass_velocity", s.q, s.v)
     found, expected = np.concatenate([h, velocity], axis=1), np.concatenate([expected, expected[:, 3:]], axis=1)
     return Compared(found, expected, _rounding(s) * _momentum_size(s) * (1.0 + np.abs(c).max()))

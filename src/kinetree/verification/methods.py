@@ -314,7 +314,7 @@ def _loss(s, kind: str) -> float:
             worst = max(worst, float(np.abs(values).max()))
         p = model.parent[i]
         if p:
-            r = plain.step[i].astype(float)
+            r = plain.offset[i].astype(float)
             shift = np.broadcast_to(np.eye(6), (s.n, 6, 6)).copy()
             shift[:, 3:, :3] = -_cross(r)  # a motion moved by r: v + w x r
             whole[p] = whole[p] + np.swapaxes(shift, 1, 2) @ whole[i] @ shift

@@ -40,15 +40,15 @@ def cross(x, y):
     return np.cross(x, y, axis=1)
 
 
-def moved(motion, step):
-    """A motion at the end of a step: ``v + w x r``."""
-    r = step if motion.ndim == 2 else step[..., None]
+def shifted(motion, offset):
+    """A motion at an offset: ``v + w x r``."""
+    r = offset if motion.ndim == 2 else offset[..., None]
     return np.concatenate([motion[:, :3], motion[:, 3:] + cross(motion[:, :3], r)], axis=1)
 
 
-def moved_back(force, step):
-    """A force at the beginning of a step: ``n + r x f``."""
-    return np.concatenate([force[:, :3] + cross(step, force[:, 3:]), force[:, 3:]], axis=1)
+def shifted_back(force, offset):
+    """A force at an offset, as at its beginning: ``n + r x f``."""
+    return np.concatenate([force[:, :3] + cross(offset, force[:, 3:]), force[:, 3:]], axis=1)
 
 
 def motion_cross(V, W):
@@ -83,7 +83,7 @@ class Plain:
     ----------
     R, p : list of (n, 3, 3) and (n, 3) array
         Poses of the bodies in the world.
-    step : list of (n, 3) array
+    offset : list of (n, 3) array
         From the origin of the parent to that of the body.
     S : list of (n, 6, nv_i) array
     V_J, c_J, V : list of (n, 6) array
@@ -96,10 +96,10 @@ class Plain:
         self.v = v
         tree = model if t is None else model.at(np.asarray(t, dtype))
         n, nb, zero = self.n, model.nb, np.zeros((self.n, 6), dtype)
-        self.R, self.p, self.step, self.S = [None] * nb, [None] * nb, [None] * nb, [None] * nb
+        self.R, self.p, self.offset, self.S = [None] * nb, [None] * nb, [None] * nb, [None] * nb
         self.V_J, self.c_J, self.V = [zero] + [None] * (nb - 1), [zero] + [None] * (nb - 1), [zero] + [None] * (nb - 1)
         self.R[0] = np.broadcast_to(np.eye(3, dtype=dtype), (n, 3, 3))
-        self.p[0] = self.step[0] = np.zeros((n, 3), dtype)
+        self.p[0] = self.offset[0] = np.zeros((n, 3), dtype)
         for i in model.outward():
             p, joint = model.parent[i], tree.joints[i]
             q_i, v_i = list(model.q_of(i, q.T)), list(model.v_of(i, v.T))
@@ -109,14 +109,14 @@ class Plain:
             # X = X_J X_T: the joint's origin in parent coordinates is r_T + E_T^T r_J.
             r = r_T + (np.swapaxes(E_T, 1, 2) @ r_J[..., None])[..., 0]
             self.R[i] = self.R[p] @ np.swapaxes(E_J @ E_T, 1, 2)
-            self.step[i] = (self.R[p] @ r[..., None])[..., 0]
-            self.p[i] = self.p[p] + self.step[i]
+            self.offset[i] = (self.R[p] @ r[..., None])[..., 0]
+            self.p[i] = self.p[p] + self.offset[i]
             columns = [spread([*S_k], n, dtype) for S_k in joint.motion_subspace(q_i)]
             own = np.stack(columns, axis=-1) if columns else np.zeros((n, 6, 0), dtype)
             self.S[i] = turned(self.R[i], own)
             self.V_J[i] = turned(self.R[i], spread([*joint.velocity(q_i, v_i)], n, dtype))
             self.c_J[i] = turned(self.R[i], spread([*joint.bias(q_i, v_i)], n, dtype))
-            self.V[i] = moved(self.V[p], self.step[i]) + self.V_J[i]
+            self.V[i] = shifted(self.V[p], self.offset[i]) + self.V_J[i]
 
     # Inertias ------------------------------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Plain:
         """Jacobians of all bodies, (n, nb, 6, nv)."""
         J = np.zeros((self.n, self.model.nb, 6, self.model.nv), self.dtype)
         for i in self.model.outward():
-            J[:, i] = moved(J[:, self.model.parent[i]], self.step[i])
+            J[:, i] = shifted(J[:, self.model.parent[i]], self.offset[i])
             J[:, i, :, self.model.v_slice[i]] += self.S[i]
         return J
 
@@ -165,7 +165,7 @@ class Plain:
             A[0][:, 3:] = [-self.dtype.type(x) for x in model.gravity]
         for i in model.outward():
             A_J = (self.S[i] @ a[:, model.v_slice[i], None])[..., 0] + self.c_J[i]
-            A[i] = moved(A[model.parent[i]], self.step[i]) + A_J + motion_cross(self.V[i], self.V_J[i])
+            A[i] = shifted(A[model.parent[i]], self.offset[i]) + A_J + motion_cross(self.V[i], self.V_J[i])
         return A
 
     def body_forces(self, a, gravity: bool = True) -> list:
@@ -185,7 +185,7 @@ class Plain:
         a = np.asarray(a, self.dtype)
         if f_ext is not None:
             for i in model.outward():
-                F[i] = F[i] - moved_back(np.asarray(f_ext[:, i], self.dtype), -self.p[i])
+                F[i] = F[i] - shifted_back(np.asarray(f_ext[:, i], self.dtype), -self.p[i])
         if self.model.rotors:
             A = self.accelerations(a)
             for rotor, k, axis in self._rotors():
@@ -195,14 +195,14 @@ class Plain:
             tau[:, model.v_slice[i]] += (np.swapaxes(self.S[i], 1, 2) @ F[i][..., None])[..., 0]
             p = model.parent[i]
             if p:
-                F[p] = F[p] + moved_back(F[i], self.step[i])
+                F[p] = F[p] + shifted_back(F[i], self.offset[i])
         return tau + np.asarray(model.armature, self.dtype) * a
 
     def momentum(self) -> np.ndarray:
         """Momentum of all bodies and spinning rotors about the world's origin, (n, 6)."""
         total = np.zeros((self.n, 6), self.dtype)
         for i in self.model.outward():
-            total += moved_back((self.inertia(i) @ self.V[i][..., None])[..., 0], self.p[i])
+            total += shifted_back((self.inertia(i) @ self.V[i][..., None])[..., 0], self.p[i])
         for rotor, k, axis in self._rotors():
             total[:, :3] += axis * (rotor.axial_inertia * rotor.ratio * self.v[:, k, None])
         return total

@@ -65,7 +65,7 @@ class Terms:
         N, F = np.zeros((n, model.nb)), np.zeros((n, model.nb))
         for i in model.outward():
             p, k = model.parent[i], model.v_slice[i]
-            length = norm(plain.step[i]) + longer
+            length = norm(plain.offset[i]) + longer
             path[i] = path[p] + length
             ang, lin = norm(plain.S[i][:, :3]), norm(plain.S[i][:, 3:])
             w_J = norm(plain.V_J[i][:, :3]) + ang.sum(axis=1) * faster
