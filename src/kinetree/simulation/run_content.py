@@ -103,10 +103,8 @@ def _parts(source, names) -> dict:
     return {name: getattr(source, name) for name in names}
 
 
-def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
-    """The trajectory of what `content` gave, without a model."""
-    from kinetree.simulation.trajectory import Trajectory
-
+def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]) -> dict:
+    """The arguments of a `Trajectory` from what `content` gave; there is no model."""
     arrays = {name: frozen(np.ascontiguousarray(x)) for name, x in arrays.items()}
     about, session = dict(meta["metadata"]), dict(session)
     about |= {name: arrays[f"metadata.{name}"] for name in METADATA_ARRAYS if f"metadata.{name}" in arrays}
@@ -115,19 +113,19 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]):
     if "energy_balance" in meta:
         metadata.kept["energy_balance"] = _balance(meta["energy_balance"], arrays, metadata.impulses)
     states = zip(*(arrays[f"events.{name}"] for name in EVENT_ARRAYS), strict=True) if meta["events"] else ()
-    return Trajectory(
-        **{name: arrays[name] for name in STORED},
-        **meta["settings"] | {"notes": tuple(meta["settings"]["notes"])},
-        wall_time=session.pop("wall_time"),
-        coordinates=Coordinates(**{name: tuple(labels) for name, labels in meta["coordinates"].items()}),
-        events=tuple(
-            Occurrence(x["name"], x["time"], *state, x["joint"], x["side"])
-            for x, state in zip(meta["events"], states, strict=True)
-        ),
-        metadata=metadata,
-        extra=tuple(_extra(x, arrays) for x in meta["extra"]),
-        provenance=Provenance(**meta["provenance"], session=Session(**session)),
+    events = (
+        Occurrence(x["name"], x["time"], *state, x["joint"], x["side"])
+        for x, state in zip(meta["events"], states, strict=True)
     )
+    return {name: arrays[name] for name in STORED} | meta["settings"] | {
+        "notes": tuple(meta["settings"]["notes"]),
+        "wall_time": session.pop("wall_time"),
+        "coordinates": Coordinates(**{name: tuple(labels) for name, labels in meta["coordinates"].items()}),
+        "events": tuple(events),
+        "metadata": metadata,
+        "extra": tuple(_extra(x, arrays) for x in meta["extra"]),
+        "provenance": Provenance(**meta["provenance"], session=Session(**session)),
+    }  # fmt: skip
 
 
 def _extra(about: dict, arrays: dict[str, np.ndarray]) -> Quantity:

@@ -64,6 +64,8 @@ def check_suffix(path) -> None:
 
 def load(path, model=None):
     """Read a file that `save` wrote."""
+    from kinetree.simulation.trajectory import Trajectory
+
     path = Path(path)
     if path.suffix == "" and not path.exists():
         path = path.with_suffix(".npz")
@@ -84,7 +86,8 @@ def load(path, model=None):
         names = run_content.expected_arrays(path, meta, container.headers)
         arrays = {name: container.read(name) for name in names}
         run_content.check_numbers(path, meta, arrays)
-        return with_model(run_content.from_content(meta, session, arrays), model, path, meta.get("stops"))
+        run = Trajectory(**run_content.from_content(meta, session, arrays))
+        return with_model(run, model, path, meta.get("stops"))
 
 
 def check_version(path: Path, written: object) -> None:
