@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kinetree.io.mesh_paths import GAZEBO_VARIABLES, ROS_VARIABLES, MeshFinder, resolve
+from kinetree.io.mesh_paths import GAZEBO_VARIABLES, ROS_VARIABLES, MeshFinder
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +32,11 @@ def package(folder, name=None, mesh="meshes/a.stl"):
     if name is not None:
         (folder / "package.xml").write_text(f'<?xml version="1.0"?>\n<package><name> {name} </name></package>')
     return path
+
+
+def resolve(name, base, package_dirs=()):
+    """The path of a name, or None."""
+    return MeshFinder(base, package_dirs).find(name).path
 
 
 def reason(name, base=None, package_dirs=(), **values):

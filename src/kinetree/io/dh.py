@@ -12,7 +12,8 @@ Z(theta_n+1, d_n+1)``, 4n + 6 numbers in all, with the motion of joint i in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
@@ -199,9 +200,6 @@ class DHTable:
         (4, 4) array
             Homogeneous matrix of pose [1, m].
         """
-        return _matrix(self.tool, self._chain(q))
-
-    def _chain(self, q) -> Transform:
         q = numeric("q", q)
         if q.shape != (self.nq,):
             raise ShapeError(f"q has shape {q.shape}, expected ({self.nq},), the joints of the table", shape=q.shape)
@@ -211,12 +209,10 @@ class DHTable:
             own, rest = rest[: joint.nq], rest[joint.nq :]
             moved = joint.transform(own) @ row.Z
             X = (row.X @ moved if self.convention == "standard" else moved @ row.X) @ X
-        return X
+        return pose_matrix(self.tool @ X)
 
     def __str__(self) -> str:
-        from kinetree.io.dh_text import as_text
-
-        return as_text(self)
+        return _as_text(self)
 
 
 @checked(convention=a_word, name=a_name, gravity=a_shape(3))
@@ -327,34 +323,26 @@ def _seen_from(row: DHRow, X: Transform, link: str) -> dict[str, object]:
 
 def _row(k: int, entry) -> DHRow:
     """A row from what the user gave."""
+    names = [f.name for f in fields(DHRow) if f.name != "data"]
     try:
-        return _row_of(k, entry)
+        if isinstance(entry, DHRow):
+            row = entry
+        elif isinstance(entry, Mapping):
+            for key in entry:
+                if key not in (*names, *JOINT_DATA):
+                    raise unknown_name("entry", key, [*names, *JOINT_DATA], f"row {k} of a DH table")
+            if missing := [key for key in ("a", "alpha", "d", "theta") if key not in entry]:
+                raise ModelError(f"dh: row {k} lacks {', '.join(missing)}", row=k)
+            data = {key: value for key, value in entry.items() if key in JOINT_DATA}
+            row = DHRow(**{key: value for key, value in entry.items() if key in names}, data=data)
+        else:
+            values = list(entry) if isinstance(entry, Iterable) else []
+            if not 4 <= len(values) <= 6:
+                message = f"dh: row {k} is {entry!r}, expected (a, alpha, d, theta), then its joint and pitch"
+                raise ModelError(message, row=k)
+            row = DHRow(*values)
     except ArgumentError as error:
         raise ModelError(f"dh: row {k}: {error}", row=k) from None
-
-
-def _row_of(k: int, entry) -> DHRow:
-    names = [f.name for f in fields(DHRow) if f.name != "data"]
-    if isinstance(entry, DHRow):
-        row = entry
-    elif isinstance(entry, Mapping):
-        for key in entry:
-            if key not in (*names, *JOINT_DATA):
-                raise unknown_name("entry", key, [*names, *JOINT_DATA], f"row {k} of a DH table")
-        if missing := [key for key in ("a", "alpha", "d", "theta") if key not in entry]:
-            raise ModelError(f"dh: row {k} lacks {', '.join(missing)}", row=k)
-        data = {key: value for key, value in entry.items() if key in JOINT_DATA}
-        row = DHRow(**{key: value for key, value in entry.items() if key in names}, data=data)
-    else:
-        try:
-            values = list(entry)
-        except TypeError:
-            values = []
-        if not 4 <= len(values) <= 6:
-            raise ModelError(
-                f"dh: row {k} is {entry!r}, expected (a, alpha, d, theta), then its joint and pitch", row=k
-            )
-        row = DHRow(*values)
     if row.pitch and row.joint != "screw":
         raise ModelError(f"dh: row {k}: pitch {row.pitch:g} of a {row.joint} joint; only screws have one", row=k)
     return row
@@ -370,7 +358,62 @@ def _turn(rotation, angle: float):
     return type(turned)(turned.axis, c, s)
 
 
-def _matrix(tool: Transform, X: Transform) -> np.ndarray:
+def pose_matrix(X: Transform) -> np.ndarray:
+    """The 4 x 4 matrix of the pose of the frame to which X leads [1, m]."""
     pose = np.eye(4)
-    pose[:3, :3], pose[:3, 3] = pose_of_transform(tool @ X)
+    pose[:3, :3], pose[:3, 3] = pose_of_transform(X)
     return pose
+
+
+# As text ----------------------------------------------------------------------------------------------------------
+
+
+def _as_text(table: DHTable) -> str:
+    """Rows and columns, angles as fractions of pi where they are some; base and tool where there are any."""
+    columns = "{:<16} {:>10} {:>16} {:>10} {:>16}".format
+    lines = [columns("joint", "a [m]", "alpha [rad]", "d [m]", "theta [rad]")]
+    for k, row in enumerate(table.rows, start=1):
+        turns, slides = row.joint in ("revolute", "cylindrical", "screw"), row.joint in ("prismatic", "cylindrical")
+        d, theta = _with_q(_length_text(row.d), slides), _with_q(_angle_text(row.theta), turns)
+        if row.joint == "screw":
+            d = f"{d} + {row.pitch:g} q"
+        lines.append(columns(row.joint_name or f"joint{k}", _length_text(row.a), _angle_text(row.alpha), d, theta))
+    title = f"{table.convention} Denavit-Hartenberg parameters of {table.name}"
+    lines = [title, _pose_text("base", table.base), *lines, _pose_text("tool", table.tool)]
+    return "\n".join(filter(None, lines))
+
+
+def _angle_text(angle: float) -> str:
+    """An angle [rad], as a fraction of pi where it is one.
+
+    Examples
+    --------
+    >>> _angle_text(-math.pi / 2), _angle_text(0.75 * math.pi), _angle_text(1.2)
+    ('-pi/2', '3 pi/4', '1.2')
+    """
+    for part in (1, 2, 3, 4, 6):
+        times = angle * part / math.pi
+        if abs(times - round(times)) < 1e-9 and round(times):
+            n = "" if abs(round(times)) == 1 else f"{abs(round(times))} "
+            return f"{'-' if times < 0 else ''}{n}pi" + (f"/{part}" if part > 1 else "")
+    return _length_text(angle)
+
+
+def _length_text(x: float) -> str:
+    return f"{0.0 if abs(x) < 1e-12 else x:.6g}"
+
+
+def _with_q(constant: str, moves: bool) -> str:
+    if not moves:
+        return constant
+    return "q" if constant == "0" else f"q - {constant[1:]}" if constant.startswith("-") else f"q + {constant}"
+
+
+def _pose_text(what: str, X: Transform) -> str:
+    R, p = pose_of_transform(X)
+    if np.array_equal(R, np.eye(3)) and not p.any():
+        return ""
+    pitch = math.atan2(-R[2, 0], math.hypot(R[0, 0], R[1, 0]))
+    roll, yaw = math.atan2(R[2, 1], R[2, 2]), math.atan2(R[1, 0], R[0, 0])
+    angles = ", ".join(map(_angle_text, (roll, pitch, yaw)))
+    return f"{what} at ({', '.join(map(_length_text, p))}) m, roll-pitch-yaw ({angles}) rad"

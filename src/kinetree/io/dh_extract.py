@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 import numpy as np
 
 from kinetree.arguments import a_model, a_name, a_truth_value, a_word, checked
 from kinetree.errors import ModelError, TopologyError, UnsupportedError
 from kinetree.forces.registry import POSITION_PARAMETERS
-from kinetree.io.dh import CONVENTIONS, DHRow, DHTable
+from kinetree.io.dh import CONVENTIONS, DHRow, DHTable, pose_matrix
 from kinetree.joints import Cylindrical, Helical, Prismatic, Reversed, Revolute
 from kinetree.joints.reversed import reversed_joint
 from kinetree.model import Model
@@ -84,27 +85,26 @@ def to_dh(model: Model, convention: str, *, tip: str | None = None, positive_a: 
     if convention not in CONVENTIONS:
         raise UnsupportedError(f"to_dh: convention={convention!r}; known: {', '.join(CONVENTIONS)}")
     refuse_planar(model, "to_dh")
-    bodies, X_tip = _path(model, tip)
+    bodies = _path(model, tip)
     lines, X_0 = _lines(model, bodies)
-    frame = model.frame(tip if tip is not None else model.body_names[bodies[-1]] if bodies else 0)
-    X_end = frame.X_FB @ X_tip(X_0)
-    walk = _Walk(lines, X_end, convention == "standard", positive_a)
+    frame = model.frame(model.body_names[bodies[-1]] if tip is None else tip)
+    X_end = frame.X_FB @ X_0[frame.body]
     standard = convention == "standard"
-    Z, X = walk.Z, walk.X
-    base = _screw_z(Z[0]) if not standard else _screw_x(X[0]) @ _screw_z(Z[0])
-    pairs = [(X[k + 1], Z[k + 1]) if standard else (X[k], Z[k + 1]) for k in range(len(lines))]
-    at = [base]
-    for x, z in pairs:
-        at.append((_screw_x(x) @ _screw_z(z) if standard else _screw_z(z) @ _screw_x(x)) @ at[-1])
+    walk = _Walk(lines, X_end, standard, positive_a)
+    # A row has the screw along x after that along z (standard), or before it (modified).
+    along_x = walk.X if standard else [(0.0, 0.0), *walk.X]
+    steps = [
+        DHRow(*map(float, (*x, d, theta))) for x, (theta, d) in zip(along_x, walk.Z[: len(lines) + 1], strict=False)
+    ]
+    screws = [step.X @ step.Z if standard else step.Z @ step.X for step in steps]
+    at = list(accumulate(screws, lambda X, screw: screw @ X))
     masses = _inertias(model, bodies, lines, X_0, at)
-    rows = []
-    for line, (x, z), inertia in zip(lines, pairs, masses, strict=True):
-        i = line.body
-        rows.append(
-            DHRow(*map(float, (x[0], x[1], z[1], z[0])), line.kind, line.pitch, model.body_names[i],
-                  model.joint_name(i), **inertia, data=_data(model, i))
-        )  # fmt: skip
-    table = DHTable(tuple(rows), convention, base, X_end @ at[-1].inverse(), model.name, tuple(model.gravity))
+    rows = [
+        replace(step, joint=line.kind, pitch=line.pitch, name=model.body_names[line.body],
+                joint_name=model.joint_name(line.body), data=_data(model, line.body), **inertia)
+        for step, line, inertia in zip(steps[1:], lines, masses, strict=True)
+    ]  # fmt: skip
+    table = DHTable(tuple(rows), convention, screws[0], X_end @ at[-1].inverse(), model.name, tuple(model.gravity))
     _check(model, table, frame, bodies, lines)
     return table
 
@@ -120,8 +120,8 @@ class _Line:
     direction: np.ndarray
 
 
-def _path(model: Model, tip: str | None):
-    """The bodies from the world to the tip, and what picks the transform to the last of them."""
+def _path(model: Model, tip: str | None) -> list[int]:
+    """The bodies from the world to the tip."""
     if tip is not None:
         end = model.frame(tip).body
     else:
@@ -138,7 +138,7 @@ def _path(model: Model, tip: str | None):
     bodies = list(model.support(end))
     if not any(model.joints[i].nv for i in bodies):
         raise TopologyError(f"model {model.name!r}: no joint moves between the world and {tip or 'its end'!r}")
-    return bodies, lambda X_0: X_0[end]
+    return bodies
 
 
 def _lines(model: Model, bodies: list[int]) -> tuple[list[_Line], dict[int, Transform]]:
@@ -192,7 +192,7 @@ class _Walk:
         """From a frame on one line to the frame on the next, whose x axis is their common normal."""
         x, z, r = R[:, 0], R[:, 2], point - o
         w = np.cross(z, direction)
-        sine = float(np.linalg.norm(w))
+        sine, flat = float(np.linalg.norm(w)), 0.0 if z @ direction > 0.0 else math.pi
         if sine > PARALLEL:
             foot = o + z * (np.dot(np.cross(r, direction), w) / sine**2)
             normal = w / sine
@@ -201,19 +201,15 @@ class _Walk:
             foot = o + z * (r @ z) * (end is not None)
             across = r - z * (r @ z)
             a = float(np.linalg.norm(across))
-            if a > SNAPPED * self.size:
-                normal = across / a
-            else:
-                normal, a = (x if end is None else end[1] - z * (end[1] @ z)), 0.0
-                normal = normal / np.linalg.norm(normal)
-                return self._move(R, o, normal, foot, a, 0.0 if z @ direction > 0.0 else math.pi)
+            if a <= SNAPPED * self.size:
+                normal = x if end is None else end[1] - z * (end[1] @ z)
+                return self._move(R, o, normal / np.linalg.norm(normal), foot, 0.0, flat)
+            normal = across / a
         if abs(a) < SNAPPED * self.size:
             a = 0.0
         if self._turn_round(R, normal, a):
             normal, a = -normal, -a
-        alpha = math.atan2(float(w @ normal), float(z @ direction)) if sine > PARALLEL else None
-        if alpha is None:
-            alpha = 0.0 if z @ direction > 0.0 else math.pi
+        alpha = math.atan2(float(w @ normal), float(z @ direction)) if sine > PARALLEL else flat
         return self._move(R, o, normal, foot, a, alpha)
 
     def _turn_round(self, R, normal, a: float) -> bool:
@@ -251,14 +247,6 @@ def _matrix(axis: int, angle: float) -> np.ndarray:
     return np.array(turn.matrix.rows, dtype=float).T
 
 
-def _screw_z(parameters: tuple[float, float]) -> Transform:
-    return DHRow(0.0, 0.0, parameters[1], parameters[0]).Z
-
-
-def _screw_x(parameters: tuple[float, float]) -> Transform:
-    return DHRow(*parameters, 0.0, 0.0).X
-
-
 def _inertias(model: Model, bodies, lines, X_0, at) -> list[dict[str, object]]:
     """Mass, center and inertia of every row's link in the row's frame; None where the chain leaves bodies out."""
     if set(bodies) != set(model.outward()):
@@ -271,12 +259,11 @@ def _inertias(model: Model, bodies, lines, X_0, at) -> list[dict[str, object]]:
             sums[k] = sums[k] + (at[k + 1] @ X_0[i].inverse()) @ model.I[i]
     rows = []
     for I in sums:
-        if not I.m:
-            rows.append({"mass": 0.0, "com": (0.0, 0.0, 0.0), "inertia": I.I.matrix})
-            continue
-        central = Transform(Transform.identity().E, I.com) @ I
-        rows.append({"mass": float(I.m), "com": tuple(map(float, I.com)), "inertia": central.I.matrix})
-    return [{**row, "inertia": np.array(row["inertia"].rows, dtype=float)} for row in rows]
+        com = I.com if I.m else Vector3(0.0, 0.0, 0.0)
+        central = Transform(Transform.identity().E, com) @ I
+        tensor = np.array(central.I.matrix.rows, dtype=float)
+        rows.append({"mass": float(I.m), "com": tuple(map(float, com)), "inertia": tensor})
+    return rows
 
 
 def _data(model: Model, i: int) -> dict[str, object]:
@@ -298,13 +285,13 @@ def _check(model: Model, table: DHTable, frame, bodies: list[int], lines: list[_
     """Compare forward kinematics at a few positions; a table that says something else is not handed out."""
     rng, worst, size = np.random.default_rng(0), 0.0, 1.0
     for _ in range(3):
-        q = [model.joints[i].random(rng) if model.joints[i].nq else [] for i in bodies]
-        X = Transform.identity()
-        for i, own in zip(bodies, q, strict=True):
-            X = model.joints[i].transform(own) @ model.X_T[i] @ X
-        difference = table.pose([x for own in q for x in own]) - _pose(frame.X_FB @ X)
-        worst = max(worst, float(np.abs(difference).max()))
-        size = max(size, float(np.abs(table.pose([x for own in q for x in own])[:3, 3]).max()))
+        X, q = Transform.identity(), []
+        for i in bodies:
+            own = model.joints[i].random(rng) if model.joints[i].nq else []
+            X, q = model.joints[i].transform(own) @ model.X_T[i] @ X, [*q, *own]
+        pose = table.pose(q)
+        worst = max(worst, float(np.abs(pose - pose_matrix(frame.X_FB @ X)).max()))
+        size = max(size, float(np.abs(pose[:3, 3]).max()))
     if worst > HELD * size:
         angles = {}
         for one, two in zip(lines, lines[1:], strict=False):
@@ -317,7 +304,3 @@ def _check(model: Model, table: DHTable, frame, bodies: list[int], lines: list[_
             "the common normal of such axes is far away",
             error=worst,
         )
-
-
-def _pose(X: Transform) -> np.ndarray:
-    return np.linalg.inv(X.homogeneous().astype(float))

@@ -110,23 +110,19 @@ def isolated(limits: Isolation, function: Callable, *arguments: object, **option
     request = pickle.dumps((function, arguments, options, os.getcwd(), dict(os.environ), limits))
     child = _taken(function.__module__)
     try:
-        try:
-            answer = child.answer(request, limits.seconds)
-        except _Ended:
-            if child.fresh:
-                raise
+        answer = child.answer(request, limits.seconds)
+        if answer is None and not child.fresh:
             child.end()  # it may have been idle for too long, or the one before may have left something behind
             child = _Child(function.__module__)
             answer = child.answer(request, limits.seconds)
-    except BaseException as error:
+        if answer is None:
+            raise child.failure(limits)
+        found, result = pickle.loads(answer)
+        if found == "memory":
+            raise _out_of_memory(limits)
+    except BaseException:
         child.end()
-        if isinstance(error, _Ended):
-            raise error.explained(limits) from None
         raise
-    found, result = pickle.loads(answer)
-    if found == "memory":
-        child.end()
-        raise _out_of_memory(limits)
     _give_back(child)
     if found == "error":
         raise result
@@ -134,28 +130,6 @@ def isolated(limits: Isolation, function: Callable, *arguments: object, **option
 
 
 # In the parent --------------------------------------------------------------------------------------------------------
-
-
-class _Ended(Exception):
-    """A child ended without an answer."""
-
-    def __init__(self, late: bool, status: int | None) -> None:
-        super().__init__()
-        self.late, self.status = late, status
-
-    def explained(self, limits: Isolation) -> ChildFailed:
-        if self.late:
-            message = f"not read within {limits.seconds:g} s, so the child process that read it was ended"
-            repair = f"if the file is trusted: isolate=kinetree.io.Isolation(seconds={10 * limits.seconds:g}), or False"
-            return ChildFailed("time-limit", message, repair)
-        if self.status == -getattr(signal, "SIGKILL", 9):  # nobody here sent it: the system did, for want of memory
-            return _out_of_memory(limits)
-        how = f"exit code {self.status}"
-        if self.status is not None and self.status < 0:
-            with suppress(ValueError):
-                how = signal.Signals(-self.status).name
-        message = f"the library that reads it crashed in its child process ({how})"
-        return ChildFailed("crash", message, "this process is unharmed; isolate=False would end it")
 
 
 def _out_of_memory(limits: Isolation) -> ChildFailed:
@@ -175,38 +149,35 @@ class _Child:
             )
         # -P: nothing is imported from the current folder, which may be that of the files.
         folders = [os.path.abspath(folder) for folder in sys.path]
-        self.fresh = True
+        self.fresh, self._late = True, False
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, module, *folders],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
         try:
-            self._read(_START)
-        except _Ended:
-            self.end()
-            raise KinetreeError(
-                f"the child process that reads files did not start ({sys.executable}); isolate=False reads them in "
-                "this process"
-            ) from None
+            if self._read(_START) is None:
+                raise KinetreeError(
+                    f"the child process that reads files did not start ({sys.executable}); isolate=False reads them in "
+                    "this process"
+                )
         except BaseException:
             self.end()
             raise
 
-    def answer(self, request: bytes, seconds: float) -> bytes:
+    def answer(self, request: bytes, seconds: float) -> bytes | None:
+        """What the child answers; None if it ends before it does."""
         try:
             _send(self._process.stdin, request)
         except OSError:
-            raise _Ended(False, self._process.poll()) from None
+            return None
         answer = self._read(seconds)
-        self.fresh = False
+        self.fresh = self.fresh and answer is None
         return answer
 
-    def _read(self, seconds: float) -> bytes:
-        late = threading.Event()
-
+    def _read(self, seconds: float) -> bytes | None:
         def end() -> None:
-            late.set()
+            self._late = True
             self._process.kill()
 
         clock = threading.Timer(seconds, end)
@@ -217,8 +188,24 @@ class _Child:
         finally:
             clock.cancel()
         if answer is None:
-            raise _Ended(late.is_set(), self._process.wait())
+            self._process.wait()
         return answer
+
+    def failure(self, limits: Isolation) -> ChildFailed:
+        """Why there is no answer."""
+        status = self._process.poll()
+        if self._late:
+            message = f"not read within {limits.seconds:g} s, so the child process that read it was ended"
+            repair = f"if the file is trusted: isolate=kinetree.io.Isolation(seconds={10 * limits.seconds:g}), or False"
+            return ChildFailed("time-limit", message, repair)
+        if status == -getattr(signal, "SIGKILL", 9):  # nobody here sent it: the system did, for want of memory
+            return _out_of_memory(limits)
+        how = f"exit code {status}"
+        if status is not None and status < 0:
+            with suppress(ValueError):
+                how = signal.Signals(-status).name
+        message = f"the library that reads it crashed in its child process ({how})"
+        return ChildFailed("crash", message, "this process is unharmed; isolate=False would end it")
 
     def end(self) -> None:
         self._process.kill()
@@ -298,10 +285,8 @@ def _answer(request: bytes) -> bytes:
     try:
         with _limited(limits):
             answer = pickle.dumps(("result", function(*arguments, **options)))
-    except MemoryError:
-        answer = pickle.dumps(("memory", None))
     except Exception as error:
-        short = _OUT_OF_MEMORY.search(str(error))
+        short = isinstance(error, MemoryError) or _OUT_OF_MEMORY.search(str(error))
         answer = pickle.dumps(("memory", None) if short else ("error", error))
     return answer
 

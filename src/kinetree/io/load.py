@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from kinetree import data
 from kinetree.arguments import a_path, checked
-from kinetree.errors import FileFormatError, UnsupportedError, unknown_name
-from kinetree.io.urdf.read import load_urdf
+from kinetree.errors import FileFormatError, unknown_name
 from kinetree.io.xml.reader import Document
 from kinetree.io.xml.source import FileContent, decode, read_bytes
 
@@ -22,15 +21,9 @@ if TYPE_CHECKING:
     from kinetree.io.isolated import Isolation
     from kinetree.model.model import Model
 
-# By root element: the format, and its reader, imported when a file asks for it.
-_READERS = {
-    "robot": ("URDF", "kinetree.io.urdf.read", "load_urdf"),
-    "mujoco": ("MJCF", "kinetree.io.mjcf.read", "load_mjcf"),
-    "mujocoinclude": ("MJCF", "kinetree.io.mjcf.read", "load_mjcf"),
-    "sdf": ("SDF", "kinetree.io.sdf.read", "load_sdf"),
-}
-# By suffix: archives, and what opens a file whose root element cannot be determined.
-_ARCHIVES = {".zip": "MJCF", ".mjz": "MJCF"}
+_FORMATS = {"mujoco": "MJCF", "mujocoinclude": "MJCF", "sdf": "SDF"}  # by root element; all others: URDF
+# By suffix: archives of MJCF files, and what opens a file whose root element cannot be determined.
+_ARCHIVES = (".zip", ".mjz")
 _BY_SUFFIX = {".mjcf": "mujoco", ".sdf": "sdf", ".world": "sdf"}
 
 _BEFORE_ROOT = re.compile(r"\s+|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(\[.*?\]\s*)?>", re.DOTALL)
@@ -127,23 +120,15 @@ def _repeatable(options: dict) -> dict:
 
 def _read(root: str | None, source: str | PathLike, options: dict) -> Model:
     """Read with the reader of a root element; what no reader knows goes to that of URDF, which says what is wrong."""
-    form, module, name = _READERS.get(root or "robot", _READERS["robot"])
-    try:
-        reader: Callable = load_urdf if name == "load_urdf" else getattr(import_module(module), name)
-    except ModuleNotFoundError as error:
-        if error.name != module:
-            raise
-        raise UnsupportedError(f"{source}: this is {form}, which kinetree does not read yet", format=form) from None
+    form = _FORMATS.get(root, "URDF")
+    reader: Callable = getattr(import_module(f"kinetree.io.{form.lower()}.read"), f"load_{form.lower()}")
     known = [p.name for p in inspect.signature(reader).parameters.values() if p.kind is p.KEYWORD_ONLY]
     for option in options:
         if option not in known:
-            raise unknown_name("option", option, known, f"kt.load of {_article(form)} file")
+            article = "a" if form == "URDF" else "an"
+            raise unknown_name("option", option, known, f"kt.load of {article} {form} file")
     options = _repeatable(options)
     return reader(source, **options).read_with(options)
-
-
-def _article(form: str) -> str:
-    return f"a {form}" if form == "URDF" else f"an {form}"
 
 
 def _root_of(text: str) -> str | None:

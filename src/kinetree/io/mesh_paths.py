@@ -24,6 +24,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from kinetree.files import read_ordinary
+from kinetree.once import once
 
 # Variables that hold lists of folders, and what lies between such a folder and the packages.
 ROS_VARIABLES = {"ROS_PACKAGE_PATH": "", "AMENT_PREFIX_PATH": "share"}
@@ -57,27 +58,6 @@ class MeshPath:
     path: Path | None
     reason: str = ""
     note: str = ""
-
-
-def resolve(filename: str, base: Path | None, package_dirs: Iterable[str | Path] = ()) -> Path | None:
-    """Find the file that a mesh name stands for; `MeshFinder` also says why there is none.
-
-    Parameters
-    ----------
-    filename : str
-        As the robot file writes it: ``package://name/rest``, ``model://name/rest``, ``file:///path``, or a path, which
-        is relative to the robot file.
-    base : Path or None
-        Folder of the robot file; None if the robot came as text.
-    package_dirs : iterable of str or Path
-        Folders that hold packages, or that are a package themselves; searched first.
-
-    Returns
-    -------
-    Path or None
-        An existing file, or None.
-    """
-    return MeshFinder(base, package_dirs).find(filename).path
 
 
 def as_folders(package_dirs: str | Path | Iterable[str | Path]) -> tuple[Path, ...]:
@@ -124,10 +104,9 @@ class MeshFinder:
         self.package_dirs = as_folders(package_dirs)
         self._environment = os.environ if environment is None else environment
         self._windows = windows
-        self._roots_of: dict[str, tuple[Path, ...]] = {}
-        self._manifest_names: dict[Path, str | None] = {}
-        self._below: dict[Path, dict[str, Path]] = {}
-        self._listings: dict[Path, tuple[str, ...]] = {}
+        # Each folder is looked at once.
+        self._roots, self._packages_below = once(self._search_roots), once(self._search_below)
+        self._manifest_name, self._listing = once(_manifest_name), once(_listing)
 
     def find(self, name: str) -> MeshPath:
         """The file that a mesh name stands for, or why there is none.
@@ -240,11 +219,6 @@ class MeshFinder:
             if home is not None:
                 yield home, f"package '{package}' is {home} by its package.xml"
 
-    def _roots(self, scheme: str) -> tuple[Path, ...]:
-        if scheme not in self._roots_of:
-            self._roots_of[scheme] = self._search_roots(scheme)
-        return self._roots_of[scheme]
-
     def _search_roots(self, scheme: str) -> tuple[Path, ...]:
         above: list[Path] = []
         if self.base is not None:
@@ -272,16 +246,9 @@ class MeshFinder:
         hints = "".join(self._case_hint(root, [package]) for root in roots)
         return f"there is no package '{package}' in {_shown(roots)}{hints}; name its folder with package_dirs="
 
-    def _manifest_name(self, folder: Path) -> str | None:
-        if folder not in self._manifest_names:
-            self._manifest_names[folder] = _name_in_manifest(folder / "package.xml")
-        return self._manifest_names[folder]
-
-    def _packages_below(self, root: Path) -> dict[str, Path]:
+    def _search_below(self, root: Path) -> dict[str, Path]:
         """Packages below a folder by the names in their manifests, nearest first; packages hold no packages."""
-        if root in self._below:
-            return self._below[root]
-        found = self._below[root] = {}
+        found: dict[str, Path] = {}
         level, seen = [root], 0
         for _ in range(_DEPTH + 1):
             deeper: list[Path] = []
@@ -313,14 +280,6 @@ class MeshFinder:
             folder = folder / part
         return f", but {folder} exists: upper and lower case differ" if differs else ""
 
-    def _listing(self, folder: Path) -> tuple[str, ...]:
-        if folder not in self._listings:
-            try:
-                self._listings[folder] = tuple(sorted(os.listdir(folder)))
-            except (OSError, ValueError):
-                self._listings[folder] = ()
-        return self._listings[folder]
-
 
 def _spellings(text: str) -> Iterator[str]:
     decoded = unquote(text)
@@ -332,12 +291,19 @@ def _shown(folders: Iterable[Path]) -> str:
     return ", ".join(names[:6]) + (f", ... ({len(names)} in all)" if len(names) > 6 else "")
 
 
-def _name_in_manifest(path: Path) -> str | None:
-    """``<name>`` of a package.xml; None if there is none, or if it is not a plain small XML file."""
+def _listing(folder: Path) -> tuple[str, ...]:
+    try:
+        return tuple(sorted(os.listdir(folder)))
+    except (OSError, ValueError):
+        return ()
+
+
+def _manifest_name(folder: Path) -> str | None:
+    """``<name>`` of a folder's package.xml; None if there is none, or if it is not a plain small XML file."""
     from lxml import etree
 
     try:
-        content = read_ordinary(path, _MANIFEST_BYTES)
+        content = read_ordinary(folder / "package.xml", _MANIFEST_BYTES)
         if len(content) > _MANIFEST_BYTES:
             return None
         # No entity is expanded and nothing is fetched.

@@ -383,26 +383,25 @@ class Node:
         self, name: str, default: float | None = None, required: bool = False, infinite: bool = False
     ) -> float | None:
         """Return an attribute as one number; NaN never, infinity only where it means "no limit"."""
-        value = self.document.attempt(self.text, name, None, required, default=_KEPT)
-        if value is None or value is _KEPT:
-            return default if value is None else math.nan
-        words = value.split()
-        if len(words) != 1:
-            message = f"{self.path}: attribute '{name}' is {shown(value)}, expected one number"
-            return self.reject(message, math.nan, code="bad-number", attribute=name, value=value)
-        return self._number(name, value, words[0], infinite)
+        found = self._numbers(name, 1, required, infinite)
+        return default if found is None else found[0]
 
     def vector(self, name: str, size: int, default: tuple[float, ...] | None = None, required: bool = False):
         """Return an attribute as a tuple of ``size`` numbers separated by white space."""
+        found = self._numbers(name, size, required, False)
+        return default if found is None else found
+
+    def _numbers(self, name: str, size: int, required: bool, infinite: bool) -> tuple[float, ...] | None:
         value = self.document.attempt(self.text, name, None, required, default=_KEPT)
         if value is None or value is _KEPT:
-            return default if value is None else (math.nan,) * size
+            return None if value is None else (math.nan,) * size
         words = value.split()
         if len(words) != size:
             comma = " (numbers are separated by spaces, not by commas)" if "," in value else ""
-            message = f"{self.path}: attribute '{name}' is {shown(value)}: {len(words)} numbers, expected {size}{comma}"
+            wrong = ", expected one number" if size == 1 else f": {len(words)} numbers, expected {size}{comma}"
+            message = f"{self.path}: attribute '{name}' is {shown(value)}{wrong}"
             return self.reject(message, (math.nan,) * size, code="bad-number", attribute=name, value=value)
-        return tuple(self._number(name, value, word, False) for word in words)
+        return tuple(self._number(name, value, word, infinite) for word in words)
 
     def _number(self, name: str, value: str, word: str, infinite: bool) -> float:
         try:
