@@ -107,7 +107,7 @@ def test_malformed_file_is_named_with_its_line(case):
     with pytest.raises(URDFError, match=message) as error:
         load_urdf(text)
     assert error.value.line is not None and str(error.value).startswith(f"<string>:{error.value.line}: ")
-    assert CODES[error.value.code][0] == "error"
+    assert CODES[error.value.code] == "error"
     assert error.value.element.startswith(("robot", "mujoco"))
     assert error.value.summary in str(error.value) and error.value.repair[1:] in str(error.value)
 

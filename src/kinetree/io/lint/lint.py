@@ -1,16 +1,24 @@
-"""``lint``: everything that is wrong with a robot file, and what is probably not meant, at once."""
+"""``lint``: everything that is wrong with a robot file, and what is probably not meant, at once.
+
+The reader of the format first, then the checks that all formats share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from os import PathLike
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from kinetree import data
 from kinetree.arguments import a_path, a_truth_value, checked, some_paths
-
-if TYPE_CHECKING:
-    from kinetree.io.isolated import Isolation
-    from kinetree.io.lint.result import LintResult
+from kinetree.errors import FileFormatError, KinetreeError
+from kinetree.io.isolated import ChildFailed, Isolation, as_isolation, isolated
+from kinetree.io.lint.checks import check
+from kinetree.io.lint.codes import LEVELS
+from kinetree.io.lint.result import LintResult, finding, finding_of
+from kinetree.io.mesh_paths import as_folders
+from kinetree.io.xml.reader import Document
 
 
 @checked(source=a_path, package_dirs=some_paths, meshes=a_truth_value)
@@ -53,8 +61,30 @@ def lint(
     >>> kt.lint("cart_pole").exit_code
     0
     """
-    from kinetree.io.isolated import as_isolation
-    from kinetree.io.lint.run import run  # whoever never lints does not load the checks
-    from kinetree.io.mesh_paths import as_folders
+    return _lint(source, as_folders(package_dirs), meshes, as_isolation(isolate))
 
-    return run(source, as_folders(package_dirs), meshes, as_isolation(isolate))
+
+def _lint(source: str | PathLike, package_dirs: tuple, meshes: bool, limits: Isolation | None = None) -> LintResult:
+    """All findings about a source, in the order of their lines.
+
+    With limits, what libraries in C read is read in a child process.
+    """
+    if isinstance(source, str) and source in data.robots() and not Path(source).exists():
+        source = data.path(source)
+    file = "<string>" if isinstance(source, str) and source.lstrip("\ufeff \t\r\n")[:1] in ("", "<") else str(source)
+    try:
+        document = Document(source, FileFormatError, collect=True)
+    except OSError as error:
+        message = str(error).removeprefix(f"{file}: ")
+        return LintResult(file, (finding("unreadable", file, None, "", message),))
+    except KinetreeError as error:
+        return LintResult(file, (finding_of(error, file),))
+    form = {"mujoco": "mjcf", "mujocoinclude": "mjcf", "sdf": "sdf"}.get(document.root.tag, "urdf")
+    if limits is not None and (form == "mjcf" or meshes):
+        try:
+            return isolated(limits, _lint, source, package_dirs, meshes)
+        except ChildFailed as failed:
+            return LintResult(file, (finding(failed.code, file, None, "", failed.message, failed.repair),))
+    found, facts = import_module(f"kinetree.io.lint.{form}").examine(source, document, package_dirs)
+    found = dict.fromkeys(found + (check(facts, meshes=meshes) if facts is not None else []))
+    return LintResult(file, tuple(sorted(found, key=lambda each: (each.line or 0, LEVELS.index(each.level)))))

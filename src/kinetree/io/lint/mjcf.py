@@ -21,7 +21,7 @@ from kinetree.io.mjcf.repair import MendedCopy
 from kinetree.io.mjcf.sources import Sources
 from kinetree.io.options import Options
 from kinetree.io.xml.notes import Note
-from kinetree.io.xml.reader import Node
+from kinetree.io.xml.reader import Document, Node
 
 ROUNDS = 300  # errors of MuJoCo that are repaired, at most
 SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a few times only
@@ -29,9 +29,9 @@ SECONDS = 3.0  # that this may take; a model with large meshes may be compiled a
 _KINDS = ((InertiaError, "impossible-inertia"), (UnsupportedError, "unsupported"))
 
 
-def examine_mjcf(source: str | PathLike, file: str, package_dirs: Iterable) -> tuple[list[Finding], Facts | None]:
+def examine(source: str | PathLike, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
     """Load strictly; where that fails, repair and go on. The facts are those of the repaired copy, if it loads."""
-    source = source if isinstance(source, str) else Path(source)
+    source, file = source if isinstance(source, str) else Path(source), document.file
     try:
         require_mujoco()
     except MissingDependencyError as error:

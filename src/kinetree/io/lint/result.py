@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from kinetree.io.lint.codes import CODES, LEVELS
+from kinetree.io.xml.notes import XMLNotes
+from kinetree.io.xml.reader import Document
 
 _LEVELS = {"info": "info", "warning": "warning", "dropped": "error"}  # of entries of a report
 _LEVEL_OF_CODE = ("mesh-missing", "not-computed")  # for loading, a missing mesh is no more than a remark
@@ -154,7 +156,16 @@ def finding(
     level: str | None = None,
 ) -> Finding:
     """A finding at the level of its code, unless another is given."""
-    return Finding(code, level or CODES[code][0], file, line, element or "", message, repair)
+    return Finding(code, level or CODES[code], file, line, element or "", message, repair)
+
+
+def findings_of(document: Document, errors: Iterable[Exception], notes: XMLNotes) -> list[Finding]:
+    """The errors of a reader and the entries of its report."""
+    found = [finding_of(error, document.file) for error in errors]
+    for note in notes.entries:
+        file = note.document.file
+        found.append(finding_of_note(note.code, note.level, file, note.line, note.element, note.message))
+    return found
 
 
 def finding_of_note(code: str, level: str, file: str, line: int | None, element: str, message: str) -> Finding:

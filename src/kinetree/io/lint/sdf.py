@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
-from kinetree.io.lint.result import Finding, finding_of, finding_of_note
+from kinetree.io.lint.result import Finding, findings_of
 from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, shapes_of
 from kinetree.io.sdf.frames import WORLD
@@ -23,7 +23,7 @@ _FREEDOMS = {"fixed": 0, "weld": 0, "ball": 3, "universal": 2, "revolute2": 2}
 _TURNING = ("revolute", "continuous")
 
 
-def examine_sdf(document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
+def examine(source: object, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
     """Read a collecting document as SDF; return what is wrong, and the facts unless nothing can be read."""
     notes = Notes(drop=False)
     reader = Reader(document, package_dirs, notes, None)
@@ -36,10 +36,7 @@ def examine_sdf(document: Document, package_dirs: tuple) -> tuple[list[Finding],
         errors.append(error)
     notes.ignored()  # not reached where the model cannot be built; equal findings are reported once
     errors = [error for error in errors if not (document.problems and getattr(error, "follows", False))]
-    found = [finding_of(error, document.file) for error in dict.fromkeys((*document.problems, *errors))]
-    for note in notes.entries:
-        file = note.document.file
-        found.append(finding_of_note(note.code, note.level, file, note.line, note.element, note.message))
+    found = findings_of(document, dict.fromkeys((*document.problems, *errors)), notes)
     return found, None if assembly is None else _facts(assembly)
 
 

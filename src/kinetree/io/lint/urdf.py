@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kinetree.errors import KinetreeError
 from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Place
-from kinetree.io.lint.result import Finding, finding_of, finding_of_note
+from kinetree.io.lint.result import Finding, finding_of, findings_of
 from kinetree.io.options import Options
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.notes import Notes
@@ -15,7 +15,7 @@ from kinetree.io.urdf.records import JOINT_TYPES, JointRecord, LinkRecord, read_
 from kinetree.io.xml.reader import Document
 
 
-def examine_urdf(document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
+def examine(source: object, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
     """Read a collecting document as URDF; return what is wrong, and the facts unless nothing can be read."""
     try:
         planned = plan(read_robot(document), Options(package_dirs=package_dirs))
@@ -29,10 +29,7 @@ def examine_urdf(document: Document, package_dirs: tuple) -> tuple[list[Finding]
             build(whole, Options())
         except KinetreeError as error:
             problems.append(error)
-    found = [finding_of(error, document.file) for error in problems]
-    for note in planned.notes.entries:
-        found.append(finding_of_note(note.code, note.level, document.file, note.line, note.element, note.message))
-    return found, _facts(planned)
+    return findings_of(document, problems, planned.notes), _facts(planned)
 
 
 def _facts(planned: Plan) -> Facts:
