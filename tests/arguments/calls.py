@@ -170,7 +170,7 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "Event": (kt.Event, dict(function=lambda t, q, v: 1.0, direction=0, terminal=False, action=None, name="e")),
         "ModelBuilder": (kt.ModelBuilder, dict(name="x", gravity=(0.0, 0.0, -9.81), accept_impossible_inertia=False)),
-        "Inputs": (kt.Inputs, dict(tau=None, f_ext=None, disturbance=None)),
+        "Inputs": (kt.Inputs, dict(tau=None, f_ext=None, disturbance=None, control=None)),
         "Record": (kt.Record, dict(every=1, period=None)),
         "Checkpoint": (kt.Checkpoint, dict(path=str(folder / "run.ckpt"), every=1.0)),
         "integrators.Adaptive": (

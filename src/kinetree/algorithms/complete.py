@@ -11,7 +11,7 @@ from kinetree.algorithms.bounded_rows import bounded_constraints, given_row_forc
 from kinetree.algorithms.constrained import constrained_accelerations, eliminated_multipliers, step_velocities
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
-from kinetree.algorithms.force_elements import implicit_terms
+from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import rnea
@@ -148,10 +148,12 @@ def _semi_implicit_terms(model, q, v, tau, dt, f_ext, x, u):
     return force, f_ext, diagonal, added
 
 
-def step_accelerations(model, q, v, tau, f_ext=None, x=None, u=None):
-    """`forward_dynamics` for steps, which do not keep loops closed."""
+def step_accelerations(model, q, w, tau, f_ext=None, u=None):
+    """The rate of ``w = (v, x)`` for steps: `forward_dynamics`, which does not keep loops closed there, and x'."""
     refuse_unsupported(model, "aba")
-    return forward_dynamics(model, q, v, tau, f_ext, x, u)
+    v, x = w[: model.nv], w[model.nv :]
+    a = forward_dynamics(model, q, v, tau, f_ext, x, u)
+    return [*a, *force_state_rates(model, q, v, x, u)] if x else a
 
 
 def computed_constraints(model, loops=True):

@@ -39,8 +39,8 @@ class Law:
     slopes : list of (rows, K, D)
         ``-d force / d leaves = rows^T H rows`` for positions (K) and velocities (D); each row is a list of (Leaf, list
         of int), H is symmetric, its rows mappings.
-    rates : list of int
-        How fast the internal states change.
+    rates, rate_slopes : list of int, list of dict of int to int
+        How fast the internal states change, and the derivatives of that by number of the state.
     """
 
     leaves: Leaves
@@ -49,6 +49,7 @@ class Law:
     other: list = field(default_factory=list)
     slopes: list = field(default_factory=list)
     rates: list = field(default_factory=list)
+    rate_slopes: list = field(default_factory=list)
 
 
 def differentiated(element, x, u) -> Law:
@@ -97,6 +98,10 @@ def differentiated(element, x, u) -> Law:
                 element=element.name,
             )
         found.rates = [_expr(graph, rate).id for rate in rates]
+        states = enumerate(symbols[len(numbers) :][: len(x)])
+        found.rate_slopes = tangents(
+            graph, found.rates, {s.id: {k: graph.ONE} for k, s in states if isinstance(s, Expr)}
+        )
     return found
 
 
@@ -250,6 +255,23 @@ def force_state_rates(model, q, v, x=None, u=None):
     """
     kin = Kinematics(model, q, v)
     return [rate for law in laws(model, x, u) for rate in law.leaves.outer(law.rates, kin)]
+
+
+def implicit_state_changes(model, q, v, x, u, dt) -> list:
+    """``(1 - dt J)^-1 dt x'`` with ``J = dx'/dx`` element by element: linearly implicit Euler, stable for any lag."""
+    kin, found = Kinematics(model, q, v), []
+    for law in laws(model, x, u):
+        rates = law.leaves.outer(law.rates, kin)
+        slopes = [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in law.rate_slopes]
+        n = len(rates)
+        A = [[float(r == c) - dt * slopes[r].get(c, 0.0) for c in range(n)] + [dt * rates[r]] for r in range(n)]
+        for k in range(n):  # Gauss and Jordan
+            A[k] = [x / A[k][k] for x in A[k]]
+            for r in range(n):
+                if r != k and not is_zero(A[r][k]):
+                    A[r] = [x - A[r][k] * y for x, y in zip(A[r], A[k], strict=True)]
+        found += [row[n] for row in A]
+    return found
 
 
 def _joint_forces(model, kin: Kinematics, laws, stored: bool = True) -> list:

@@ -30,6 +30,7 @@ ARRAYS = {
     "tau_joints": (("nv_joints",), "Forces of the joints on the floating base [N m or N]."),
     "q_next": (("nq",), "Positions after the step [rad or m; quaternions unit]."),
     "v_next": (("nv",), "Velocities after the step [rad/s or m/s]."),
+    "x_next": (("nx",), "Internal states of force elements after the step [as the elements define them]."),
     "a_all": (("nv",), "Accelerations of all joints, the given ones among them [rad/s^2 or m/s^2]."),
     "tau_all": (("nv",), "Forces of all joints, the given ones among them [N m or N]."),
     # poses, twists, accelerations; B: a body, F: a frame, C: the center of mass, W: the world

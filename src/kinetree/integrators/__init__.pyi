@@ -1,6 +1,6 @@
 # Generated: python -m tests.static.generate.
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 from numpy.typing import ArrayLike, NDArray
 
@@ -106,7 +106,8 @@ class _rk4_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]
 
-def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _rk4_step:
+@overload
+def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _rk4_step:
     r"""One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
 
     Parameters
@@ -123,6 +124,13 @@ def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: Array
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -134,13 +142,18 @@ def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: Array
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s].
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
     """
+@overload
+def rk4_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _semi_implicit_step(NamedTuple):
     q_next: NDArray[Any]
     v_next: NDArray[Any]
 
-def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, t: ArrayLike | None = None, *, out: Any | None = None) -> _semi_implicit_step:
+@overload
+def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[False] = False, out: Any | None = None) -> _semi_implicit_step:
     r"""One step of semi-implicit Euler, the passive joint forces taken at its end.
 
     Parameters
@@ -157,6 +170,13 @@ def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
         Time step [s].
     f_ext : (..., nb, 6) array or mapping of body name to (..., 6) array, optional
         External wrench [moment; force] on each body [N m, N], in world coordinates about the world's origin.
+    x : (..., nx) array, optional
+        Internal states of force elements (``model.state_names``) [as the elements define them]. Default:
+        ``model.initial_state()``.
+    u : (..., nu) array, optional
+        Inputs of force elements (``model.input_names``) [as the elements define them]. Default: zero.
+    x_next : bool
+        Whether to give x_next, too.
     t : (...) array, optional
         Time [s]: for models with joints that depend on time, and for these alone (``model.time_dependent``).
     out : array or tuple of arrays, optional
@@ -168,7 +188,11 @@ def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike,
         Positions after the step [rad or m; quaternions unit].
     v_next : (..., nv) array
         Velocities after the step [rad/s or m/s].
+    x_next : (..., nx) array, on request
+        Internal states of force elements after the step [as the elements define them].
     """
+@overload
+def semi_implicit_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, f_ext: ArrayLike | Mapping[str, ArrayLike] | None = None, x: ArrayLike | None = None, u: ArrayLike | None = None, t: ArrayLike | None = None, *, x_next: Literal[True], out: Any | None = None) -> tuple[NDArray[Any], ...]: ...
 
 class _variational_step(NamedTuple):
     q_next: NDArray[Any]

@@ -121,7 +121,8 @@ def solve_adaptive(
     if method in SUNDIALS_METHODS:
         solver = method, rtol, atol, max_step
         return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver)
-    implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if method in IMPLICIT_METHODS else {}
+    exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu)  # else by differences
+    implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
     rows, evaluations, event_time, event_state = [], 0, None, None
     while True:
         right_hand_side.begin()
@@ -148,7 +149,7 @@ def solve_adaptive(
             start, y = _beyond(solution, charts[0])
             if start >= end:
                 break
-            y = np.concatenate(system.function("reparameterize")(normalize(y[:nq]), y[nq:]))
+            y = np.concatenate(system.reparameterized(normalize(y[:nq]), y[nq:]))
             continue
         event_time, y = float(solution.t_events[-1][0]), solution.y_events[-1][0]
         event_state = normalize(y[:nq]), y[nq:]
@@ -165,7 +166,7 @@ class _TrialRate:
     """The rate y' of y = (q, v), as the solvers take it: such that a step is rejected where a trial state has none."""
 
     __slots__ = (
-        "_calls", "_failures", "_first", "_method", "_none", "_nq", "_normalize", "_q_dot", "_reached", "_tick",
+        "_calls", "_failures", "_first", "_method", "_none", "_nq", "_normalize", "_nv", "_q_dot", "_reached", "_tick",
         "_trials",
     )  # fmt: skip
 
@@ -173,7 +174,8 @@ class _TrialRate:
         self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
         self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
         # LSODA accepts NaN, of which no comparison is true; it rejects a rate like this.
-        self._none = np.full(self._nq + system.model.nv, 1e100 if method == "LSODA" else np.nan)
+        self._nv = system.model.nv
+        self._none = np.full(self._nq + system.model.nw, 1e100 if method == "LSODA" else np.nan)
         self.begin()
 
     def begin(self) -> None:
@@ -187,7 +189,7 @@ class _TrialRate:
         q, v = self._normalize(y[: self._nq]), y[self._nq :]
         a = self._trials.acceleration(t, q, v)
         if self._trials.failed is None:
-            rate = np.concatenate((self._q_dot(q, v), a))
+            rate = np.concatenate((self._q_dot(q, v[: self._nv]), a))
             self._first = rate.copy() if self._calls == 1 else self._first
             if t > self._reached:
                 self._reached, self._failures = t + 1e-9 * abs(t), 0
@@ -275,7 +277,7 @@ def _chart_event(system, nq: int) -> list[Callable]:
     """
     if not any(may_change_chart(system.model, i) for i in system.model.outward()):
         return []
-    reparameterize, normalize = system.function("reparameterize"), system.function("normalize")
+    reparameterize, normalize = system.reparameterized, system.function("normalize")
 
     def regular(t, y):
         q = normalize(y[:nq])

@@ -21,6 +21,8 @@ class Coordinates:
         One per entry of v: "knee", "base.wx"; "rad/s", "m/s".
     position_joints, velocity_joints : tuple of str
         The joint that each entry of q and v belongs to.
+    state_labels : tuple of str
+        Internal states of force elements: "biceps.activation".
     """
 
     position_labels: tuple[str, ...]
@@ -29,6 +31,7 @@ class Coordinates:
     velocity_units: tuple[str, ...]
     position_joints: tuple[str, ...]
     velocity_joints: tuple[str, ...]
+    state_labels: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, model) -> Coordinates:
@@ -41,6 +44,7 @@ class Coordinates:
             velocity_units=tuple(model.velocity_units),
             position_joints=tuple(name for joint, name in joints for _ in range(joint.nq)),
             velocity_joints=tuple(name for joint, name in joints for _ in range(joint.nv)),
+            state_labels=model.state_names,
         )
 
     @property
@@ -59,9 +63,15 @@ class Coordinates:
         return tuple(dict.fromkeys(self.position_joints + self.velocity_joints))
 
     def first_bad(self, q: np.ndarray, v: np.ndarray) -> str | None:
-        """Name the first entry of (q, v) that is NaN or infinite; None if all are finite."""
-        for values, labels, what in ((q, self.position_labels, "position"), (v, self.velocity_labels, "velocity")):
-            bad = np.flatnonzero(~np.isfinite(values))
-            if len(bad):
-                return f"{what} {labels[bad[0]]!r}"
-        return None
+        """Name the first entry of (q, v) that is NaN or infinite; internal states follow v. None if all are finite."""
+        bad = np.flatnonzero(~np.isfinite(np.concatenate((q, v))))
+        return self.named(int(bad[0])) if len(bad) else None
+
+    def named(self, entry: int) -> str:
+        """An entry of q, v and the internal states, counted through, as "velocity 'knee'"."""
+        groups = (
+            ("position", self.position_labels),
+            ("velocity", self.velocity_labels),
+            ("internal state", self.state_labels),
+        )
+        return [f"{what} {label!r}" for what, labels in groups for label in labels][entry]

@@ -11,31 +11,31 @@ from kinetree.algorithms.complete import COMPLETE, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import Spec
-from kinetree.integrators.explicit import STEP_INPUTS, STEP_OUTPUTS, combined
-from kinetree.integrators.kernels import axpy, finished
+from kinetree.integrators.explicit import combined
+from kinetree.integrators.kernels import STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, axpy, finished
 from kinetree.integrators.tableaus import CG2, CG3, CG4, Tableau, weights
 from kinetree.once import once
 
 
-def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None):
+def crouch_grossman_step(tableau: Tableau, model, q, v, tau, dt, f_ext=None, u=None):
     """One step under constant forces, over scalars: ``q_1 = q exp(h b_1 w_1) exp(h b_2 w_2) ...``.
 
     Parameters
     ----------
     tableau : Tableau
-    model, q, v, tau, dt, f_ext
-        As for `rk4_step`.
+    model, q, v, tau, dt, f_ext, u
+        As for `rk4_step`, with the internal states of force elements after the velocities in v.
 
     Notes
     -----
     Source: Crouch, Grossman, J. Nonlinear Sci. 3 (1993); Hairer, Lubich, Wanner, Geometric Numerical Integration, IV.8.
     """
-    w, a = [v], [step_accelerations(model, q, v, tau, f_ext)]
+    w, a = [v], [step_accelerations(model, q, v, tau, f_ext, u)]
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
         q_stage = _composed(model, q, row, w, dt)
         w.append(axpy(v, combined(row, a), dt))
-        a.append(step_accelerations(at, q_stage, w[i], tau, f_ext))
+        a.append(step_accelerations(at, q_stage, w[i], tau, f_ext, u))
     return finished(model, _composed(model, q, tableau.b, w, dt), axpy(v, combined(tableau.b, a), dt))
 
 
@@ -43,7 +43,7 @@ def _composed(model, q, row, w, h):
     """q exp(h a_1 w_1) exp(h a_2 w_2) ..., the first flow first."""
     for coefficient, w_j in zip(row, w, strict=False):
         if coefficient:
-            q = integrate(model, q, [h * float(coefficient) * x for x in w_j])
+            q = integrate(model, q, [h * float(coefficient) * x for x in w_j[: model.nv]])
     return q
 
 
@@ -54,11 +54,11 @@ def _composed(model, q, row, w, h):
 def _stage_spec(stages: int) -> Spec:
     """The acceleration at the position reached by the exponentials of the velocities W, weighted by a row."""
 
-    def stage(model, q, W, row, w, tau, h, f_ext=None):
-        return step_accelerations(model, _flown(model, q, row, W, h), w, tau, f_ext)
+    def stage(model, q, W, row, w, tau, h, f_ext=None, u=None):
+        return step_accelerations(model, _flown(model, q, row, W, h), w, tau, f_ext, u)
 
-    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "w": ("nv",), "tau": ("nv",), "h": ()}
-    return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, {"f_ext": ("nb", 6)}, {"a": ("nv",)},
+    inputs = {"q": ("nq",), "W": (stages, "nw"), "row": (stages,), "w": ("nw",), "tau": ("nv",), "h": ()}
+    return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, STEP_OPTIONAL, {"a": ("nw",)},
                 domains=(UNIT_QUATERNIONS,))  # fmt: skip
 
 
@@ -69,7 +69,7 @@ def _end_spec(stages: int) -> Spec:
     def end(model, q, W, row, v_end, h):
         return finished(model, _flown(model, q, row, W, h), v_end)
 
-    inputs = {"q": ("nq",), "W": (stages, "nv"), "row": (stages,), "v_end": ("nv",), "h": ()}
+    inputs = {"q": ("nq",), "W": (stages, "nw"), "row": (stages,), "v_end": ("nw",), "h": ()}
     return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
                 body_frames=None)  # fmt: skip
 
@@ -77,17 +77,17 @@ def _end_spec(stages: int) -> Spec:
 def _flown(model, q, row, W, h):
     """q exp(h a_1 w_1) exp(h a_2 w_2) ... with weights that are numbers."""
     for a, w in zip(row, W, strict=True):
-        q = integrate(model, q, [h * a * x for x in w])
+        q = integrate(model, q, [h * a * x for x in w[: model.nv]])
     return q
 
 
 @once
 def _step_spec(tableau: Tableau) -> Spec:
-    def step(model, q, v, tau, dt, f_ext=None):
-        return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext)
+    def step(model, q, v, tau, dt, f_ext=None, u=None):
+        return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext, u)
 
     step.__name__ = f"{tableau.name}_step"
-    return Spec(step.__name__, step, STEP_INPUTS, {"f_ext": ("nb", 6)}, STEP_OUTPUTS, domains=COMPLETE)
+    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=COMPLETE)
 
 
 class CrouchGrossman:
@@ -105,13 +105,14 @@ class CrouchGrossman:
     order: int
     algorithm: Spec
     tableau: Tableau
+    internal_states = True
     explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
-        nv, numbers, stages = system.model.nv, weights(self.tableau), self.tableau.stages
+        nw, numbers, stages = system.model.nw, weights(self.tableau), self.tableau.stages
         self._stage = system.function(_stage_spec(stages), checks=False)
         self._end = system.function(_end_spec(stages), checks=False)
-        self._velocities, self._slopes = np.zeros((stages, nv)), np.zeros((stages, nv))
+        self._velocities, self._slopes = np.zeros((stages, nw)), np.zeros((stages, nw))
         rows = [np.concatenate((row, np.zeros(stages - len(row)))) for row in numbers.rows]
         self._plan = list(zip(rows, numbers.c, self._velocities, self._slopes, strict=True))
         self._sum = numbers.b

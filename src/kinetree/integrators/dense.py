@@ -68,7 +68,7 @@ def hermite(system, t0: float, t1: float, start: tuple, end: tuple) -> Interpola
     t0, t1 : float
         Ends of the step [s].
     start, end : tuple of (q, v, a)
-        Positions (nq,), velocities and accelerations (nv,) at t0 and t1.
+        Positions (nq,), velocities and accelerations (nv,) at t0 and t1; internal states and their rates may follow.
 
     Returns
     -------
@@ -78,11 +78,11 @@ def hermite(system, t0: float, t1: float, start: tuple, end: tuple) -> Interpola
     -----
     Source: Featherstone (2008), section 11.5; Hairer, Norsett, Wanner, Solving ODEs I, eq. II.6.7.
     """
-    (q0, v0, a0), (q1, v1, a1), h = start, end, t1 - t0
+    (q0, v0, a0), (q1, v1, a1), h, nv = start, end, t1 - t0, system.model.nv
     xi1 = system.function("difference", checks=False)(q0, q1)
-    rate1 = system.function("tangent_rate", checks=False)(xi1, v1)
+    rate1 = system.function("tangent_rate", checks=False)(xi1, v1[:nv])
     return Interpolant(
-        t0, t1, q0, v0, _cubic(xi1, h * v0, h * rate1), _cubic(v1 - v0, h * a0, h * a1),
+        t0, t1, q0, v0, _cubic(xi1, h * v0[:nv], h * rate1), _cubic(v1 - v0, h * a0, h * a1),
         system.function("integrate", checks=False), 3,
     )  # fmt: skip
 

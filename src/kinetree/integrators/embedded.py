@@ -76,7 +76,7 @@ class EmbeddedRungeKutta:
         # The last stage is the first of the next step, in the same coordinates only if no joint changes its chart.
         changes = any(may_change_chart(model, i) for i in model.outward())
         self._keeps = tableau.first_same_as_last and not changes
-        self._K = np.zeros((len(self._numbers.rows), 2 * model.nv))
+        self._K = np.zeros((len(self._numbers.rows), model.nv + model.nw))
         self.evaluations = self.steps = self.rejections = 0
 
     def start(self, t: float, q: np.ndarray, v: np.ndarray, end: float) -> None:
@@ -132,7 +132,7 @@ class EmbeddedRungeKutta:
         return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._integrate, self._tableau.dense_order)
 
     def _stages(self, t, h, q, v) -> None:
-        self._K[0, : self._nv], self._K[0, self._nv :] = v, self.a
+        self._K[0, : self._nv], self._K[0, self._nv :] = v[: self._nv], self.a
         for i in range(1, self._tableau.stages):
             self._stage(i, t, h, q, v)
 
@@ -166,12 +166,13 @@ class EmbeddedRungeKutta:
         t, q, v, a = self.t, self.q, self.v, self.a
         if not np.isfinite(a).all():
             return 0.0  # nothing finite lies ahead: the first step fails, at this time
-        size, rate = self._scale(q, v), np.concatenate((v, a))
+        x = v[: self._nv]
+        size, rate = self._scale(q, v), np.concatenate((x, a))
         scale = self._atol + self._rtol * size
         count = math.sqrt(len(scale)) or 1.0
         d0, d1 = np.linalg.norm(size / scale) / count, np.linalg.norm(rate / scale) / count
         h0 = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-        q_1, v_1, x_1 = self._point(q, v, v, a, np.array(h0))
+        q_1, v_1, x_1 = self._point(q, v, x, a, np.array(h0))
         rate_1 = np.concatenate((x_1, self._acceleration(t + h0, q_1, v_1)))
         d2 = np.linalg.norm((rate_1 - rate) / scale) / count / h0
         if not (math.isfinite(d1) and math.isfinite(d2)):
@@ -241,7 +242,7 @@ def solve_embedded(
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
     Q[0], V[0], row = q0, v0, 1
     changes = any(may_change_chart(system.model, i) for i in system.model.outward())
-    reparameterized = system.function("reparameterize", checks=False) if changes else lambda q, v: (q, v)
+    reparameterized = system.reparameterized if changes else lambda q, v: (q, v)
     found = None
     while row < len(times) and solver.t < end:
         before = solver.t

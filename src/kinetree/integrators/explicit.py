@@ -16,7 +16,16 @@ from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.charts import EXACT_TANGENT, PRODUCT_GROUP, TRUNCATED_TANGENTS, Chart
 from kinetree.integrators.dense import Interpolant
-from kinetree.integrators.kernels import RUNGE_KUTTA_STAGE, axpy, finished
+from kinetree.integrators.kernels import (
+    RUNGE_KUTTA_STAGE,
+    STAGE_INPUTS,
+    STAGE_OUTPUTS,
+    STEP_INPUTS,
+    STEP_OPTIONAL,
+    STEP_OUTPUTS,
+    axpy,
+    finished,
+)
 from kinetree.integrators.tableau_dop853 import DOP853
 from kinetree.integrators.tableaus import (
     BS32,
@@ -34,9 +43,6 @@ from kinetree.integrators.tableaus import (
 )
 from kinetree.once import once
 
-STEP_INPUTS = {"q": ("nq",), "v": ("nv",), "tau": ("nv",), "dt": ()}
-STEP_OUTPUTS = {"q_next": ("nq",), "v_next": ("nv",)}
-
 
 def combined(row: Sequence, slopes: Sequence[Sequence]) -> list:
     """``sum_j a_j k_j`` over scalars; coefficients of zero cost nothing."""
@@ -44,7 +50,7 @@ def combined(row: Sequence, slopes: Sequence[Sequence]) -> list:
     return [sum((a * k[n] for a, k in terms[1:]), terms[0][0] * terms[0][1][n]) for n in range(len(terms[0][1]))]
 
 
-def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext=None):
+def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, w, tau, dt, f_ext=None, u=None):
     """One step of an explicit Runge-Kutta method under constant forces, over scalars.
 
     Parameters
@@ -52,39 +58,38 @@ def runge_kutta_step(tableau: Tableau, chart: Chart, model, q, v, tau, dt, f_ext
     tableau : Tableau
     chart : Chart
         The coordinates of the step.
-    model, q, v, tau, dt, f_ext
-        As for `rk4_step`.
+    model, q, w, tau, dt, f_ext, u
+        As for `rk4_step`, w being the velocities and the internal states of force elements.
 
     Notes
     -----
     Source: H. Munthe-Kaas, "High order Runge-Kutta methods on manifolds", Applied Numerical Mathematics 29 (1999).
     """
-    x, a = [chart.first(model, q, v)], [step_accelerations(model, q, v, tau, f_ext)]
+    x, a = [chart.first(model, q, w[: model.nv])], [step_accelerations(model, q, w, tau, f_ext, u)]
     for i in range(1, tableau.evaluations):
         row, at = tableau.a[i], model.after(dt * float(tableau.c[i]))
-        stage = _stage(chart, at, q, v, combined(row, x), combined(row, a), tau, dt, f_ext)
+        stage = _stage(chart, at, q, w, combined(row, x), combined(row, a), tau, dt, f_ext, u)
         x.append(stage[0])
         a.append(stage[1])
-    return _end(chart, model, q, v, dt, combined(tableau.b, x), combined(tableau.b, a))
+    return _end(chart, model, q, w, dt, combined(tableau.b, x), combined(tableau.b, a))
 
 
-def _stage(chart: Chart, model, q, v, xi_dot, a, tau, h, f_ext=None):
-    """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
-    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
-    q_stage = chart.move(model, q, xi)
-    return chart.rate(model, q_stage, xi, w), step_accelerations(model, q_stage, w, tau, f_ext)
+def _stage(chart: Chart, model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
+    """Rates (xi', w') at the stage point q (+) h xi_dot, w + h a."""
+    q_stage, w, rate = _point(chart, model, q, w, xi_dot, a, h)
+    return rate, step_accelerations(model, q_stage, w, tau, f_ext, u)
 
 
-def _point(chart: Chart, model, q, v, xi_dot, a, h):
+def _point(chart: Chart, model, q, w, xi_dot, a, h):
     """The stage point itself, and the rate of xi there: for forces that depend on it."""
-    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
+    xi, w = [h * x for x in xi_dot], axpy(w, a, h)
     q_stage = chart.move(model, q, xi)
-    return q_stage, w, chart.rate(model, q_stage, xi, w)
+    return q_stage, w, chart.rate(model, q_stage, xi, w[: model.nv])
 
 
-def _end(chart: Chart, model, q, v, h, x, a):
-    """The end of a step: q (+) h x, v + h a."""
-    return finished(model, chart.move(model, q, [h * x_k for x_k in x]), axpy(v, a, h))
+def _end(chart: Chart, model, q, w, h, x, a):
+    """The end of a step: q (+) h x, w + h a."""
+    return finished(model, chart.move(model, q, [h * x_k for x_k in x]), axpy(w, a, h))
 
 
 # Machine code is found by the function's identity, so each is made once.
@@ -94,11 +99,11 @@ def _end(chart: Chart, model, q, v, h, x, a):
 def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     """The whole step under constant forces as a function that can be compiled."""
 
-    def step(model, q, v, tau, dt, f_ext=None):
-        return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext)
+    def step(model, q, v, tau, dt, f_ext=None, u=None):
+        return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext, u)
 
     step.__name__ = f"{name}_step"
-    return Spec(step.__name__, step, STEP_INPUTS, {"f_ext": ("nb", 6)}, STEP_OUTPUTS, domains=COMPLETE)
+    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=COMPLETE)
 
 
 @once
@@ -107,12 +112,10 @@ def stage_spec(chart: Chart) -> Spec:
     if chart is EXACT_TANGENT:
         return RUNGE_KUTTA_STAGE
 
-    def stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
-        return _stage(chart, model, q, v, xi_dot, a, tau, h, f_ext)
+    def stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
+        return _stage(chart, model, q, w, xi_dot, a, tau, h, f_ext, u)
 
-    slopes = {"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "tau": ("nv",), "h": ()}
-    outputs = {"xi_dot_next": ("nv",), "a_next": ("nv",)}
-    return Spec(f"runge_kutta_stage_{chart.name}", stage, slopes, {"f_ext": ("nb", 6)}, outputs,
+    return Spec(f"runge_kutta_stage_{chart.name}", stage, STAGE_INPUTS, STEP_OPTIONAL, STAGE_OUTPUTS,
                 domains=(UNIT_QUATERNIONS,))  # fmt: skip
 
 
@@ -120,11 +123,11 @@ def stage_spec(chart: Chart) -> Spec:
 def point_spec(chart: Chart) -> Spec:
     """Position, velocity and rate of xi of a stage."""
 
-    def point(model, q, v, xi_dot, a, h):
-        return _point(chart, model, q, v, xi_dot, a, h)
+    def point(model, q, w, xi_dot, a, h):
+        return _point(chart, model, q, w, xi_dot, a, h)
 
-    inputs = {"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "h": ()}
-    outputs = {"q_stage": ("nq",), "v_stage": ("nv",), "xi_dot_next": ("nv",)}
+    inputs = {"q": ("nq",), "w": ("nw",), "xi_dot": ("nv",), "a": ("nw",), "h": ()}
+    outputs = {"q_stage": ("nq",), "w_stage": ("nw",), "xi_dot_next": ("nv",)}
     return Spec(f"runge_kutta_point_{chart.name}", point, inputs, {}, outputs, body_frames=None)
 
 
@@ -132,10 +135,10 @@ def point_spec(chart: Chart) -> Spec:
 def end_spec(chart: Chart) -> Spec:
     """The end of a step from the weighted slopes."""
 
-    def end(model, q, v, h, x, a):
-        return _end(chart, model, q, v, h, x, a)
+    def end(model, q, w, h, x, a):
+        return _end(chart, model, q, w, h, x, a)
 
-    inputs = {"q": ("nq",), "v": ("nv",), "h": (), "x": ("nv",), "a": ("nv",)}
+    inputs = {"q": ("nq",), "w": ("nw",), "h": (), "x": ("nv",), "a": ("nw",)}
     return Spec(f"runge_kutta_end_{chart.name}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
                 body_frames=None)  # fmt: skip
 
@@ -167,18 +170,19 @@ class ExplicitRungeKutta:
     algorithm: Spec
     tableau: Tableau
     chart: Chart
+    internal_states = True
     explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
-        nv, numbers = system.model.nv, weights(self.tableau)
+        nv, nw, numbers = system.model.nv, system.model.nw, weights(self.tableau)
         self._stage = system.function(stage_spec(self.chart), checks=False)
         self._end = system.function(end_spec(self.chart), checks=False)
         self._position = system.function(self.chart.position, checks=False)
         stages = self.tableau.evaluations
-        self._slopes = K = np.zeros((stages, 2 * nv))  # a row per stage: xi', v'
-        self._slope = np.zeros(2 * nv)
+        self._slopes = K = np.zeros((stages, nv + nw))  # a row per stage: xi', w'
+        self._slope = np.zeros(nv + nw)
         self._plan = [(numbers.rows[i], K[:i], numbers.c[i], (K[i, :nv], K[i, nv:])) for i in range(stages)]
-        self._sum, self._none = numbers.b, np.zeros(nv)
+        self._sum, self._none = numbers.b, (np.zeros(nv), np.zeros(nw))
         self._h, self._h_array, self._last = None, None, None
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -186,9 +190,9 @@ class ExplicitRungeKutta:
         if h != self._h:  # compiled functions take arrays; the step is almost always the same
             self._h, self._h_array = h, np.array(h)
         step, stage, none, slope = self._h_array, self._stage, self._none, self._slope
-        nv = len(none)
+        nv = len(none[0])
         x, a = slope[:nv], slope[nv:]
-        stage(q, v, none, none, tau(t), step, *f_ext(t), out=self._plan[0][3])
+        stage(q, v, *none, tau(t), step, *f_ext(t), out=self._plan[0][3])
         for row, before, c, rates in self._plan[1:]:
             now = t + c * h
             row.dot(before, slope)
@@ -203,7 +207,7 @@ class ExplicitRungeKutta:
         if not len(dense) or len(dense) > len(self._slopes) or self._last is None:
             return None
         t, h, q, v = self._last
-        nv = len(v)
+        nv = len(self._none[0])
         powers = h * (dense.T @ self._slopes)
         return Interpolant(t, t + h, q, v, powers[:, :nv], powers[:, nv:], self._position, self.tableau.dense_order)
 

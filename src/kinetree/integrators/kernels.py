@@ -1,7 +1,8 @@
 """The steps of the integrators over scalars, so that each compiles into one function of the model.
 
 A step under constant forces is one function, an algorithm of the library; `rollout` takes it through all steps of time.
-Where forces vary within a Runge-Kutta step, as in `simulate`, it is made of parts: four stages and their sum.
+Where forces vary within a Runge-Kutta step, as in `simulate`, it is made of parts: four stages and their sum. Internal
+states of force elements follow the velocities there: ``w = (v, x)``, whose size is ``nw``.
 """
 
 from __future__ import annotations
@@ -9,45 +10,53 @@ from __future__ import annotations
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.force_elements import implicit_state_changes
 from kinetree.algorithms.manifold import apply_couplings, integrate, reparameterize, tangent_rate
-from kinetree.algorithms.spec import Spec, algorithm
+from kinetree.algorithms.spec import ALGORITHMS, Spec, algorithm
+from kinetree.once import once
 
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="q_next v_next",
+    further="x_next",
     domains=COMPLETE,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
-def semi_implicit_step(model, q, v, tau, dt, f_ext=None):
+def semi_implicit_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     """One step of semi-implicit Euler, the passive joint forces taken at its end.
 
     Notes
     -----
     Source: Sueda, eq. 1.28-1.29 and 2.19-2.20: ``v+ = v + dt a``, ``q+ = integrate(q, dt v+)`` with the acceleration of
-    `semi_implicit_acceleration`.
+    `semi_implicit_acceleration`. Internal states by linearly implicit Euler, ``(1 - dt dx'/dx) dx = dt x'``.
 
     See Also
     --------
     simulate
     """
-    v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext)
-    q_next = integrate(model, q, [dt * x for x in v_next])
+    v_next = semi_implicit_velocities(model, q, v, tau, dt, f_ext, x, u)
+    q_next = integrate(model, q, [dt * v_k for v_k in v_next])
     for c in bounded_constraints(model):
-        for j, x in c.landed(model, q, q_next).items():
-            q_next[j] = x
-    return finished(model, q_next, v_next)
+        for j, q_j in c.landed(model, q, q_next).items():
+            q_next[j] = q_j
+    found = finished(model, q_next, v_next)
+    if not x_next:
+        return found
+    x = model.initial_internal() if x is None else x
+    return *found, [x_k + dx for x_k, dx in zip(x, implicit_state_changes(model, q, v, x, u, dt), strict=True)]
 
 
 @algorithm(
     inputs="q v tau dt",
-    optional="f_ext",
+    optional="f_ext x u",
     outputs="q_next v_next",
+    further="x_next",
     domains=COMPLETE,
     symbols={"tau": "Actuator forces during the step [N m or N]."},
 )
-def rk4_step(model, q, v, tau, dt, f_ext=None):
+def rk4_step(model, q, v, tau, dt, f_ext=None, x=None, u=None, *, x_next=False):
     """One step of the classical Runge-Kutta method on the manifold, under forces that are constant during the step.
 
     Notes
@@ -60,34 +69,37 @@ def rk4_step(model, q, v, tau, dt, f_ext=None):
     --------
     semi_implicit_step, simulate
     """
-    half = 0.5 * dt
-    x1, a1 = v, step_accelerations(model, q, v, tau, f_ext)
+    half, w = 0.5 * dt, [*v, *(model.initial_internal() if x is None else x)]
+    x1, a1 = v, step_accelerations(model, q, w, tau, f_ext, u)
     middle, end = model.after(half), model.after(dt)
-    x2, a2 = _runge_kutta_stage(middle, q, v, x1, a1, tau, half, f_ext)
-    x3, a3 = _runge_kutta_stage(middle, q, v, x2, a2, tau, half, f_ext)
-    x4, a4 = _runge_kutta_stage(end, q, v, x3, a3, tau, dt, f_ext)
-    return _runge_kutta_sum(model, q, v, dt, x1, a1, x2, a2, x3, a3, x4, a4)
+    x2, a2 = _runge_kutta_stage(middle, q, w, x1, a1, tau, half, f_ext, u)
+    x3, a3 = _runge_kutta_stage(middle, q, w, x2, a2, tau, half, f_ext, u)
+    x4, a4 = _runge_kutta_stage(end, q, w, x3, a3, tau, dt, f_ext, u)
+    q, w = _runge_kutta_sum(model, q, w, dt, x1, a1, x2, a2, x3, a3, x4, a4)
+    return (q, w[: model.nv], w[model.nv :]) if x_next else (q, w[: model.nv])
 
 
-def _runge_kutta_stage(model, q, v, xi_dot, a, tau, h, f_ext=None):
-    """Rates (xi', v') at the stage point q (+) h xi_dot, v + h a."""
-    xi, w = [h * x for x in xi_dot], axpy(v, a, h)
-    return tangent_rate(model, xi, w), step_accelerations(model, integrate(model, q, xi), w, tau, f_ext)
+def _runge_kutta_stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
+    """Rates (xi', w') at the stage point q (+) h xi_dot, w + h a."""
+    xi, w = [h * x for x in xi_dot], axpy(w, a, h)
+    rate = tangent_rate(model, xi, w[: model.nv])
+    return rate, step_accelerations(model, integrate(model, q, xi), w, tau, f_ext, u)
 
 
-def _runge_kutta_sum(model, q, v, h, x1, a1, x2, a2, x3, a3, x4, a4):
+def _runge_kutta_sum(model, q, w, h, x1, a1, x2, a2, x3, a3, x4, a4):
     """The end of a classical Runge-Kutta step: weights 1/6, 1/3, 1/3, 1/6."""
     x, a = _simpson(x1, x2, x3, x4), _simpson(a1, a2, a3, a4)
-    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(v, a, h))
+    return finished(model, integrate(model, q, [h * x_k for x_k in x]), axpy(w, a, h))
 
 
-def finished(model, q, v):
+def finished(model, q, w):
     """The end of a step: joints in coordinates far from their singularities; coupled ones computed from their masters.
 
     So rounding does not add up over steps, and a tumbling body does not come to the end of its chart.
     """
-    q, v = reparameterize(model, q, v)
-    return apply_couplings(model, q, v) if model.couplings else (q, v)
+    q, v = reparameterize(model, q, w[: model.nv])
+    q, v = apply_couplings(model, q, v) if model.couplings else (q, v)
+    return q, [*v, *w[model.nv :]]
 
 
 def axpy(v, a, h):
@@ -100,20 +112,46 @@ def _simpson(k1, k2, k3, k4):
 
 
 # Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
+STEP_INPUTS = {"q": ("nq",), "v": ("nw",), "tau": ("nv",), "dt": ()}  # v: the name that conditions on states need
+STEP_OPTIONAL = {"f_ext": ("nb", 6), "u": ("nu",)}
+STEP_OUTPUTS = {"q_next": ("nq",), "v_next": ("nw",)}
+STAGE_INPUTS = {"q": ("nq",), "w": ("nw",), "xi_dot": ("nv",), "a": ("nw",), "tau": ("nv",), "h": ()}
+STAGE_OUTPUTS = {"xi_dot_next": ("nv",), "a_next": ("nw",)}
+RATE = Spec("state_rate", step_accelerations, {"q": ("nq",), "w": ("nw",), "tau": ("nv",)}, STEP_OPTIONAL,
+            {"w_dot": ("nw",)}, domains=(UNIT_QUATERNIONS,))  # fmt: skip
 RUNGE_KUTTA_STAGE = Spec(
     name="runge_kutta_stage",
     function=_runge_kutta_stage,
-    inputs={"q": ("nq",), "v": ("nv",), "xi_dot": ("nv",), "a": ("nv",), "tau": ("nv",), "h": ()},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"xi_dot_next": ("nv",), "a_next": ("nv",)},
+    inputs=STAGE_INPUTS,
+    optional=STEP_OPTIONAL,
+    outputs=STAGE_OUTPUTS,
     domains=(UNIT_QUATERNIONS,),
 )
 RUNGE_KUTTA_SUM = Spec(
     name="runge_kutta_sum",
     function=_runge_kutta_sum,
-    inputs={"q": ("nq",), "v": ("nv",), "h": ()} | {f"{rate}{s}": ("nv",) for s in (1, 2, 3, 4) for rate in ("x", "a")},
+    inputs={"q": ("nq",), "w": ("nw",), "h": ()}
+    | {f"{rate}{s}": (size,) for s in (1, 2, 3, 4) for rate, size in (("x", "nv"), ("a", "nw"))},
     optional={},
-    outputs={"q_next": ("nq",), "v_next": ("nv",)},
+    outputs=STEP_OUTPUTS,
     domains=(UNIT_QUATERNIONS,),
     body_frames=None,
 )
+
+
+def step_of(name: str, model) -> Spec:
+    """A step of the library by its name; for a model with internal states as one of w."""
+    return _joined(name) if model.nx else ALGORITHMS[name]
+
+
+@once
+def _joined(name: str) -> Spec:
+    spec = ALGORITHMS[name]
+
+
+    def step(model, q, v, tau, dt, f_ext=None, u=None):
+        q, v, x = spec.function(model, q, v[: model.nv], tau, dt, f_ext, v[model.nv :], u, x_next=True)
+        return q, [*v, *x]
+
+    step.__name__ = f"{spec.name}_of_w"
+    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=spec.domains)

@@ -19,6 +19,7 @@ from kinetree.integrators.implicit_midpoint import ImplicitMidpoint
 from kinetree.integrators.linearly_implicit import LinearlyImplicitEuler
 from kinetree.integrators.rk4 import RungeKutta4
 from kinetree.integrators.semi_implicit import SemiImplicitEuler
+from kinetree.integrators.sundials import SUNDIALS_METHODS
 from kinetree.integrators.variational import Variational
 
 FIXED_STEP = {
@@ -135,13 +136,19 @@ def is_built_in(method) -> bool:
     return method is known or (known is not None and not isinstance(known, type) and type(method) is type(known))
 
 
-def refuse_internal(what: str, model) -> None:
-    """Refuse force elements with internal states or inputs, which steps do not take yet."""
+def refuse_internal(what: str, model, method) -> None:
+    """Refuse force elements with internal states or inputs where a method leaves them out."""
     element = next((element for element in model.elements if element.states or element.inputs), None)
-    if element is not None:
+    if element is None:
+        return
+    adaptive = isinstance(method, Adaptive)
+    if method.method in SUNDIALS_METHODS if adaptive else not getattr(method, "internal_states", False):
+        names = ", ".join(repr(name) for name, known in FIXED_STEP.items() if getattr(known, "internal_states", False))
         raise UnsupportedError(
-            f"{what}: force element {element.name!r} has internal states or inputs, which are not integrated yet; "
-            "forward_dynamics and force_state_rates take them as x and u."
+            f"{what}: force element {element.name!r} has internal states or inputs, which integrator "
+            f"{str(method) if adaptive else method.name!r} does not take. Those that do: {names}, and 'adaptive' but "
+            f"for {', '.join(SUNDIALS_METHODS)}.",
+            element=element.name,
         )
 
 

@@ -32,12 +32,13 @@ class RungeKutta4:
     name = "rk4"
     algorithm = "rk4_step"  # the step under constant forces, for rollouts
     order = 4
+    internal_states = True
     explicit = True  # forces that are stiff must be resolved by the step
 
     def __init__(self, system) -> None:
         self._stage = system.function(RUNGE_KUTTA_STAGE, checks=False)
         self._sum = system.function(RUNGE_KUTTA_SUM, checks=False)
-        self._rest = np.zeros(system.model.nv)
+        self._rest = np.zeros(system.model.nv), np.zeros(system.model.nw)
         self._h, self._h_arrays = None, None
 
     def step(self, t, h, q, v, tau, f_ext):
@@ -47,7 +48,7 @@ class RungeKutta4:
         none, half, full = self._h_arrays
         middle, end = t + h / 2, t + h
         tau_middle, f_middle = tau(middle), f_ext(middle)
-        x1, a1 = self._stage(q, v, self._rest, self._rest, tau(t), none, *f_ext(t))
+        x1, a1 = self._stage(q, v, *self._rest, tau(t), none, *f_ext(t))
         x2, a2 = self._stage(q, v, x1, a1, tau_middle, half, *f_middle)
         x3, a3 = self._stage(q, v, x2, a2, tau_middle, half, *f_middle)
         x4, a4 = self._stage(q, v, x3, a3, tau(end), full, *f_ext(end))

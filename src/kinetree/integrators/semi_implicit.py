@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetree.integrators.kernels import step_of
+
 
 class SemiImplicitEuler:
     """v+ = v + h a(q, v+),  q+ = q (+) h v+.
@@ -26,9 +28,10 @@ class SemiImplicitEuler:
     name = "semi_implicit"
     algorithm = "semi_implicit_step"  # the step under constant forces, for rollouts
     order = 1
+    internal_states = True  # of force elements: they follow the velocities
 
     def __init__(self, system) -> None:
-        self._step = system.function("semi_implicit_step", checks=False)
+        self._step = system.function(step_of(self.algorithm, system.model), checks=False)
         self._h, self._h_array = None, None
 
     def step(self, t, h, q, v, tau, f_ext):

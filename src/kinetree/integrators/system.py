@@ -7,11 +7,17 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.compiler.function import Function
 from kinetree.integrators.coordinates import Coordinates
+from kinetree.integrators.kernels import RATE
 
 
 def time_argument(model, t) -> tuple[np.ndarray, ...]:
     """The time [s] as the dynamics take it, before external wrenches: none unless joints depend on it."""
     return (np.asarray(t, dtype=float),) if model.time_dependent else ()
+
+
+def internal_arguments(model, x, u) -> tuple[np.ndarray, ...]:
+    """Internal states and inputs of force elements as the dynamics take them, after wrenches: those there are."""
+    return ((x,) if model.nx else ()) + ((u,) if model.nu else ())
 
 
 class System:
@@ -22,7 +28,8 @@ class System:
     model : Model
         The mechanism; every position limit in it has a stop that gives its force.
     wrenches : bool
-        Whether the dynamics take external wrenches, as a last argument.
+        Whether the dynamics take external wrenches, as a last argument. Inputs of force elements follow, if the model
+        has some.
 
     Attributes
     ----------
@@ -38,13 +45,25 @@ class System:
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
 
+    @property
+    def rate(self) -> str | Spec:
+        """The dynamics as the rate of the velocities, and of the internal states if there are some."""
+        return RATE if self.model.nx else "forward_dynamics"
+
+    def reparameterized(self, q, w) -> tuple[np.ndarray, np.ndarray]:
+        """`reparameterize` of positions, and of velocities that internal states may follow."""
+        nv, function = self.model.nv, self.function("reparameterize", checks=False)
+        q, v = function(q, w[..., :nv])
+        return q, np.concatenate((v, w[..., nv:]), axis=-1)
+
     def function(self, algorithm: str | Spec, checks: bool = True) -> Function:
         """The compiled algorithm, kept beside the model for the next simulation.
 
         Without checks it lets NaN through: the loop looks at its states itself, every so often.
         """
         spec = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
-        present = ("f_ext",) if self.wrenches and "f_ext" in spec.optional else ()
+        given = (("f_ext", self.wrenches), ("x", self.model.nx), ("u", self.model.nu))
+        present = tuple(name for name, is_given in given if is_given and name in spec.optional)
         if checks and ALGORITHMS.get(spec.name) is spec:
             key = (spec.name, present) if present else spec.name  # that of the plain call, which has the same checks
         else:  # a user's method may have the name of another one

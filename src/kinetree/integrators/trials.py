@@ -46,8 +46,8 @@ class TrialDynamics:
 
     def __init__(self, system, tau: Callable, f_ext: Callable) -> None:
         self._system, self._tau, self._f_ext = system, tau, f_ext
-        self._dynamics = system.function("forward_dynamics", checks=False)
-        self._none = np.full(system.model.nv, np.nan)
+        self._dynamics = system.function(system.rate, checks=False)
+        self._none = np.full(system.model.nw, np.nan)
         self.t, self.failed = 0.0, None
 
     def acceleration(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -305,7 +305,7 @@ class Model(JointArrays):
         (nx,) array
             In the order of ``state_names`` [as the elements define them].
         """
-        return np.array([x for element in self.elements for x in element.initial_state()], dtype=float)
+        return np.array(self.initial_internal(), dtype=float)
 
     @checked(rng=a_random_generator)
     def random_q(self, rng: np.random.Generator) -> np.ndarray:

@@ -510,6 +510,15 @@ class Tree:
         return sum(len(element.inputs) for element in self.elements)
 
     @property
+    def nw(self) -> int:
+        """Number of velocities and internal states, which integrators join."""
+        return self.nv + self.nx
+
+    def initial_internal(self) -> list:
+        """The internal states where none are given."""
+        return [x for element in self.elements for x in element.initial_state()]
+
+    @property
     def state_names(self) -> tuple[str, ...]:
         """Names of the internal states x, as "biceps.activation"."""
         return tuple(f"{element.name}.{name}" for element in self.elements for name in element.states)

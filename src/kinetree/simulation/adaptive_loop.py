@@ -109,7 +109,7 @@ class AdaptiveLoop:
         start = [(state.time, state.q, state.v)] if with_start else []
         for t, q, v in [*start, *reached.rows(after=state.time)]:
             try:
-                self._record.append(t, q, v, inputs.command(t, q, v), inputs.pushed)
+                self._record.append(t, q, v, inputs.command(t, q, v), *inputs.recorded(t))
             except Exception:  # the user's own code, which may be what ended the solve
                 return
 
@@ -120,13 +120,13 @@ class AdaptiveLoop:
             if self._guard is not None:
                 self._guard.check(t, q)
             if keep <= m < len(times) - 1:
-                self._record.append(t, q, v, inputs.command(t, q, v), inputs.pushed)
+                self._record.append(t, q, v, inputs.command(t, q, v), *inputs.recorded(t))
         if self._guard is not None and solution.event_time is not None:
             raise self._guard.error(solution.event_time, solution.event_state[0])
         done = None
         if self._monitor.needed:
             tau = inputs.command(state.time, state.q, state.v)
-            done = Step(state.time, state.q, state.v, float(times[-1]), Q[-1], V[-1], tau)
+            done = Step.of(len(tau), state.time, state.q, state.v, float(times[-1]), Q[-1], V[-1], tau)
         self._monitor.was_reset = False
         whole, rest = state.whole_steps(float(times[-1]))
         state.count += whole + (rest > 0.0)
@@ -138,5 +138,5 @@ class AdaptiveLoop:
         reset = self._monitor.after_step(done) if done is not None else None
         if reset is None:
             return False
-        state.reset_to(reset.t, reset.q, reset.v)
+        state.reset_to(reset.t, reset.q, reset.w)
         return reset.stop

@@ -287,6 +287,18 @@ def with_channel(run, name: str, values, unit: str, description: str = "", label
     return replace(run, extra=(*run.extra, quantity))
 
 
+def internal_channels(model, time, x, u) -> tuple[Quantity, ...]:
+    """The channels "x" and "u" of a run: internal states and inputs of force elements, if the model has some."""
+    return tuple(
+        Quantity(name, time, frozen(values), "1", labels, f"{what} of force elements", (f"{name} column",))
+        for name, values, labels, what in (
+            ("x", x, model.state_names, "internal states"),
+            ("u", u, model.input_names, "inputs"),
+        )
+        if labels
+    )
+
+
 def _is_taken(run, name: str) -> bool:
     head, dot, _ = name.rpartition(".")
     frames = () if run.model is None else (frame.name for frame in run.model.frames)

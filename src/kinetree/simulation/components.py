@@ -8,7 +8,7 @@ read-only; those that it returns are copied.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +24,10 @@ HOOKS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step that was just made, from (t0, q0, v0) to (t1, q1, v1), under the joint forces ``tau``."""
+    """A step that was just made, from (t0, q0, v0) to (t1, q1, v1), under the joint forces ``tau``.
+
+    ``x0`` and ``x1`` are the internal states of force elements.
+    """
 
     t0: float
     q0: np.ndarray
@@ -33,6 +36,23 @@ class Step:
     q1: np.ndarray
     v1: np.ndarray
     tau: np.ndarray
+    x0: Sequence[float] = ()
+    x1: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, nv: int, t0, q0, w0, t1, q1, w1, tau) -> Step:
+        """A step of velocities that internal states follow."""
+        if len(w0) == nv:
+            return cls(t0, q0, w0, t1, q1, w1, tau)
+        return cls(t0, q0, w0[:nv], t1, q1, w1[:nv], tau, w0[nv:], w1[nv:])
+
+    @property
+    def ends(self) -> tuple[tuple, tuple]:
+        """``(t, q, w)`` at both ends, w being the velocities and the internal states."""
+        if not len(self.x0):  # not equal arrays, but the same ones
+            return (self.t0, self.q0, self.v0), (self.t1, self.q1, self.v1)
+        w0, w1 = np.concatenate((self.v0, self.x0)), np.concatenate((self.v1, self.x1))
+        return (self.t0, self.q0, w0), (self.t1, self.q1, w1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +73,8 @@ class StateReset:
         The velocity just before, if the state is discontinuous at ``t``; None if it is not.
     joint : str
         The joint where it happened, if it was one.
+    x : numpy.ndarray or None
+        The internal states of force elements from which the run goes on; None for those between both ends of the step.
     """
 
     t: float
@@ -62,6 +84,12 @@ class StateReset:
     stop: bool = False
     before: np.ndarray | None = None
     joint: str = ""
+    x: np.ndarray | None = None
+
+    @property
+    def w(self) -> np.ndarray:
+        """The velocities, and the internal states if there are some."""
+        return np.concatenate((self.v, self.x)) if len(self.x) else self.v
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +271,11 @@ def _checked(reset: StateReset, component, step: Step) -> StateReset:
             component=component,
             time=reset.t,
         )
-    return replace(reset, q=q, v=v, before=None if reset.before is None else before)
+    x = reset.x
+    if x is None:
+        part = (reset.t - step.t0) / (step.t1 - step.t0)
+        x = (1.0 - part) * np.asarray(step.x0) + part * np.asarray(step.x1)
+    return replace(reset, q=q, v=v, before=None if reset.before is None else before, x=copied(x))
 
 
 def component_name(component) -> str:

@@ -311,7 +311,7 @@ def _passive_channels(run) -> dict[str, Channel]:
 def _element_channels(run) -> dict[str, Channel]:
     """Powers of force elements that no stored energy explains, by velocity coordinate."""
     model, q, v = run.model, list(run.q.T), list(run.v.T)
-    columns = dissipative_forces(model, q, v) if model.laws else ()
+    columns = dissipative_forces(model, q, v, list(run.x.T), list(run.u.T)) if model.laws else ()
     forces = (np.stack([np.broadcast_to(x, len(run)) for x in tau], axis=1) for tau in columns)
     powers = {f"force {e.name}": f * run.v for e, f in zip(model.laws, forces, strict=True)}
     return {name: Channel("power", power) for name, power in powers.items() if np.any(power)}

@@ -39,15 +39,20 @@ class Events(Component):
 
     def after_step(self, step: Step) -> StateReset | None:
         """Where the first events of the step happened, and the state from which the run goes on."""
-        motion = self._run.motion(step)
-        found = self._locator.look(step.t0, step.t1, (step.q1, step.v1), motion, self._shortened(step))
+        nv, motion, shortened = len(step.v0), self._run.motion(step), self._shortened(step)
+        found = self._locator.look(
+            step.t0, step.t1, (step.q1, step.v1), _cut(motion, nv), shortened and _cut(shortened, nv)
+        )
         if found is None:
             return None
+        x = step.x1
+        if len(x) and found.t < step.t1:
+            x = (shortened or motion)(found.t)[1][nv:]
         q, v, occurrences, stop = self._locator.act(found, step.t1 - step.t0)
         self.occurrences += occurrences
         impulses = any(x.q_after is not x.q for x in occurrences)
         label = ", ".join(x.name for x in occurrences)
-        return StateReset(found.t, q, v, label, stop, found.v if impulses else None)
+        return StateReset(found.t, q, v, label, stop, found.v if impulses else None, x=x)
 
     def get_state(self) -> tuple:
         """What a snapshot has to hold."""
@@ -61,6 +66,16 @@ class Events(Component):
     def _shortened(self, step: Step) -> Callable | None:
         """The method's own step to a time within this one; none for multistep methods."""
         return (lambda t: self._run.shortened(step, t)) if self._run.can_shorten else None
+
+
+def _cut(motion: Callable, nv: int) -> Callable:
+    """The motion without the internal states that follow the velocities."""
+
+    def positions_and_velocities(t):
+        q, w = motion(t)
+        return q, w[..., :nv]
+
+    return positions_and_velocities
 
 
 class Motion:
@@ -101,11 +116,8 @@ def interpolated(system, step: Step, stepper, tau: Callable, f_ext: Callable) ->
         own = stepper.interpolant() if hasattr(stepper, "interpolant") else None
         if own is not None and own.t0 == step.t0 and own.q0 is step.q0:
             return own
-        dynamics = system.function("forward_dynamics", checks=False)
-        ends = [
-            (q, v, dynamics(q, v, tau(t, q, v), *f_ext(t)))
-            for t, q, v in ((step.t0, step.q0, step.v0), (step.t1, step.q1, step.v1))
-        ]
+        dynamics = system.function(system.rate, checks=False)
+        ends = [(q, w, dynamics(q, w, tau(t, q, w), *f_ext(t))) for t, q, w in step.ends]
         return hermite(system, step.t0, step.t1, *ends)
 
     return Motion(make)

@@ -100,13 +100,13 @@ def half_steps(run, rounding, ignored) -> Comparison | None:
 
 def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
     """Write the differences of velocity along one stretch into ``changes``."""
-    wrenches, model = run.metadata.wrenches, run.model
+    wrenches, model, nv = run.metadata.wrenches, run.model, run.model.nv
     one, two = run.metadata.method(system), run.metadata.method(system)
-    q, v = np.ascontiguousarray(run.q[start]), np.ascontiguousarray(run.v[start])
+    q, v = np.ascontiguousarray(run.q[start]), np.concatenate((run.v[start], run.x[start]))
     p, w = q, v
     for n in range(start, end):
         t, h = float(run.time[n]), float(run.time[n + 1] - run.time[n])
-        wrench = () if wrenches is None else (wrenches[n],)
+        wrench = (() if wrenches is None else (wrenches[n],)) + ((run.u[n],) if model.nu else ())
         constant = np.ascontiguousarray(run.tau[n])
         given = (lambda _, constant=constant: constant), (lambda s, wrench=wrench: (*time_argument(model, s), *wrench))
         try:
@@ -115,7 +115,7 @@ def _along(run, system, start: int, end: int, changes: np.ndarray) -> None:
             p, w = two.step(t + 0.5 * h, 0.5 * h, p, w, *given)
         except KinetreeError:
             return
-        change = np.abs(v - w)
+        change = np.abs(v - w)[:nv]
         if not np.isfinite(change).all():
             return
         changes[n + 1] = change

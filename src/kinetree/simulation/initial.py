@@ -73,6 +73,29 @@ def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray
     return q, v, notes
 
 
+def joined_state(model, v, x0) -> np.ndarray:
+    """The velocities, followed by the internal states of force elements if the model has some."""
+    if x0 is None:
+        return np.concatenate((v, model.initial_state())) if model.nx else v
+    try:
+        x = np.array(x0, dtype=float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"simulate: x0 is not an array of numbers: {x0!r}.", name="x0") from None
+    if x.shape != (model.nx,):
+        names = ", ".join(model.state_names) or "none"
+        raise ShapeError(
+            f"simulate: x0 has shape {x.shape}, expected ({model.nx},) for the internal states of the force elements "
+            f"of model {model.name!r}: {names}.",
+            found=x.shape,
+        )
+    if not np.isfinite(x).all():
+        k = int(np.flatnonzero(~np.isfinite(x))[0])
+        raise NonFiniteError(
+            f"simulate: x0[{k}] is {x[k]} ({model.state_names[k]!r}); the initial state must be finite.", index=k
+        )
+    return np.concatenate((v, x))
+
+
 def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:
     """Refuse quaternions that are not unit and couplings that do not hold, in the user's words: q0 and v0."""
     for domain, inputs in (

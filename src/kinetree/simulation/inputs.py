@@ -13,6 +13,7 @@ from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, Sim
 from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
+from kinetree.simulation.control import control_array, control_parts
 from kinetree.simulation.controllers import (
     check_continuous,
     check_delays,
@@ -45,7 +46,8 @@ class BoundInputs:
         Whether `begin` has to be called at the beginning of every step: something depends on the state there.
     f_ext : callable
         ``f_ext(t)``: what the dynamics take besides the joint forces, a tuple of one (nb, 6) array, or the empty tuple
-        without external wrenches; before these the time, if joints depend on it.
+        without external wrenches; before these the time, if joints depend on it; after them the inputs of force
+        elements, if there are some.
     has_wrenches, wrench_of_state : bool
         Whether there are external wrenches, and whether they depend on the state.
 
@@ -59,6 +61,8 @@ class BoundInputs:
         "_controller",
         "_disturbance",
         "_components",
+        "_control",
+        "_control_of_state",
         "_f_ext",
         "_given",
         "_given_f_ext",
@@ -67,6 +71,7 @@ class BoundInputs:
         "_model",
         "_pushed",
         "_tau",
+        "_u",
         "_user_disturbance",
         "at_steps",
         "controlled",
@@ -101,20 +106,32 @@ class BoundInputs:
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
         # Discontinuous signals are sampled at the beginning of a step: its end belongs to the next one.
-        given = (tau, f_ext, disturbance)
+        control = control_parts(model, inputs.control)
+        for what, entries, source in control:
+            if not _takes_the_state(source):
+                _check_signature(what, source, "u(t)", f"({entries.stop - entries.start},)", (0.0,), " (or u(t, q, v))")
+        given = (tau, f_ext, disturbance, *(source for *_, source in control))
         self._discontinuous = tuple(_Sampled(source) for source in given if hasattr(source, "next_time"))
-        tau, f_ext, disturbance = (
+        tau, f_ext, disturbance, *sources = (
             next((x for x in self._discontinuous if x.source is source), source) for source in given
         )
+        self._control = [(*part[:2], source) for part, source in zip(control, sources, strict=True)]
+        self._control_of_state = any(_takes_the_state(source) for source in sources)
+        self._u = self._inputs_at(0.0) if not any(map(callable, sources)) else (np.zeros(model.nu),)
         self._f_ext = f_ext
         changes_forces = components is not None and bool(components.having("joint_forces"))
-        self.at_steps = bool(self.controlled or self.wrench_of_state or changes_forces or self._discontinuous)
+        of_state = self.controlled or self.wrench_of_state or changes_forces or self._control_of_state
+        self.at_steps = bool(of_state or self._discontinuous)
         self._hold, self._pushed = copied(np.zeros(nv)), None
         self._tau = self._force_source(tau)
         self._disturbance = None if disturbance is None else self._signal(disturbance)
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
         self.f_ext = (lambda t: time_argument(model, t) + wrenches(t)) if model.time_dependent else wrenches
+        if model.nu:
+            fixed = self._control_of_state or not any(map(callable, sources))
+            before, u = self.f_ext, (lambda t: self._u) if fixed else self._inputs_at
+            self.f_ext = lambda t: before(t) + u(t)
 
     def check_delays(self, dt: float | None) -> None:
         """Refuse delays of the controller that a step of dt [s] cannot keep, or an adaptive method (None)."""
@@ -134,7 +151,7 @@ class BoundInputs:
         changes_forces = self._components is not None and self._components.having("joint_forces")
         if not self.controlled or keeps_time(self._controller) or self._discontinuous or self.wrench_of_state:
             return self.begin
-        if changes_forces:
+        if changes_forces or self._control_of_state or self._model.nx:
             return self.begin
         evaluated, checked, controller = self._evaluated, self._checked, self._controller
 
@@ -148,12 +165,13 @@ class BoundInputs:
         """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
         if not self.wrench_of_state:
             return self.f_ext(0.0)
-        return (*time_argument(self._model, 0.0), np.zeros((self._model.nb, 6)))
+        u = (np.zeros(self._model.nu),) if self._model.nu else ()
+        return (*time_argument(self._model, 0.0), np.zeros((self._model.nb, 6)), *u)
 
     def reset(self) -> None:
         """Before a run: controllers and signals that have a state start afresh."""
         self._hold, self._pushed = copied(np.zeros(self._model.nv)), None
-        for source in (self._controller, self._given, self._given_f_ext, self._user_disturbance):
+        for source in self._sources:
             if hasattr(source, "reset"):
                 source.reset()
 
@@ -164,8 +182,11 @@ class BoundInputs:
 
     def command(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Joint forces at a state [N m or N]; those of a controller are then those of `hold`."""
+        v = self._velocities(v)
         if self.at_steps:
             lock(q, v)
+        if self._control_of_state:
+            self._u = self._inputs_at(t, q, v)
         if self.wrench_of_state:
             self._pushed = (self._wrench(self._evaluated(self._f_ext, t, q, v, what="f_ext"), t),)
         if self.controlled:
@@ -186,6 +207,7 @@ class BoundInputs:
         for signal in self._discontinuous:
             signal.begin(t)
         if keeps_time(self._controller):
+            v = self._velocities(v)
             lock(q, v)
             self._evaluated(self._controller.begin, t, q, v, who=self._controller)
 
@@ -197,15 +219,14 @@ class BoundInputs:
     def next_time(self, t: float) -> float:
         """The first time after t at which an input may be discontinuous [s]."""
         found = math.inf if self._controller is None else next_time(self._controller, t)
-        for source in (self._given, self._given_f_ext, self._user_disturbance):
+        for source in self._sources[1:]:
             found = min(found, next_time(source, t))
         return found if self._components is None else min(found, self._components.next_time(t))
 
     @property
     def has_instants(self) -> bool:
         """Whether `next_time` may ever be finite."""
-        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
-        return any(hasattr(s, "next_time") for s in sources) or bool(
+        return any(hasattr(source, "next_time") for source in self._sources) or bool(
             self._components is not None and self._components.having("next_time")
         )
 
@@ -214,6 +235,10 @@ class BoundInputs:
         if self._disturbance is None:
             return None
         return np.array([np.array(self._user_disturbance(float(t)), dtype=float) for t in times])
+
+    def recorded(self, t: float) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """What is recorded of a sample beside the joint forces: wrenches that depend on the state, inputs."""
+        return self.pushed, self.f_ext(t)[-1] if self._model.nu else None
 
     @property
     def pushed(self) -> np.ndarray | None:
@@ -226,26 +251,44 @@ class BoundInputs:
             return None
         if self._discontinuous and callable(self._given_f_ext):
             return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
-        return np.array([self.f_ext(float(t))[-1] for t in times])
+        place = -2 if self._model.nu else -1
+        return np.array([self.f_ext(float(t))[place] for t in times])
 
     def get_state(self) -> dict:
         """The state for snapshots."""
-        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
         return {
             "hold": self._hold,
             "pushed": self._pushed,
+            "u": self._u,
             "discontinuous": [signal.value for signal in self._discontinuous],
-            "sources": [get_state(source) for source in sources],
+            "sources": [get_state(source) for source in self._sources],
         }
 
     def set_state(self, state: dict) -> None:
         """Take up what `get_state` gave."""
-        self._hold, self._pushed = state["hold"], state["pushed"]
+        self._hold, self._pushed, self._u = state["hold"], state["pushed"], state["u"]
         for signal, value in zip(self._discontinuous, state["discontinuous"], strict=True):
             signal.value = value
-        sources = (self._controller, self._given, self._given_f_ext, self._user_disturbance)
-        for source, own in zip(sources, state["sources"], strict=True):
+        for source, own in zip(self._sources, state["sources"], strict=True):
             set_state(source, own)
+
+    @property
+    def _sources(self) -> tuple:
+        """All that the user gave, which may have a state."""
+        control = (getattr(source, "source", source) for *_, source in self._control)
+        return self._controller, self._given, self._given_f_ext, self._user_disturbance, *control
+
+    def _velocities(self, w: np.ndarray) -> np.ndarray:
+        """Velocities without the internal states that follow them."""
+        return w[: self._model.nv] if self._model.nx else w
+
+    def _inputs_at(self, t: float, *state: np.ndarray) -> tuple[np.ndarray]:
+        """The inputs of force elements at a time, and a state where something depends on it."""
+
+        def evaluated(what, source):
+            return self._evaluated(source, t, *(state if _takes_the_state(source) else ()), what=what, who=source)
+
+        return (control_array(self._model, self._control, evaluated, t),)
 
     def _evaluated(self, source, t, *arrays, what: str = "controller", who=None):
         try:

@@ -26,6 +26,9 @@ class Inputs:
         `kinetree.signals.push`.
     disturbance : callable, optional
         ``disturbance(t) -> tau``: joint forces added to the others; see `kinetree.signals`.
+    control : mapping, (nu,) array_like or callable, optional
+        Inputs of force elements, by names of ``model.input_names`` or all at once [as the elements define them]:
+        numbers, ``u(t)``, or ``u(t, q, v)``, which is constant over a fixed step. Default zero.
 
     Examples
     --------
@@ -38,6 +41,7 @@ class Inputs:
     tau: object = None
     f_ext: object = None
     disturbance: object = None
+    control: object = None
 
     def __post_init__(self) -> None:
         if self.disturbance is not None:
@@ -131,7 +135,7 @@ def an_option(kind: type):
 
 _INPUTS, _ADAPTIVE = "inputs=kt.Inputs({}=...)", "integrator=kt.integrators.Adaptive({}=...)"
 MOVED = {
-    **{name: _INPUTS.format(name) for name in ("tau", "f_ext", "disturbance")},
+    **{name: _INPUTS.format(name) for name in ("tau", "f_ext", "disturbance", "control")},
     **{name: _ADAPTIVE.format(name) for name in ("method", "rtol", "atol", "max_step")},
     "rho": "integrator=kt.integrators.GeneralizedAlpha(rho=...)",
     **{

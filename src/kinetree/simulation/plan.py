@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.complete import refuse_unsupported
+from kinetree.errors import UnsupportedError
 from kinetree.integrators.methods import Adaptive, integrator_of, one_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
-from kinetree.simulation.initial import initial_state
+from kinetree.simulation.initial import initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulation.limits import Guard, with_soft_stops
 from kinetree.simulation.motors import Drivetrain
@@ -34,7 +35,7 @@ class Plan:
     system : System
         Its functions, without external wrenches.
     q, v : numpy.ndarray
-        The start.
+        The start; internal states of force elements follow the velocities.
     method : object
         A fixed-step method, or `Adaptive`.
     notes : tuple of str
@@ -60,28 +61,28 @@ class Plan:
     digests: tuple[str, str]
 
 
-def plan(model, q0, v0, seed, dt: float, integrator, limits: str, events=(), components=()) -> Plan:
+def plan(model, q0, v0, x0, seed, dt: float, integrator, limits: str, events=(), components=()) -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, seed, dt, integrator, limits, events, components
+    model, q0, v0, x0, seed, dt, integrator, limits, events, components
         As for `simulate`.
     """
     key = None
     if not model.motors and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
-        key = (_bytes(q0), _bytes(v0), seed, dt, method, limits)
+        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method, limits)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, seed, dt, integrator, limits, events, components)
+    found = _plan(model, q0, v0, x0, seed, dt, integrator, limits, events, components)
     if key is not None and found.constraints is None:
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(given, q0, v0, seed, dt, integrator, limits, events, components) -> Plan:
+def _plan(given, q0, v0, x0, seed, dt, integrator, limits, events, components) -> Plan:
     one_of("simulate: limits", limits, LIMITS)
     integrator = integrator_of("simulate: integrator", integrator)
     constraints = requested(given)
@@ -99,7 +100,13 @@ def _plan(given, q0, v0, seed, dt, integrator, limits, events, components) -> Pl
     if constraints is not None:
         refuse_methods(constraints, method.name)
     refuse_unsupported(active, "aba")
-    refuse_internal("simulate", active)
+    refuse_internal("simulate", active, method)
+    if constraints is not None and active.nx + active.nu:
+        raise UnsupportedError(
+            f"simulate: {constraints.words}: steps with these constraints do not take internal states and inputs of "
+            f"force elements, which model {active.name!r} has: {', '.join(active.state_names + active.input_names)}."
+        )
+    v = joined_state(active, v, x0)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
     guard = Guard(model) if limits == "raise" else None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
-from kinetree.integrators.system import System, time_argument
+from kinetree.integrators.system import System, internal_arguments, time_argument
 from kinetree.simulation.channels import STORED, frozen
 from kinetree.simulation.run_metadata import RunMetadata
 
@@ -108,6 +108,7 @@ def resample(run, dt: float | None = None, times=None):
     if disturbance is not None:
         disturbance = disturbance[before] if metadata.constant_tau else _linear(run.time, disturbance, times)
     now, forces = time_argument(model, times), () if wrenches is None else (wrenches,)
+    internal = internal_arguments(model, *(_linear(run.time, values, times) for values in (run.x, run.u)))
     function = System(model, bool(forces)).function
     new = RunMetadata(
         controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, components=metadata.components,
@@ -119,7 +120,7 @@ def resample(run, dt: float | None = None, times=None):
         time=times,
         q=q,
         v=v,
-        a=function("forward_dynamics")(q, v, tau, *now, *forces),
+        a=function("forward_dynamics")(q, v, tau, *now, *forces, *internal),
         tau=tau,
         kinetic_energy=function("kinetic_energy")(q, v, *now),
         potential_energy=function("potential_energy")(q, *now),

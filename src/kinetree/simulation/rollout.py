@@ -16,7 +16,7 @@ from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
+from kinetree.integrators.methods import FIXED_STEP, integrator_of
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
@@ -120,7 +120,8 @@ class Rollout:
                 "rollouts do not apply: they take delivered joint forces. Take motors out: model.replace(forces=[f for "
                 "f in model.forces if f not in model.motors]); kt.simulate applies them."
             )
-        refuse_internal("rollout", model)
+        if model.nx or model.nu:
+            raise UnsupportedError(f"rollout: model {model.name!r} has force elements with internal states or inputs.")
         self.model = self._base = _with_limits(model, limits)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):

@@ -15,6 +15,7 @@ def simulate(
     v0=None,
     *,
     duration: float,
+    x0=None,
     dt: float = 1e-3,
     integrator="auto",
     controller=None,
@@ -38,6 +39,9 @@ def simulate(
         Default: the keyframe "initial" if the model's file gave one, else ``model.neutral()``, moved inside the limits.
     v0 : (nv,) array_like, optional
         Initial velocities [rad/s or m/s]. Default: those of the keyframe, else zero.
+    x0 : (nx,) array_like, optional
+        Initial internal states of force elements, in the order of ``model.state_names`` [as the elements define
+        them]. Default: ``model.initial_state()``.
     duration : float
         Simulated time [s].
     dt : float
@@ -58,7 +62,7 @@ def simulate(
         ``kt.controllers.Sampled(controller, sample_time)``, and ``Delayed(controller, delay)`` for late ones. An object
         with ``reset()`` is reset before the run.
     inputs : Inputs, optional
-        What acts beside the controller: joint forces, wrenches on bodies, a disturbance.
+        What acts beside the controller: joint forces, wrenches on bodies, a disturbance, inputs of force elements.
     record : Record, optional
         Which states are recorded; default all.
     checkpoint : Checkpoint, optional
@@ -129,7 +133,7 @@ def simulate(
     """
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
-        model, q0, v0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
+        model, q0, v0, x0=x0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
         checkpoint=checkpoint, events=events, components=components, seed=seed, limits=limits,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():

@@ -21,11 +21,12 @@ from kinetree.arguments import (
 )
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.methods import Adaptive, described, is_built_in
-from kinetree.integrators.system import System
+from kinetree.integrators.system import System, internal_arguments
 from kinetree.integrators.system import time_argument as model_time
 from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveLoop
+from kinetree.simulation.channels import internal_channels
 from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
@@ -64,7 +65,7 @@ class Simulation:
     Parameters
     ----------
     model : Model
-    q0, v0, dt, integrator, controller, inputs, record, events, components, seed
+    q0, v0, x0, dt, integrator, controller, inputs, record, events, components, seed
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
@@ -110,6 +111,7 @@ class Simulation:
         q0=None,
         v0=None,
         *,
+        x0=None,
         dt: float = 1e-3,
         integrator="auto",
         controller=None,
@@ -123,7 +125,7 @@ class Simulation:
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        self._plan = made = plan(model, q0, v0, seed, dt, integrator, limits, events, components)
+        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, limits, events, components)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
@@ -133,11 +135,11 @@ class Simulation:
         self._stepper = self._step_function()
         self.integrator = described(made.method)
         self._monitor = Monitor(made.components, made.guard, self._stepper, self._energy)
-        unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state
+        unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state or made.model.nu
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._project = projection(self.system)
         self._run_state = RunState(made.q.copy(), made.v.copy(), dt)
-        self._record = Recorder(made.model.nq, made.model.nv, made.model.nb if self._inputs.wrench_of_state else 0)
+        self._record = Recorder(made.model, self._inputs.wrench_of_state)
         self.is_over = False
         self.wall_time, self._since = 0.0, None
         self.counts = {"steps": 0, "evaluations": 0, "rejections": 0}
@@ -177,7 +179,12 @@ class Simulation:
     @property
     def v(self) -> np.ndarray:
         """Velocities, shape (nv,), a copy."""
-        return self._run_state.v.copy()
+        return self._run_state.v[: self.model.nv].copy()
+
+    @property
+    def x(self) -> np.ndarray:
+        """Internal states of force elements, shape (nx,), a copy."""
+        return self._run_state.v[self.model.nv :].copy()
 
     @property
     def state(self) -> tuple[np.ndarray, np.ndarray]:
@@ -354,11 +361,11 @@ class Simulation:
 
     def shortened(self, step: Step, t: float) -> tuple[np.ndarray, np.ndarray]:
         """Where the method itself comes to if a step that was just made ends at an earlier time [s]."""
-        inputs, h = self._inputs, t - step.t0
+        inputs, h, (_, q, w) = self._inputs, t - step.t0, step.ends[0]
         if self._stepper is not None:
-            return self._stepper.step(step.t0, h, step.q0, step.v0, inputs.hold_function(), inputs.f_ext)
+            return self._stepper.step(step.t0, h, q, w, inputs.hold_function(), inputs.f_ext)
         times = np.array((step.t0, t))
-        solution = self._method.solve(self.system, step.q0, step.v0, times, inputs.command, inputs.f_ext)
+        solution = self._method.solve(self.system, q, w, times, inputs.command, inputs.f_ext)
         return solution.q[-1], solution.v[-1]
 
     def _forces(self):
@@ -388,7 +395,8 @@ class Simulation:
         return Snapshot(
             time=state.time,
             q=state.q.copy(),
-            v=state.v.copy(),
+            v=self.v,
+            x=self.x,
             settings=self._settings(),
             run_state=(
                 state.origin,
@@ -429,7 +437,7 @@ class Simulation:
             snapshot = Snapshot.load(snapshot)
         check_settings(snapshot.settings, self._settings())
         state = self._run_state
-        state.q, state.v = snapshot.q.copy(), snapshot.v.copy()
+        state.q, state.v = snapshot.q.copy(), np.concatenate((snapshot.v, snapshot.x))
         state.origin, state.n, state.count, state.evaluated, *flags, counts = snapshot.run_state
         self._monitor.was_reset, self.is_over = flags
         self.counts.update(counts)
@@ -475,14 +483,16 @@ class Simulation:
     def _trajectory(self, last: bool, checks: bool = True, **ended: str) -> Trajectory:
         state, inputs, system = self._run_state, self._inputs, self.system
         rows = self._record.get_state()
-        T, Q, V, TAU = (rows[name] for name in ("time", "q", "v", "tau"))
+        T, Q, W, TAU, U = (rows.get(name) for name in ("time", "q", "v", "tau", "u"))
         if last:
-            T, Q, V = np.append(T, state.time), np.vstack((Q, state.q)), np.vstack((V, state.v))
+            T, Q, W = np.append(T, state.time), np.vstack((Q, state.q)), np.vstack((W, state.v))
             TAU = np.vstack((TAU, inputs.hold(state.time)))
+            U = U if U is None else np.vstack((U, inputs.recorded(state.time)[1]))
+        V, X = (W, None) if not self.model.nx else (W[:, : self.model.nv].copy(), W[:, self.model.nv :].copy())
         wrenches, now = rows["wrenches"] if inputs.wrench_of_state else inputs.wrenches(T), model_time(self.model, T)
         if last and inputs.wrench_of_state:
             wrenches = np.concatenate((wrenches, inputs.pushed[None]))
-        forces = () if wrenches is None else (wrenches,)
+        forces = (() if wrenches is None else (wrenches,)) + internal_arguments(self.model, X, U)
         acting = TAU
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
@@ -506,6 +516,7 @@ class Simulation:
             events=self.events,
             model=self.model,
             metadata=self._metadata(T, wrenches, ended),
+            extra=internal_channels(self.model, T, X, U),
             provenance=provenance(*self._origin),
         )
 
@@ -549,9 +560,7 @@ class Simulation:
         coordinates = self.system.coordinates
         bad, size = coordinates.first_bad(state.q, state.v), ""
         if bad is None:
-            entry = int(np.argmax(np.abs(np.concatenate((state.q, state.v)))))
-            labels = coordinates.position_labels + coordinates.velocity_labels
-            bad = f"{'position' if entry < len(state.q) else 'velocity'} {labels[entry]!r}"
+            bad = coordinates.named(int(np.argmax(np.abs(np.concatenate((state.q, state.v))))))
             size = f" (beyond {RUNAWAY:g})"
         steady = "integrator='semi_implicit' or 'adaptive'"
         other = "integrator='rk4' or 'adaptive'" if self.integrator == "semi_implicit" else steady

@@ -29,6 +29,8 @@ class Snapshot:
         Positions [rad or m; quaternions unit].
     v : (nv,) array
         Velocities [rad/s or m/s].
+    x : (nx,) array
+        Internal states of force elements [as the elements define them].
     settings : dict
         What the simulation that takes it up must have in common: model, integrator, step.
     run_state : tuple
@@ -44,6 +46,7 @@ class Snapshot:
     time: float
     q: np.ndarray
     v: np.ndarray
+    x: np.ndarray
     settings: dict
     run_state: tuple
     inputs: object

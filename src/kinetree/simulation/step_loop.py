@@ -20,6 +20,7 @@ class RunState:
     Attributes
     ----------
     q, v : numpy.ndarray
+        Internal states of force elements follow the velocities, here and in the record.
     origin : float
         Time from which steps are counted [s].
     n : int
@@ -61,24 +62,25 @@ class Recorder:
 
     Parameters
     ----------
-    nq, nv : int
-    nb : int
-        Number of bodies if their wrenches are recorded, too: those that depend on the state; else zero.
+    model : Model
+    wrenches : bool
+        Whether external wrenches are recorded, too: those that depend on the state.
 
     Attributes
     ----------
-    time, q, v, tau, wrenches : numpy.ndarray
-        Rows; only the first ``rows`` are filled. ``wrenches`` has none if they are not recorded.
+    time, q, v, tau, wrenches, u : numpy.ndarray
+        Rows; only the first ``rows`` are filled. ``wrenches`` and ``u`` have none if they are not recorded.
     rows : int
     """
 
-    __slots__ = ("_columns", "q", "rows", "tau", "time", "v", "wrenches")
+    __slots__ = ("_columns", "q", "rows", "tau", "time", "u", "v", "wrenches")
 
-    def __init__(self, nq: int, nv: int, nb: int = 0) -> None:
+    def __init__(self, model, wrenches: bool = False) -> None:
         self.rows = 0
-        self.time, self.q, self.v, self.tau = np.empty(0), np.empty((0, nq)), np.empty((0, nv)), np.empty((0, nv))
-        self.wrenches = np.empty((0, nb, 6))
-        self._columns = ("time", "q", "v", "tau", "wrenches") if nb else ("time", "q", "v", "tau")
+        self.time, self.q, self.v = np.empty(0), np.empty((0, model.nq)), np.empty((0, model.nw))
+        self.tau, self.wrenches, self.u = np.empty((0, model.nv)), np.empty((0, model.nb, 6)), np.empty((0, model.nu))
+        more = (("wrenches", wrenches), ("u", model.nu))
+        self._columns = ("time", "q", "v", "tau", *(name for name, is_recorded in more if is_recorded))
 
     def reserve(self, more: int) -> None:
         """Make room for so many more rows."""
@@ -92,13 +94,15 @@ class Recorder:
             new[: self.rows] = old[: self.rows]
             setattr(self, name, new)
 
-    def append(self, t: float, q, v, tau, wrenches=None) -> None:
+    def append(self, t: float, q, v, tau, wrenches=None, u=None) -> None:
         """Add a row."""
         self.reserve(1)
         row = self.rows
         self.time[row], self.q[row], self.v[row], self.tau[row] = t, q, v, tau
         if wrenches is not None:
             self.wrenches[row] = wrenches
+        if u is not None:
+            self.u[row] = u
         self.rows = row + 1
 
     def forget(self, t: float) -> None:
@@ -207,13 +211,14 @@ def run_monitored_steps(
         if inputs.at_steps and not state.evaluated:
             inputs.begin(t, state.q, state.v)
         if state.count % every == 0 or monitor.was_reset:
-            record.append(t, state.q, state.v, hold(t), inputs.pushed)
+            record.append(t, state.q, state.v, hold(t), *inputs.recorded(t))
         monitor.was_reset = False
         stop = min(end, inputs.next_time(t)) if inputs.has_instants else end
         whole, rest = state.whole_steps(stop)
         h = dt if whole else rest
         q, v = stepper.step(t, h, state.q, state.v, hold, f_ext)
-        done = Step(t, state.q, state.v, t + h, q, v, hold(t))
+        tau = hold(t)
+        done = Step.of(len(tau), t, state.q, state.v, t + h, q, v, tau)
         if not is_sane(q, v):
             state.q, state.v, state.n = q, v, state.n + 1
             raise NotFiniteState
@@ -224,7 +229,7 @@ def run_monitored_steps(
             tick(t + h)
         reset = monitor.after_step(done)
         if reset is not None:
-            state.reset_to(reset.t, reset.q, reset.v)
+            state.reset_to(reset.t, reset.q, reset.w)
             if reset.stop:
                 return True
         elif whole:
@@ -288,5 +293,10 @@ def projection(system):
     normalize = system.function("normalize")
     if not system.model.couplings:
         return lambda q, v: (normalize(q), v)
-    apply_couplings = system.function("apply_couplings")
-    return lambda q, v: apply_couplings(normalize(q), v)
+    apply_couplings, nv = system.function("apply_couplings"), system.model.nv
+
+    def project(q, w):
+        q, v = apply_couplings(normalize(q), w[:nv])
+        return q, np.concatenate((v, w[nv:]))
+
+    return project

@@ -104,6 +104,20 @@ class Trajectory:
         )
 
     @property
+    def x(self) -> np.ndarray:
+        """Internal states of force elements at the samples, shape (T, nx), by ``model.state_names``: channel "x"."""
+        return self._added("x")
+
+    @property
+    def u(self) -> np.ndarray:
+        """Inputs of force elements at the samples, shape (T, nu), by ``model.input_names``: channel "u"."""
+        return self._added("u")
+
+    def _added(self, name: str) -> np.ndarray:
+        found = (quantity.values for quantity in self.extra if quantity.name == name)
+        return next(found, np.empty((len(self), 0)))
+
+    @property
     def duration(self) -> float:
         """Simulated time [s]."""
         return float(self.time[-1] - self.time[0])

@@ -1,0 +1,162 @@
+"""Internal states and inputs of force elements in simulations: closed forms, orders, restarts, events, files."""
+
+import numpy as np
+import pytest
+
+import kinetree as kt
+from kinetree.errors import KinetreeError
+from kinetree.integrators.methods import FIXED_STEP
+from tests.forces.test_elements import machine, state
+from tests.forces.test_internal_states import flyer
+from tests.forces.user_elements import Drag, Servo, Thruster
+
+CONTROL = {"jet.command": 1.5, "biceps.excitation": lambda t: 0.5 + 0.3 * np.sin(20.0 * t), "servo.position": 0.2}
+SMOOTH = [name for name, method in FIXED_STEP.items() if getattr(method, "internal_states", False)]
+
+
+def run(integrator, duration=0.1, dt=1e-3, model=None, control=None, **options):
+    """A run of the flyer from a slow state."""
+    model = flyer().replace(gravity=(0.0, 0.0, 0.0)) if model is None else model
+    q, v = state(model, 1)
+    inputs = kt.Inputs(control=CONTROL if control is None else control)
+    return kt.simulate(model, q, 0.1 * v, duration=duration, dt=dt, integrator=integrator, inputs=inputs, **options)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "cg4", "terze", kt.integrators.Adaptive("Radau", rtol=1e-9, atol=1e-9)])
+def test_methods_agree_and_a_lag_has_its_closed_form(integrator):
+    """q, v and x by methods of order 4 and implicit ones; x of the thruster is 1.5 + (x0 - 1.5) exp(-t / T)."""
+    reference = run(kt.integrators.Adaptive("dop853"))
+    found = run(integrator)
+    for name in ("q", "v", "x", "a"):
+        exact = getattr(reference, name)
+        np.testing.assert_allclose(getattr(found, name), exact, atol=1e-7 * max(1.0, np.abs(exact).max()))
+    np.testing.assert_allclose(found.x[:, 0], 1.5 - 0.8 * np.exp(-found.time / 0.2), atol=1e-9)
+    assert np.abs(found.energy_balance.remainder).max() < 1e-8 * found.energy_balance.scale
+    np.testing.assert_allclose(found.u[:, 1], 0.5 + 0.3 * np.sin(20.0 * found.time), atol=1e-12)
+    assert found.model.state_names == found.channels["x"].labels
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "euler", "heun", "rk4"])
+def test_errors_fall_with_the_order(integrator):
+    """Halving dt divides the error of (q, x) by 2^order."""
+    exact = run(kt.integrators.Adaptive("dop853"), dt=0.02)
+    errors = []
+    for dt in (0.02, 0.01) if integrator == "rk4" else (2e-3, 1e-3):
+        found = run(integrator, dt=dt)
+        errors.append(np.abs(np.concatenate((found.q[-1] - exact.q[-1], found.x[-1] - exact.x[-1]))).max())
+    order = FIXED_STEP[integrator].order
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
+
+
+def test_a_lag_that_is_shorter_than_the_step_does_not_blow_up():
+    """Linearly implicit Euler in x: semi_implicit follows where explicit Euler with dt = 50 T diverges."""
+    model = machine(Drag).with_forces(Thruster("jet", "tip", 0.0, 2e-5, 0.0))
+    found = run("semi_implicit", model=model, control=[1.0])
+    np.testing.assert_allclose(found.x[20:, 0], 1.0, atol=1e-12)
+    with pytest.raises(kt.errors.SimulationError, match="the first bad coordinate is the internal state 'jet.thrust'"):
+        run("euler", model=machine(Drag).with_forces(Thruster("jet", "world", 0.0, 2e-5, 0.0)), control=[1.0])
+
+
+def test_inputs_of_the_state_are_those_of_a_controller():
+    """A servo's bias commanded by u(t, q, v), held over each step, is the controller's joint force."""
+    model = kt.models.pendulum().replace(forces=[Servo("servo", "pivot", 0.0, 0.0)])
+    bare = model.replace(forces=[])
+    law = lambda t, q, v: -2.0 * q - 0.3 * v + np.sin(9.0 * t)  # noqa: E731
+    for integrator in ("rk4", "semi_implicit", "adaptive"):
+        options = {"duration": 0.2, "dt": 0.01, "integrator": integrator}
+        found = kt.simulate(model, [0.5], inputs=kt.Inputs(control={"servo.bias": law}), **options)
+        expected = kt.simulate(bare, [0.5], controller=law, **options)
+        np.testing.assert_allclose(found.q, expected.q, atol=1e-12)
+        np.testing.assert_allclose(found.u[:, 1], expected.tau[:, 0], atol=1e-10)
+    pulse = kt.signals.Pulse([3.0], start=0.05, duration=0.033)
+    found = kt.simulate(model, [0.5], inputs=kt.Inputs(control={"servo.bias": pulse}), **options)
+    expected = kt.simulate(bare, [0.5], inputs=kt.Inputs(tau=pulse), **options)
+    np.testing.assert_allclose(found.q, expected.q, atol=1e-9)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "dp54", "adaptive"])
+def test_a_run_in_pieces_has_its_bits(integrator, tmp_path):
+    """Saved, restored in another object from a file, and gone on: x, u and the samples."""
+    model = flyer()
+    q, v = state(model, 1)
+
+    def made():
+        return kt.Simulation(model, q, 0.1 * v, x0=[0.1, 0.2, 0.3], dt=1e-3, integrator=integrator,
+                             inputs=kt.Inputs(control=CONTROL | {"servo.bias": lambda t, q, v: q[0]}))  # fmt: skip
+
+    whole, first, second = made(), made(), made()
+    whole.advance(0.02)
+    whole.advance(0.03)
+    first.advance(0.02)
+    second.restore(first.save().save(tmp_path / "run.ckpt"))
+    np.testing.assert_array_equal(second.x, first.x)
+    second.advance(0.03)
+    for name in ("time", "q", "v", "x", "u", "a", "tau"):
+        one, other = getattr(whole.trajectory(), name), getattr(second.trajectory(), name)
+        np.testing.assert_array_equal(one, other, err_msg=name)
+    np.testing.assert_array_equal(whole.trajectory().x[0], [0.1, 0.2, 0.3])
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "semi_implicit", "dp54", "adaptive"])
+def test_events_keep_internal_states(integrator):
+    """At a located event x is that of the motion, and the run goes on from there; components get v without x."""
+    model = machine(Drag).with_forces(Thruster("jet", "tip", 0.0, 0.05, 0.0))
+    seen = []
+
+    class Watch:
+        name = "watch"
+
+        def after_step(self, step):
+            seen.append((len(step.v1), *step.x1))
+
+    when = 0.0312
+    event = kt.Event(lambda t, q, v: t - when, action=lambda t, q, v: (q, 0.5 * v))
+    found = run(integrator, model=model, control=[1.0], events=[event], components=[Watch()])
+    row = int(np.argmin(np.abs(found.time - when)))
+    assert found.time[row] == pytest.approx(when, abs=1e-9)
+    tolerance = 2e-2 if integrator == "semi_implicit" else 1e-6
+    np.testing.assert_allclose(found.x[:, 0], 1.0 - np.exp(-found.time / 0.05), atol=tolerance)
+    assert {n for n, _ in seen} == {model.nv}
+
+
+def test_parts_files_and_tables_keep_them(tmp_path):
+    """Slices, other times, sums, npz and csv; the accelerations of a resampled run are those of its x and u."""
+    found = run("rk4")
+    np.testing.assert_array_equal(found[::10].x, found.x[::10])
+    finer = found.resample(times=found.time[:-1] + 5e-4)
+    np.testing.assert_allclose(finer.a[3], 0.5 * (found.a[3] + found.a[4]), rtol=1e-2, atol=1e-2)
+    joined = kt.Trajectory.concatenate([found.between(0.0, 0.05), found.between(0.05, 0.1)])
+    np.testing.assert_array_equal(joined.x, found.x)
+    for name in ("run.npz", "run.csv"):
+        again = kt.Trajectory.load(found.save(tmp_path / name), model=found.model)
+        np.testing.assert_allclose(again.x, found.x, rtol=1e-12)
+        np.testing.assert_allclose(again.u, found.u, rtol=1e-12)
+    bare = kt.simulate(kt.models.pendulum(), duration=0.01)
+    assert bare.x.shape == (len(bare), 0) and bare.u.shape == (len(bare), 0) and "x" not in bare.channels
+    assert found.report() is not None
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"control": {"jet.comand": 1.0}}, "no input named 'jet.comand' in model 'machine'. Did you mean 'jet.command'"),
+    ({"control": {"jet.command": [1.0, 2.0]}}, r"control of 'jet.command' is \[1.0, 2.0\].*, expected a number"),
+    ({"control": {"jet.command": lambda t: np.nan}}, "control of 'jet.command' is nan at t = 0 s; inputs must be"),
+    ({"control": {"jet.command": lambda: 1.0}}, r"control of 'jet.command' .*expected u\(t\)"),
+    ({"control": [1.0]}, r"control is \[1.0\].*expected an array of shape \(4,\) or a mapping of names"),
+    ({"x0": [1.0]}, r"x0 has shape \(1,\), expected \(3,\) .*: jet.thrust, biceps.activation, biceps.filtered"),
+    ({"x0": [1.0, np.inf, 0.0]}, r"x0\[1\] is inf \('biceps.activation'\)"),
+    ({"integrator": "implicit_midpoint"}, "'implicit_midpoint' does not take. Those that do: 'semi_implicit', 'rk4'"),
+    ({"integrator": kt.integrators.Adaptive("CVODE")}, r"'adaptive \(CVODE.* does not take"),
+])  # fmt: skip
+def test_what_is_wrong_is_named(options, message):
+    """Names, shapes, numbers and methods."""
+    with pytest.raises(KinetreeError, match=message):
+        run(**({"integrator": "rk4"} | options))
+
+
+def test_a_model_without_inputs_refuses_them():
+    """So does one with hard stops and elements that have some."""
+    with pytest.raises(KinetreeError, match="control is given, but no force element of model 'pendulum' has inputs"):
+        kt.simulate(kt.models.pendulum(), duration=0.01, inputs=kt.Inputs(control=[1.0]))
+    model = flyer().with_constraints(kt.constraints.Lock("j2"))
+    with pytest.raises(KinetreeError, match="steps with these constraints do not take internal states and inputs"):
+        run("semi_implicit", model=model)
