@@ -85,6 +85,12 @@ class Actuator:
             )
 
     @property
+    def refers(self) -> dict[str, str]:
+        """Fields that name something, each with its kind."""
+        kinds = {"joint": "joint", "joint_in_parent": "joint", "tendon": "tendon"}
+        return {"target": kinds.get(self.transmission, "frame"), "reference": "frame"}
+
+    @property
     def is_muscle(self) -> bool:
         """Whether its force follows a muscle's force-length-velocity curves."""
         return self.gain == "muscle"

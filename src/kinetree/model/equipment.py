@@ -7,8 +7,9 @@ dynamics raise an error for a model that has some instead of leaving them out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class Equality:
     softness: Softness | None = None
     active: bool = True
 
+    @property
+    def refers(self) -> dict[str, str]:
+        """Fields that name something, each with its kind."""
+        return dict.fromkeys(("follower", "master"), self.of)
+
     def __post_init__(self) -> None:
         freeze(self)
         if self.of not in ("joint", "tendon"):
@@ -81,6 +87,8 @@ class RotationLimit:
     name: str = ""
     active: bool = True
 
+    refers = MappingProxyType({"joint": "joint"})
+
     def __str__(self) -> str:
         return f"rotation limit of joint {self.joint!r} at {self.angle:g} rad"
 
@@ -92,12 +100,16 @@ class JointTerm:
     joint: str
     coefficient: float
 
+    refers = MappingProxyType({"joint": "joint"})
+
 
 @dataclass(frozen=True, slots=True)
 class ViaPoint:
     """A point that a spatial tendon passes through: the origin of a frame."""
 
     frame: str
+
+    refers = MappingProxyType({"frame": "frame"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +132,16 @@ class WrapShape:
     radius: float
     side: str | None = None
 
+    refers = MappingProxyType({"frame": "frame", "side": "frame"})
+
 
 @dataclass(frozen=True, slots=True)
 class Pulley:
     """A branch of a spatial tendon begins; it counts with 1 / divisor."""
 
     divisor: float
+
+    refers = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +173,8 @@ class Tendon:
     lower: float = -INFINITE
     upper: float = INFINITE
     actuator_force_range: tuple[float, float] = EVERYWHERE
+
+    refers = MappingProxyType({})
 
     def __post_init__(self) -> None:
         freeze(self)
@@ -197,11 +215,16 @@ class Keyframe:
     q: Mapping[str, tuple[float, ...]]
     v: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
+    refers = MappingProxyType({})
+
     def __post_init__(self) -> None:
         freeze(self)
 
     def __reduce__(self):
         return Keyframe, (self.name, dict(self.q), dict(self.v))
+
+    def __str__(self) -> str:
+        return f"keyframe {self.name!r}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,39 +291,8 @@ class Equipment:
         frame, joint, own : callable
             New names of frames (and bodies), of joints, and of the pieces of equipment themselves.
         """
-
-        def part(piece):
-            if isinstance(piece, JointTerm):
-                return replace(piece, joint=joint(piece.joint))
-            if isinstance(piece, ViaPoint):
-                return replace(piece, frame=frame(piece.frame))
-            if isinstance(piece, WrapShape):
-                return replace(piece, frame=frame(piece.frame), side=piece.side and frame(piece.side))
-            return piece
-
-        def equality(c):
-            if isinstance(c, RotationLimit):
-                return replace(c, name=c.name and own(c.name), joint=joint(c.joint))
-            of = joint if c.of == "joint" else own
-            return replace(c, name=own(c.name), follower=of(c.follower), master=c.master and of(c.master))
-
-        def actuator(a):
-            target = {"joint": joint, "joint_in_parent": joint, "tendon": own}.get(a.transmission, frame)
-            return replace(a, name=own(a.name), target=target(a.target), reference=a.reference and frame(a.reference))
-
-        def key(k):
-            return Keyframe(own(k.name), *({joint(j): x for j, x in values.items()} for values in (k.q, k.v)))
-
-        return Equipment(
-            tuple(
-                replace(loop, name=own(loop.name), predecessor=frame(loop.predecessor), successor=frame(loop.successor))
-                for loop in self.loops
-            ),
-            tuple(map(equality, self.equalities)),
-            tuple(replace(t, name=own(t.name), path=tuple(map(part, t.path))) for t in self.tendons),
-            tuple(map(actuator, self.actuators)),
-            tuple(map(key, self.keyframes)),
-        )
+        new = {"frame": frame, "joint": joint, "tendon": own, "own": own}
+        return Equipment(*(tuple(_renamed(piece, new) for piece in getattr(self, f.name)) for f in fields(self)))
 
     def missing(self, frames: Iterable[str], joints: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Items that refer to absent ones, with the names they lack.
@@ -315,36 +307,15 @@ class Equipment:
         dict
             From ``str(piece)`` to names; an item that needs a tendon of the list lacks that tendon.
         """
-        frames, joints = set(frames), set(joints)
+        valid: dict[str, set[str]] = {"frame": set(frames), "joint": set(joints), "tendon": set()}
         lacking: dict[str, tuple[str, ...]] = {}
-
-        def note(piece, names, valid) -> bool:
-            absent = tuple(name for name in names if name is not None and name not in valid)
-            if absent:
-                lacking[str(piece)] = lacking.get(str(piece), ()) + absent
-            return not absent
-
-        for loop in self.loops:
-            note(loop, (loop.predecessor, loop.successor), frames)
-        tendons = set()
-        for tendon in self.tendons:
-            parts = tendon.path
-            whole = note(tendon, (p.joint for p in parts if isinstance(p, JointTerm)), joints)
-            points = [p.frame for p in parts if isinstance(p, ViaPoint | WrapShape)]
-            points += [p.side for p in parts if isinstance(p, WrapShape)]
-            if note(tendon, points, frames) and whole:
-                tendons.add(tendon.name)
-        for c in self.equalities:
-            if isinstance(c, RotationLimit):
-                note(c, (c.joint,), joints)
-            else:
-                note(c, (c.follower, c.master), joints if c.of == "joint" else tendons)
-        for a in self.actuators:
-            valid = {"joint": joints, "joint_in_parent": joints, "tendon": tendons}.get(a.transmission, frames)
-            note(a, (a.target,), valid)
-            note(a, (a.reference,), frames)
-        for key in self.keyframes:
-            note(f"keyframe {key.name!r}", (*key.q, *key.v), joints)
+        for kind in ("loops", "tendons", "equalities", "actuators", "keyframes"):
+            for piece in getattr(self, kind):
+                absent = tuple(name for what, name in _references(piece) if name not in valid[what])
+                if absent:
+                    lacking[str(piece)] = lacking.get(str(piece), ()) + absent
+                elif kind == "tendons":
+                    valid["tendon"].add(piece.name)
         return lacking
 
     def restricted(self, frames: Iterable[str], joints: Iterable[str]) -> Equipment:
@@ -355,11 +326,34 @@ class Equipment:
             for k in self.keyframes
         )
         lacking = replace(self, keyframes=()).missing(frames, joints)
-        kept = (
-            tuple(piece for piece in getattr(self, kind) if str(piece) not in lacking)
-            for kind in ("loops", "equalities", "tendons", "actuators")
-        )
-        return Equipment(*kept, keys)
+        kept = {kind: tuple(x for x in getattr(self, kind) if str(x) not in lacking) for kind in FORCEFUL}
+        return Equipment(**kept, keyframes=keys)
+
+
+def _named_fields(piece) -> Iterator[tuple[str, str]]:
+    """The fields of a record that name something, each with its kind: joint, frame or tendon."""
+    refers = dict.fromkeys(piece.frame_fields, "frame") if isinstance(piece, LoopJoint) else piece.refers
+    return ((name, kind) for name, kind in refers.items() if getattr(piece, name) is not None)
+
+
+def _references(piece) -> Iterator[tuple[str, str]]:
+    """The kind and the name of everything that an item refers to."""
+    if isinstance(piece, Keyframe):
+        yield from (("joint", joint) for joint in (*piece.q, *piece.v))
+    for part in (piece, *getattr(piece, "path", ())):
+        yield from ((kind, getattr(part, name)) for name, kind in _named_fields(part))
+
+
+def _renamed(piece, new: Mapping[str, Callable[[str], str]]):
+    """The item under other names, those of each kind by a function."""
+    changes = {name: new[kind](getattr(piece, name)) for name, kind in _named_fields(piece)}
+    if getattr(piece, "name", ""):
+        changes["name"] = new["own"](piece.name)
+    if isinstance(piece, Tendon):
+        changes["path"] = tuple(_renamed(part, new) for part in piece.path)
+    if isinstance(piece, Keyframe):
+        changes |= {what: {new["joint"](j): x for j, x in getattr(piece, what).items()} for what in ("q", "v")}
+    return replace(piece, **changes)
 
 
 def check_equipment(model, equipment: Equipment) -> None:

@@ -21,6 +21,7 @@ from kinetree.arguments import (
     checked,
     refuse,
 )
+from kinetree.constraints import Coupling
 from kinetree.joints import Free, Joint, Prismatic, Revolute, Universal, examples
 from kinetree.model.builder import WORLD, ModelBuilder
 from kinetree.model.model import GRAVITY, Model
@@ -103,15 +104,7 @@ def random_tree(
         if floating and k == 1:
             joint = Free()
         drive = rng.uniform(0.1, 1.0, joint.nv) if armature and rng.random() < 1.0 / 3.0 and joint.nv else None
-        b.add_body(
-            f"body{k}",
-            f"body{parent}" if parent else WORLD,
-            joint,
-            f"joint{k}",
-            placement=(_random_rotation(rng), rng.uniform(-0.5, 0.5, 3)),
-            armature=drive,
-            **_random_inertia(rng),
-        )
+        _add_random_body(b, k, parent, joint, rng, armature=drive)
     return b.build(merge_fixed=False)
 
 
@@ -164,9 +157,14 @@ def _revolute_family(name: str, parents: Sequence[int], seed: int) -> Model:
     rng = np.random.default_rng(seed)
     b = ModelBuilder(name)
     for i, p in enumerate(parents, start=1):
-        placement = (_random_rotation(rng), rng.uniform(-0.5, 0.5, 3))
-        b.add_body(f"body{i}", f"body{p}" if p else WORLD, Revolute(), f"joint{i}", placement, **_random_inertia(rng))
+        _add_random_body(b, i, p, Revolute(), rng)
     return b.build()
+
+
+def _add_random_body(b: ModelBuilder, i: int, parent: int, joint: Joint, rng: np.random.Generator, **data) -> None:
+    """Body i of this parent, somewhere, with an inertia of any kind."""
+    name, placement = f"body{parent}" if parent else WORLD, (_random_rotation(rng), rng.uniform(-0.5, 0.5, 3))
+    b.add_body(f"body{i}", name, joint, f"joint{i}", placement, **data, **_random_inertia(rng))
 
 
 @checked(n=a_size, bf=a_positive_number, skew=a_number, taper=a_number_up_to(100.0))
@@ -260,20 +258,16 @@ def double_pendulum(length: float = 1.0, mass: float = 1.0) -> Model:
     return _rods("double_pendulum", ["upper", "lower"], ["shoulder", "elbow"], length, mass)
 
 
-def _rods(name: str, bodies: Sequence[str], joints: Sequence[str], length: float, mass: float) -> Model:
-    b = ModelBuilder(name)
-    thin_rod = mass * length**2 / 12.0 * np.array([1.0, 1.0, 0.0])
+def _rods(
+    name: str, bodies: Sequence[str], joints: Sequence[str], length: float, mass: float, down: bool = True
+) -> Model:
+    """Thin rods in a row: along -z with joints about y; else along x with joints about z, without gravity."""
+    b = ModelBuilder(name, gravity=GRAVITY if down else NO_GRAVITY)
+    tip, axis = (np.array([0.0, 0.0, -length]), (0, 1, 0)) if down else (np.array([length, 0.0, 0.0]), (0, 0, 1))
+    thin_rod = mass * length**2 / 12.0 * (tip == 0.0)
     for k, (body, joint) in enumerate(zip(bodies, joints, strict=True)):
-        b.add_body(
-            body,
-            bodies[k - 1] if k else WORLD,
-            Revolute((0, 1, 0)),
-            joint,
-            placement=((0.0, 0.0, -length), (0.0, 0.0, 0.0)) if k else None,
-            mass=mass,
-            com=(0.0, 0.0, -length / 2),
-            inertia=thin_rod,
-        )
+        parent, placement = (bodies[k - 1], (tip, (0.0, 0.0, 0.0))) if k else (WORLD, None)
+        b.add_body(body, parent, Revolute(axis), joint, placement, mass=mass, com=tip / 2, inertia=thin_rod)
     return b.build()
 
 
@@ -358,19 +352,9 @@ def zigzag_arm(n: int = 6) -> Model:
     -----
     Source: Featherstone, section 10.2 and figure 10.3; the example sets the angles to alternating +75 and -75 degrees.
     """
-    b = ModelBuilder(f"zigzag_arm({n})", gravity=NO_GRAVITY)
-    for i in range(1, n + 1):
-        b.add_body(
-            f"link{i}",
-            f"link{i - 1}" if i > 1 else WORLD,
-            Revolute(),
-            f"joint{i}",
-            ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)) if i > 1 else None,
-            mass=1.0,
-            com=(0.5, 0.0, 0.0),
-            inertia=(0.0, 1.0 / 12.0, 1.0 / 12.0),
-        )
-    return b.build()
+    numbers = range(1, n + 1)
+    names = [f"link{i}" for i in numbers], [f"joint{i}" for i in numbers]
+    return _rods(f"zigzag_arm({n})", *names, length=1.0, mass=1.0, down=False)
 
 
 @checked(m1=a_number, I1=a_number, m2=a_number, I2=a_number)
@@ -432,17 +416,8 @@ def geared_arm(ratio: float = -2.0) -> Model:
     -----
     Source: after Featherstone, figure 9.2 and section 9.6 (gears as constraints between joints).
     """
-    b = ModelBuilder("geared_arm")
-    for name, parent, joint, placement in (
-        ("upper", WORLD, "shoulder", None),
-        ("lower", "upper", "elbow", ((0.0, 0.0, -1.0), (0.0, 0.0, 0.0))),
-    ):
-        b.add_body(
-            name, parent, Revolute((0, 1, 0)), joint, placement,
-            mass=1.0, com=(0.0, 0.0, -0.5), inertia=(1.0 / 12.0, 1.0 / 12.0, 0.0),
-        )  # fmt: skip
-    b.add_coupling("elbow", "shoulder", ratio)
-    return b.build()
+    arm = _rods("geared_arm", ["upper", "lower"], ["shoulder", "elbow"], length=1.0, mass=1.0)
+    return arm.with_constraints(Coupling("elbow", "shoulder", ratio))
 
 
 # Random parts -------------------------------------------------------------------------------------------------------
