@@ -160,6 +160,10 @@ def built(folder) -> dict:
             graph("add_body"),
             dict(name="c", mass=1.0, com=(0.0, 0.0, 0.0), inertia=None, geometry=[shape]),
         ),
+        "MechanismBuilder.add_constraint": (
+            graph("add_constraint"),
+            dict(constraint=kt.constraints.Coupling("w", "u")),
+        ),
         "MechanismBuilder.add_coupling": (graph("add_coupling"), dict(joint="w", master="u", ratio=1.0, offset=0.0)),
         "MechanismBuilder.add_force": (graph("add_force"), dict(force=kt.forces.Damping("w", (0.1,)))),
         "MechanismBuilder.add_frame": (graph("add_frame"), dict(name="f", body="b", placement=pose)),
@@ -175,6 +179,7 @@ def built(folder) -> dict:
                 damping=0.1,
             ),
         ),
+        "MechanismBuilder.note": (graph("note"), dict(level="info", where="body", message="as it is")),
         "MechanismBuilder.build": (graph("build"), whole_call(mechanism().build)),
     }
     return given

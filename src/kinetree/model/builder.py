@@ -9,7 +9,7 @@ import numpy as np
 from kinetree.arguments import a_model, a_name, a_truth_value, checked, of_kind, several
 from kinetree.constraints import Constraint, Coupling
 from kinetree.constraints.registry import check_constraint
-from kinetree.errors import DuplicateNameError, ModelError, unknown_name
+from kinetree.errors import ModelError, unknown_name
 from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import POSITION_PARAMETERS, check_force
 from kinetree.joints import Fixed, Joint
@@ -18,10 +18,10 @@ from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody, Assembly
 from kinetree.model.equipment import Equipment
 from kinetree.model.gears import GearedRotor, check_rotor_numbers, unit_axis
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Geometry, Report, numeric, one_number, transform_of_pose
+from kinetree.model.parts import Geometry, Report, numeric, one_number, transform_of_pose, two_named
 from kinetree.model.plane import refuse_planar
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
-from kinetree.spatial.rotations import euler
+from kinetree.spatial.rotations import euler, quaternion_to_rotation
 
 a_geometry = of_kind("Geometry", "kind", "size", "seen_from")
 
@@ -75,15 +75,113 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
 def rotation_of_quaternion(q) -> np.ndarray:
     """R of a quaternion (w, x, y, z) of any length but zero."""
     q = np.asarray(q, dtype=float)
-    w, x, y, z = q / np.linalg.norm(q)
-    return np.array([
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ])  # fmt: skip
+    return np.array(quaternion_to_rotation((q / np.linalg.norm(q)).tolist()).T.matrix.rows)
 
 
-class ModelBuilder:
+class Builder:
+    """Base of builders: the parts of a model that need no place in a tree.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    gravity : (3,) array
+        In world coordinates [m/s^2].
+    accept_impossible_inertia : bool
+        Put inertias that no body can have into the report instead of refusing them.
+    """
+
+    def __init__(self, name: str = "model", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
+        self.name = name
+        self.gravity = gravity
+        self.accept_impossible_inertia = accept_impossible_inertia
+        self.report = Report()
+        self.equipment = Equipment()
+        self._bodies: dict = {}
+        self._frames: dict[str, tuple[str, Transform]] = {}
+        self._constraints: list[Constraint] = []
+        self._forces: list[ForceElement] = []
+
+    @checked(joint=a_name, master=a_name)
+    def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Let a joint follow another: ``q_joint = ratio q_master + offset``.
+
+        Parameters
+        ----------
+        joint, master : str
+            Names of joints of one freedom; the master may follow a third joint.
+        ratio : float
+        offset : float
+            [rad or m].
+        """
+        self._constraints.append(Coupling(joint, master, ratio, offset))
+
+    def add_constraint(self, constraint: Constraint) -> None:
+        """Add a constraint; its names are checked when the model is built.
+
+        Parameters
+        ----------
+        constraint : Constraint
+            See `kinetree.constraints`.
+
+        Raises
+        ------
+        ModelError
+            It is none.
+        """
+        check_constraint(f"model {self.name!r}", constraint)
+        self._constraints.append(constraint)
+
+    def add_force(self, force: ForceElement) -> None:
+        """Add a force element; its names and numbers are checked when the model is built.
+
+        Parameters
+        ----------
+        force : ForceElement
+            See `kinetree.forces`.
+
+        Raises
+        ------
+        ModelError
+            It is none.
+        """
+        check_force(f"model {self.name!r}", force)
+        self._forces.append(force)
+
+    def note(self, level: str, where: str, message: str) -> None:
+        """Add an entry to the report: level "info", "warning" or "dropped", the place, and the message."""
+        self.report = self.report.with_entry(level, where, message)
+
+    def _refuse_body(self, name: str) -> None:
+        """Raise DuplicateNameError for the name of the world or of another body."""
+        if name == WORLD or name in self._bodies:
+            where = " (the world is body 0)" if name == WORLD else ""
+            raise two_named("body", name, self.name, where, "bodies")
+
+    def _inertia(self, name: str, mass: float, com: Sequence[float], inertia) -> Inertia:
+        what = f"body {name!r}"
+        check.check_mass(what, mass)
+        com = numeric(f"{what}: com", com)
+        if com.shape != (3,):
+            raise ModelError(f"{what}: com has shape {com.shape}, expected (3,) [m]", com=com)
+        check.check_finite(f"{what}: com", com, "m")
+        I_com = check.as_rotational_inertia(what, np.zeros(3) if inertia is None else inertia)
+        try:
+            check.check_inertia(what, mass, I_com)
+        except ModelError as problem:
+            if not self.accept_impossible_inertia:
+                raise
+            self.note("warning", what, f"impossible inertia taken as it is: {problem}")
+        return Inertia.from_com(float(mass), Vector3(*com.tolist()), Symmetric3.of(I_com.tolist()))
+
+
+def joint_data(joint_name: str, joint: Joint, given: Mapping[str, object]) -> dict[str, np.ndarray]:
+    """The given ones of the numbers of a joint, as arrays over its velocities or positions."""
+    sizes = {what: joint.nq if what in POSITION_PARAMETERS else joint.nv for what in given}
+    return {what: check.of_joint(joint_name, what, x, sizes[what]) for what, x in given.items() if x is not None}
+
+
+class ModelBuilder(Builder):
     """Collects bodies, joints, frames and couplings, and makes a Model of them.
 
     Parameters
@@ -122,18 +220,11 @@ class ModelBuilder:
     """
 
     def __init__(self, name: str = "model", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
-        self.name = name
-        self.gravity = gravity
-        self.report = Report()
+        super().__init__(name, gravity=gravity, accept_impossible_inertia=accept_impossible_inertia)
         self.source: str | None = None
         self.source_options: Mapping[str, object] | None = None
-        self.equipment = Equipment()
-        self.accept_impossible_inertia = accept_impossible_inertia
         self._bodies: dict[str, AddedBody] = {}
         self._joint_names: dict[str, str] = {}  # joint to body
-        self._frames: dict[str, tuple[str, Transform]] = {}
-        self._constraints: list[Constraint] = []
-        self._forces: list[ForceElement] = []
         self._gears: list[tuple[str, str, GearedRotor]] = []  # joint, stator's body, and the rest
         self._world_geometry: list[Geometry] = []
         self._world_inertia = Inertia.zero()
@@ -257,37 +348,22 @@ class ModelBuilder:
         ModelError
             DuplicateNameError, InertiaError, JointError or another of its kinds, naming the body.
         """
-        if name == WORLD or name in self._bodies:
-            raise DuplicateNameError(
-                f"model {self.name!r}: two bodies are named {name!r}; names of bodies must be different"
-                + (" (the world is body 0)" if name == WORLD else ""),
-                kind="body",
-                name=name,
-            )
+        self._refuse_body(name)
         joint = Fixed() if joint is None else joint
         joint_name = name if joint_name is None else joint_name
         check.check_joint(f"joint {joint_name!r} of body {name!r}", joint)
         if joint_name in self._joint_names:
-            raise DuplicateNameError(
-                f"model {self.name!r}: two joints are named {joint_name!r}, those of bodies "
-                f"{self._joint_names[joint_name]!r} and {name!r}; names of joints must be different",
-                kind="joint",
-                name=joint_name,
-            )
+            where = f", those of bodies {self._joint_names[joint_name]!r} and {name!r}"
+            raise two_named("joint", joint_name, self.name, where)
         X = as_transform(f"placement of joint {joint_name!r}", placement)
         given = dict(
             armature=armature, damping=damping, dry_friction=dry_friction, stiffness=stiffness,
             spring_reference=spring_reference, lower=lower, upper=upper, velocity_limit=velocity_limit,
             effort_limit=effort_limit, limit_stiffness=limit_stiffness, limit_damping=limit_damping,
         )  # fmt: skip
-        data = {
-            what: check.of_joint(joint_name, what, value, joint.nq if what in POSITION_PARAMETERS else joint.nv)
-            for what, value in given.items()
-            if value is not None
-        }
         I = self._inertia(name, mass, com, inertia)
-        body = AddedBody(name, parent, joint, joint_name, X, I, data, list(geometry))
-        self._bodies[name] = body
+        data = joint_data(joint_name, joint, given)
+        self._bodies[name] = AddedBody(name, parent, joint, joint_name, X, I, data, list(geometry))
         self._joint_names[joint_name] = name
 
     @checked(name=a_name, body=a_name)
@@ -304,11 +380,7 @@ class ModelBuilder:
             Where the frame is in the body [m, rad]; as for ``add_body``.
         """
         if name in self._frames:
-            raise DuplicateNameError(
-                f"model {self.name!r}: two frames are named {name!r}; names of frames must be different",
-                kind="frame",
-                name=name,
-            )
+            raise two_named("frame", name, self.name)
         self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
 
     @checked(body=a_name, shape=a_geometry)
@@ -326,52 +398,6 @@ class ModelBuilder:
             self._world_geometry.append(shape)
         else:
             self._known(body, f"geometry {shape.name!r}").geometry.append(shape)
-
-    @checked(joint=a_name, master=a_name)
-    def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        """Let a joint follow another: ``q_joint = ratio q_master + offset``.
-
-        Parameters
-        ----------
-        joint, master : str
-            Names of joints of one freedom; the master may follow a third joint.
-        ratio : float
-        offset : float
-            [rad or m].
-        """
-        self._constraints.append(Coupling(joint, master, ratio, offset))
-
-    def add_constraint(self, constraint: Constraint) -> None:
-        """Add a constraint; its names are checked when the model is built.
-
-        Parameters
-        ----------
-        constraint : Constraint
-            See `kinetree.constraints`.
-
-        Raises
-        ------
-        ModelError
-            It is none.
-        """
-        check_constraint(f"model {self.name!r}", constraint)
-        self._constraints.append(constraint)
-
-    def add_force(self, force: ForceElement) -> None:
-        """Add a force element; its names and numbers are checked when the model is built.
-
-        Parameters
-        ----------
-        force : ForceElement
-            See `kinetree.forces`.
-
-        Raises
-        ------
-        ModelError
-            It is none.
-        """
-        check_force(f"model {self.name!r}", force)
-        self._forces.append(force)
 
     @checked(name=a_name, joint=a_name, body=a_name, included=a_truth_value)
     def add_rotor(
@@ -435,7 +461,7 @@ class ModelBuilder:
         """
         what = f"model {self.name!r}: rotor {name!r}"
         if any(rotor.name == name for _, _, rotor in self._gears):
-            raise DuplicateNameError(f"model {self.name!r}: two rotors are named {name!r}", kind="rotor", name=name)
+            raise two_named("rotor", name, self.name)
         if joint not in self._joint_names:
             raise unknown_name("joint", joint, self._joint_names, what)
         body = self._bodies[self._joint_names[joint]].parent if body is None else body
@@ -453,10 +479,6 @@ class ModelBuilder:
         elif not included:
             self._world_inertia = self._world_inertia + rotor.locked_inertia
         self._gears.append((joint, body, rotor))
-
-    def note(self, level: str, where: str, message: str) -> None:
-        """Add an entry to the report: level "info", "warning" or "dropped", the place, and the message."""
-        self.report = self.report.with_entry(level, where, message)
 
     @checked(merge_fixed=a_truth_value)
     def build(self, *, merge_fixed: bool = True) -> Model:
@@ -491,19 +513,3 @@ class ModelBuilder:
         if body not in self._bodies:
             raise unknown_name("body", body, [WORLD, *self._bodies], f"model {self.name!r} ({where})")
         return self._bodies[body]
-
-    def _inertia(self, name: str, mass: float, com: Sequence[float], inertia) -> Inertia:
-        what = f"body {name!r}"
-        check.check_mass(what, mass)
-        com = numeric(f"{what}: com", com)
-        if com.shape != (3,):
-            raise ModelError(f"{what}: com has shape {com.shape}, expected (3,) [m]", com=com)
-        check.check_finite(f"{what}: com", com, "m")
-        I_com = check.as_rotational_inertia(what, np.zeros(3) if inertia is None else inertia)
-        try:
-            check.check_inertia(what, mass, I_com)
-        except ModelError as problem:
-            if not self.accept_impossible_inertia:
-                raise
-            self.note("warning", what, f"impossible inertia taken as it is: {problem}")
-        return Inertia.from_com(float(mass), Vector3(*com.tolist()), Symmetric3.of(I_com.tolist()))

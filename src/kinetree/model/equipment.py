@@ -15,9 +15,9 @@ import numpy as np
 
 from kinetree.arguments import names
 from kinetree.constraints.loop_joint import LoopJoint, Softness
-from kinetree.errors import DuplicateNameError, ModelError, ShapeError, unknown_name
+from kinetree.errors import ModelError, ShapeError, unknown_name
 from kinetree.model.actuators import EVERYWHERE, INFINITE, Actuator
-from kinetree.model.parts import freeze
+from kinetree.model.parts import freeze, two_named
 
 FORCEFUL = ("loops", "equalities", "tendons", "actuators")  # kinds that may exert forces
 
@@ -372,9 +372,7 @@ def check_equipment(model, equipment: Equipment) -> None:
         seen: set[str] = set()
         for piece in getattr(equipment, f.name):
             if piece.name and piece.name in seen:
-                raise DuplicateNameError(
-                    f"model {model.name!r}: two {f.name} are named {piece.name!r}", kind=f.name, name=piece.name
-                )
+                raise two_named(f.name, piece.name, model.name, plural=f.name)
             seen.add(piece.name)
     for key in equipment.keyframes:
         for what, values, slices in (("q", key.q, model.q_slice), ("v", key.v, model.v_slice)):

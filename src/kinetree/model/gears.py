@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinetree.errors import DuplicateNameError, InertiaError, ModelError, NonFiniteError, TopologyError, unknown_name
-from kinetree.model.parts import numeric
+from kinetree.errors import InertiaError, ModelError, NonFiniteError, TopologyError, unknown_name
+from kinetree.model.parts import numeric, two_named
 from kinetree.spatial import Inertia, Symmetric3, Transform, Vector3
 from kinetree.spatial.scalar import SNAP
 
@@ -111,8 +111,7 @@ def checked_rotors(model, rotors: Sequence[GearedRotor], possible: bool) -> tupl
     for rotor in rotors:
         what = f"model {model.name!r}: rotor {rotor.name!r}"
         if rotor.name in names:
-            raise DuplicateNameError(f"model {model.name!r}: two rotors are named {rotor.name!r}", kind="rotor",
-                                     name=rotor.name)  # fmt: skip
+            raise two_named("rotor", rotor.name, model.name)
         names.add(rotor.name)
         _check_place(model, rotor, what)
         check_rotor_numbers(rotor, what)

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kinetree.arguments import a_name, a_number, a_truth_value, a_word, checked, of_kind, several
-from kinetree.constraints import Constraint, Coupling
-from kinetree.errors import DuplicateNameError, ModelError, TopologyError, unknown_name
-from kinetree.forces.contract import ForceElement
-from kinetree.forces.registry import JOINT_FORCES, POSITION_PARAMETERS, check_force
+from kinetree.arguments import a_name, a_truth_value, a_word, checked, of_kind, several
+from kinetree.errors import ModelError, TopologyError, unknown_name
+from kinetree.forces.registry import JOINT_FORCES
 from kinetree.joints import Joint, Reversed
 from kinetree.joints.reversed import reversed_joint
 from kinetree.model import validation as check
-from kinetree.model.builder import JOINT_DATA, WORLD, AddedBody, ModelBuilder, a_geometry, as_transform
+from kinetree.model.assembly import JOINT_DATA, WORLD, AddedBody
+from kinetree.model.builder import Builder, ModelBuilder, a_geometry, as_transform, joint_data
 from kinetree.model.equipment import Equipment, LoopJoint
 from kinetree.model.graph import Arc, MechanismGraph
 from kinetree.model.model import GRAVITY, Model
-from kinetree.model.parts import Geometry
+from kinetree.model.parts import Geometry, two_named
 from kinetree.model.spanning import SpanningTree
-from kinetree.spatial import Transform
+from kinetree.spatial import Inertia, Transform
 
 LOOP_DATA = (
     *(parameter.name for kind in JOINT_FORCES if not kind.beyond_limits for parameter in kind.parameters),
@@ -137,7 +136,7 @@ def placed_bodies(tree: SpanningTree, links: Mapping[str, Link]) -> list[PlacedB
     return placed
 
 
-class MechanismBuilder:
+class MechanismBuilder(Builder):
     """Collects bodies and joints in any order and polarity, closed loops among them, and makes a Model of them.
 
     Parameters
@@ -185,19 +184,9 @@ class MechanismBuilder:
     """
 
     def __init__(self, name: str = "mechanism", *, gravity=GRAVITY, accept_impossible_inertia: bool = False) -> None:
-        # Checks inertias and keeps notes; the model is built on a copy.
-        self._checker = ModelBuilder(name, gravity=gravity, accept_impossible_inertia=accept_impossible_inertia)
-        self.equipment = Equipment()
-        self._bodies: dict[str, tuple[object, list[Geometry]]] = {}
+        super().__init__(name, gravity=gravity, accept_impossible_inertia=accept_impossible_inertia)
+        self._bodies: dict[str, tuple[Inertia, list[Geometry]]] = {}
         self._links: dict[str, Link] = {}
-        self._frames: dict[str, tuple[str, Transform]] = {}
-        self._constraints: list[Constraint] = []
-        self._forces: list[ForceElement] = []
-
-    @property
-    def name(self) -> str:
-        """Name of the model."""
-        return self._checker.name
 
     @checked(name=a_name, geometry=several(a_geometry))
     def add_body(
@@ -227,9 +216,8 @@ class MechanismBuilder:
         ------
         DuplicateNameError, InertiaError
         """
-        if name == WORLD or name in self._bodies:
-            raise DuplicateNameError(f"model {self.name!r}: two bodies are named {name!r}", kind="body", name=name)
-        self._bodies[name] = (self._checker._inertia(name, mass, com, inertia), list(geometry))
+        self._refuse_body(name)
+        self._bodies[name] = (self._inertia(name, mass, com, inertia), list(geometry))
 
     @checked(name=a_name, predecessor=a_name, successor=a_name)
     def add_joint(
@@ -262,17 +250,16 @@ class MechanismBuilder:
         DuplicateNameError, JointError, ModelError
         """
         if name in self._links:
-            raise DuplicateNameError(f"model {self.name!r}: two joints are named {name!r}", kind="joint", name=name)
+            raise two_named("joint", name, self.name)
         check.check_joint(f"joint {name!r}", joint)
         for what in data:
             if what not in JOINT_DATA:
                 raise unknown_name("joint data", what, JOINT_DATA, f"add_joint ({name!r})")
-        sizes = {what: joint.nq if what in POSITION_PARAMETERS else joint.nv for what in data}
         self._links[name] = Link(
             name, joint, predecessor, successor,
             as_transform(f"joint {name!r}: at_predecessor", at_predecessor),
             as_transform(f"joint {name!r}: at_successor", at_successor),
-            {what: check.of_joint(name, what, x, sizes[what]) for what, x in data.items() if x is not None},
+            joint_data(name, joint, data),
         )  # fmt: skip
 
     @checked(name=a_name, body=a_name)
@@ -287,37 +274,8 @@ class MechanismBuilder:
             Where it is in the body [m, rad].
         """
         if name in self._frames or name in self._bodies or name == WORLD:
-            raise DuplicateNameError(f"model {self.name!r}: two frames are named {name!r}", kind="frame", name=name)
+            raise two_named("frame", name, self.name)
         self._frames[name] = (body, as_transform(f"frame {name!r}", placement))
-
-    @checked(joint=a_name, master=a_name, ratio=a_number, offset=a_number)
-    def add_coupling(self, joint: str, master: str, ratio: float = 1.0, offset: float = 0.0) -> None:
-        """Let a joint follow another, ``q_joint = ratio q_master + offset``; both stay in the tree.
-
-        Parameters
-        ----------
-        joint, master : str
-        ratio : float
-        offset : float
-            [rad or m].
-        """
-        self._constraints.append(Coupling(joint, master, ratio, offset))
-
-    def add_force(self, force: ForceElement) -> None:
-        """Add a force element, as `ModelBuilder.add_force` does.
-
-        Parameters
-        ----------
-        force : ForceElement
-            See `kinetree.forces`.
-
-        Raises
-        ------
-        ModelError
-            It is none.
-        """
-        check_force(f"mechanism {self.name!r}", force)
-        self._forces.append(force)
 
     @property
     def graph(self) -> MechanismGraph:
@@ -375,11 +333,9 @@ class MechanismBuilder:
             Or one of its kinds, naming the error and its place.
         """
         tree = self._tree(self.graph, chords, keep, order) if tree is None else _of_names(tree, self._links)
-        builder = ModelBuilder(
-            self.name, gravity=self._checker.gravity,
-            accept_impossible_inertia=self._checker.accept_impossible_inertia,
-        )  # fmt: skip
-        builder.report = self._checker.report
+        options = {"gravity": self.gravity, "accept_impossible_inertia": self.accept_impossible_inertia}
+        builder = ModelBuilder(self.name, **options)
+        builder.report = self.report
         Y = {WORLD: Transform.identity()}
         for x in placed_bodies(tree, self._links):
             inertia, geometry = self._bodies[x.body]
@@ -397,10 +353,7 @@ class MechanismBuilder:
             if body not in Y:
                 raise unknown_name("body", body, Y, f"model {self.name!r} (frame {name!r})")
             builder.add_frame(name, body, X @ Y[body].inverse())
-        for constraint in self._constraints:
-            builder.add_constraint(constraint)
-        for force in self._forces:
-            builder.add_force(force)
+        builder._constraints, builder._forces = list(self._constraints), list(self._forces)
         builder.equipment = self.equipment + Equipment(loops=tuple(self._links[name].as_loop() for name in tree.chords))
         for name in tree.chords:
             for what in ACTUATOR_LIMITS:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from kinetree.errors import ModelError, NonFiniteError
+from kinetree.errors import DuplicateNameError, ModelError, NonFiniteError
 from kinetree.spatial import Transform, Vector3, rotation_from_matrix
 
 ROTATION_TOLERANCE = 1e-8  # of R R^T - 1
@@ -27,6 +27,16 @@ SHAPES = {
     "plane": (),
     "mesh": (),
 }
+
+
+def two_named(kind: str, name: str, model: str, where: str = "", plural: str = "") -> DuplicateNameError:
+    """The error for two things of one kind with one name; ``where`` says which ones."""
+    kinds = plural or f"{kind}s"
+    return DuplicateNameError(
+        f"model {model!r}: two {kinds} are named {name!r}{where}; names of {kinds} must be different",
+        kind=kind,
+        name=name,
+    )
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

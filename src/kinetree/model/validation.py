@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from kinetree.errors import DuplicateNameError, InertiaError, JointError, ModelError, NonFiniteError, ShapeError
+from kinetree.errors import InertiaError, JointError, ModelError, NonFiniteError, ShapeError
 from kinetree.joints import Joint
 from kinetree.model.gears import reflected_inertia
-from kinetree.model.parts import check_position, check_rotation, numeric, one_number
+from kinetree.model.parts import check_position, check_rotation, numeric, one_number, two_named
 from kinetree.spatial import Inertia, Transform
 
 # A violation below these is rounding of a file's decimals or of a change of coordinates: a share of the largest moment,
@@ -36,12 +36,8 @@ def check_names(kind: str, names: Iterable[str], model: str) -> None:
                 name=name,
             )
         if name in seen:
-            raise DuplicateNameError(
-                f"model {model!r}: two {kind}s are named {name!r}; names of {kind}s must be different"
-                + (" (every body is a frame too)" if kind == "frame" else ""),
-                kind=kind,
-                name=name,
-            )
+            where = " (every body is a frame too)" if kind == "frame" else ""
+            raise two_named(kind, name, model, where, "bodies" if kind == "body" else "")
         seen.add(name)
 
 
