@@ -54,8 +54,17 @@ def algorithm_modules() -> dict[str, str]:
 
 def index() -> str:
     """The text of ``algorithms/index.py``."""
-    lines = [f'    "{name}": "{module}",' for name, module in algorithm_modules().items()]
-    return "\n".join([f'"""Where each algorithm is defined. {BY_HAND}"""', "", "MODULES = {", *lines, "}", ""])
+    found: dict[str, list[str]] = {}
+    for name, module in algorithm_modules().items():
+        found.setdefault(module.removeprefix("kinetree."), []).append(name)
+    lines = []
+    for module, names in sorted(found.items()):
+        wrapped = textwrap.wrap(" ".join(names), 105, drop_whitespace=False)
+        rows = "\n".join(f'        "{row}"' for row in wrapped)
+        lines.append(f'    "{module}": ' + (f"{rows.strip()}," if len(wrapped) == 1 else f"(\n{rows}\n    ),"))
+    head = [f'"""Where each algorithm is defined. {BY_HAND}"""', "", "_DEFINED = {", *lines, "}"]
+    table = '{name: f"kinetree.{module}" for module, names in _DEFINED.items() for name in names.split()}'
+    return "\n".join([*head, f"MODULES = {table}", ""])
 
 
 def array_type(shape: tuple, given: bool) -> str:
