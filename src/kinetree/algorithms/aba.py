@@ -54,6 +54,11 @@ def articulated_accelerations(model, q, v, tau, f_ext, diagonal):
     if model.geared:
         return geared_accelerations(model, q, v, tau, f_ext, diagonal)
     X, S, pA = outward_pass(model, q, v, None, f_ext, base_inertias_unless_deep(model))
+    return joint_accelerations(model, X, S, pA, tau, diagonal)
+
+
+def joint_accelerations(model, X, S, pA, tau, diagonal):
+    """The second and the third pass, for the forces ``pA`` that the bodies need at zero joint accelerations."""
     IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
     joint, u = [None] * model.nb, [None] * model.nb
     for i in model.inward():

@@ -7,7 +7,7 @@ from kinetree.algorithms.complete import COMPLETE, computed_constraints, refuse_
 from kinetree.algorithms.constrained import Factorized, eliminated_multipliers, given_accelerations
 from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
-from kinetree.algorithms.joint_sets import forward_joints
+from kinetree.algorithms.joint_sets import READ, forward_joints
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
@@ -24,9 +24,9 @@ from kinetree.state_kinematics import Kinematics
     static=("forward",),
     domains=COMPLETE,
     methods={"aba": "hybrid_aba", "crba": "hybrid_crba", "recursive": "hybrid_recursive"},
-    symbols={
+    symbols=READ
+    | {
         "tau": "Actuator forces [N m or N]; read for the joints in ``forward`` only, finite for all.",
-        "a": "; read for the joints not in ``forward`` only, finite for all.",
         "forward": "Names of the joints whose force is known (forward dynamics), the base's among them if it floats. "
         "Each choice is a function of its own. Joints that a coupling connects are all named or none.",
         "tau_all": "Actuator forces of all joints, the given ones among them [N m or N]. Where a coupled joint moves "

@@ -18,7 +18,8 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.crba import crba, fill_block
 from kinetree.algorithms.elimination import Eliminated
-from kinetree.algorithms.joint_sets import forward_joints, merged_parent, supported_by
+from kinetree.algorithms.force_terms import differential_inverse_dynamics
+from kinetree.algorithms.joint_sets import READ, forward_joints, merged_parent, supported_by
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.regularity import inertia_scales
@@ -34,10 +35,7 @@ from kinetree.model.topology import depths_of, expanded_parent
     optional="f_ext",
     outputs="a_all tau_all",
     static=("forward",),
-    symbols={
-        "tau": "; read for the joints in ``forward`` only, finite for all.",
-        "a": "; read for the joints not in ``forward`` only, finite for all.",
-    },
+    symbols=READ,
     raises="SingularityError",
 )
 def hybrid_aba(model, q, v, tau, a, f_ext=None, *, forward):
@@ -186,10 +184,7 @@ def restricted_inertia(model, q, fd):
     optional="f_ext",
     outputs="a_all tau_all",
     static=("forward",),
-    symbols={
-        "tau": "; read for the joints in ``forward`` only, finite for all.",
-        "a": "; read for the joints not in ``forward`` only, finite for all.",
-    },
+    symbols=READ,
     raises="SingularityError",
 )
 def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
@@ -217,7 +212,7 @@ def hybrid_crba(model, q, v, tau, a, f_ext=None, *, forward):
     x = _unknown_accelerations(model, q, tau, tau_all, fd)
 
     # tau = C' + ID_delta(Q^T [qdd_1; 0])
-    added = _acceleration_forces(model, X, S, x, supported_by(model, fd))
+    added = differential_inverse_dynamics(model, X, S, model.I, x)
     for i in model.outward():
         slot = model.v_slice[i]
         if i in fd:
@@ -252,21 +247,3 @@ def _ancestors_of_rows(model, fd):
     merged, _ = merged_parent(model.parent, fd)
     expanded, _ = expanded_parent(merged, [0, *(model.v_slice[i].stop - model.v_slice[i].start for i in fd)])
     return ancestors_of([k - 1 for k in expanded[1:]])
-
-
-def _acceleration_forces(model, X, S, a, supported):
-    """``M a`` of the bodies, for accelerations that leave all bodies at rest but those in ``supported`` (table 6.1)."""
-    A, f, tau = [model.algebra.Motion.zero() for _ in range(model.nb)], [None] * model.nb, [0.0] * model.nv
-    for i in model.outward():
-        if i in supported:
-            A[i] = X[i] @ A[model.parent[i]] + S[i] @ model.v_of(i, a)
-            f[i] = model.I[i] @ A[i]
-    for i in model.inward():
-        p = model.parent[i]
-        if f[i] is None:
-            continue
-        tau[model.v_slice[i]] = S[i].T @ f[i]
-        if p:
-            f_p = X[i].inverse_apply(f[i])
-            f[p] = f_p if f[p] is None else f[p] + f_p
-    return tau

@@ -11,8 +11,8 @@ matrix itself is the response to unit forces: `response.py`, which serves deriva
 
 from __future__ import annotations
 
+from kinetree.algorithms.aba import joint_accelerations
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.elimination import Eliminated
 from kinetree.algorithms.factorize import solve_leaf_first
 from kinetree.algorithms.kinematics import link_transform, links, motion_subspace
 from kinetree.algorithms.matrices import identity, plus
@@ -24,18 +24,6 @@ from kinetree.algorithms.spec import algorithm
 def added(model, diagonal):
     """Terms on the diagonal of M besides the inertia of the bodies: armature, and the caller's."""
     return model.armature if diagonal is None else plus(model.armature, diagonal)
-
-
-def eliminated_joints(model, X, S, diagonal):
-    """Every joint of `aba` eliminated, of ``M + diag``, ``diagonal`` in place of the armature."""
-    IA, scales = [model.algebra.ArticulatedInertia.of(I) for I in model.I], inertia_scales(model)
-    joint = [None] * model.nb
-    for i in model.inward():
-        p, slot = model.parent[i], model.v_slice[i]
-        joint[i] = Eliminated(IA[i], S[i], diagonal[slot], scales[slot])
-        if p:
-            IA[p] = IA[p] + X[i].inverse_apply(joint[i].inertia())
-    return joint
 
 
 def _solved(model, q, columns, diagonal):
@@ -81,22 +69,8 @@ def inverse_mass_product(model, q, x, diagonal=None):
     """
     if model.geared:
         return _solved(model, q, [x], diagonal)[0]
-    X, S = links(model, q)
-    joint = eliminated_joints(model, X, S, added(model, diagonal))
-
-    u, pA = [None] * model.nb, [model.algebra.Force.zero()] * model.nb
-    for i in model.inward():
-        p = model.parent[i]
-        u[i] = model.v_of(i, x) - S[i].T @ pA[i]
-        if p:
-            pA[p] = pA[p] + X[i].inverse_apply(joint[i].force(pA[i], u[i]))
-
-    y, A = [0.0] * model.nv, [model.algebra.Motion.zero()] + [None] * (model.nb - 1)
-    for i in model.outward():
-        A[i] = X[i] @ A[model.parent[i]]
-        y[model.v_slice[i]] = y_i = joint[i].acceleration(u[i], A[i])
-        A[i] = A[i] + S[i] @ y_i
-    return y
+    at_rest = [model.algebra.Force.zero()] * model.nb
+    return joint_accelerations(model, *links(model, q), at_rest, x, added(model, diagonal))
 
 
 @algorithm(inputs="q", optional="diagonal", outputs="M_inv", raises="SingularityError")

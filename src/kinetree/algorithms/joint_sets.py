@@ -12,6 +12,12 @@ from collections.abc import Iterable, Sequence
 from kinetree.arguments import a_sequence
 from kinetree.errors import DuplicateNameError
 
+READ = {
+    "tau": "; read for the joints in ``forward`` only, finite for all.",
+    "a": "; read for the joints not in ``forward`` only, finite for all.",
+}
+"""Which entries of its inputs a method of hybrid dynamics reads."""
+
 
 def forward_joints(model, forward: str | Iterable[str | int]) -> tuple[int, ...]:
     """The numbers of the joints that ``forward`` names, ascending; joints without freedoms are left out.

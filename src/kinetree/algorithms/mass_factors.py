@@ -12,25 +12,13 @@ True
 
 from __future__ import annotations
 
+from kinetree.algorithms import sparse
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces
-from kinetree.algorithms.sparse import (
-    ltdl_factors,
-    ltl_factors,
-    solve_lower,
-    solve_lower_transpose,
-    solve_ltdl,
-    solve_ltl,
-    times_lower,
-    times_lower_transpose,
-    times_symmetric,
-)
 from kinetree.algorithms.spec import algorithm
 from kinetree.model.sparsity import ancestors_of
-
-SQUARE = ("nv", "nv")
 
 
 def above(model):
@@ -65,7 +53,7 @@ def ltl(model, q):
     >>> bool(np.allclose(L.T @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
-    return ltl_factors(crba(model, q), above(model), inertia_scales(model))
+    return sparse.ltl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
 @algorithm(
@@ -97,7 +85,7 @@ def ltdl(model, q):
     >>> bool(np.allclose(L.T @ np.diag(D) @ L, kt.crba(arm, [0.1, -0.4])))
     True
     """
-    return ltdl_factors(crba(model, q), above(model), inertia_scales(model))
+    return sparse.ltdl_factors(crba(model, q), above(model), inertia_scales(model))
 
 
 @algorithm(
@@ -119,7 +107,7 @@ def ltl_factorize(model, M):
     -----
     Source: Featherstone (2008), table 6.3. Identity: ``ltl(q) = ltl_factorize(crba(q))``.
     """
-    return ltl_factors(M, above(model))
+    return sparse.ltl_factors(M, above(model))
 
 
 @algorithm(
@@ -142,7 +130,7 @@ def ltdl_factorize(model, M):
     -----
     Source: Featherstone (2008), table 6.3. Identity: ``ltdl(q) = ltdl_factorize(crba(q))``.
     """
-    return ltdl_factors(M, above(model))
+    return sparse.ltdl_factors(M, above(model))
 
 
 @algorithm(
@@ -162,7 +150,7 @@ def ltl_solve(model, L, b):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): 2 n divisions and 2 D1 (m + a).
     """
-    return solve_ltl(L, b, above(model))
+    return sparse.solve_ltl(L, b, above(model))
 
 
 @algorithm(
@@ -182,7 +170,7 @@ def ltdl_solve(model, L, D, b):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and 2 D1 (m + a).
     """
-    return solve_ltdl(L, D, b, above(model))
+    return sparse.solve_ltdl(L, D, b, above(model))
 
 
 @algorithm(
@@ -198,7 +186,7 @@ def lower_product(model, L, x):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + D1 (m + a).
     """
-    return times_lower(L, x, above(model))
+    return sparse.times_lower(L, x, above(model))
 
 
 @algorithm(
@@ -217,7 +205,7 @@ def lower_transpose_product(model, L, x):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + D1 (m + a).
     """
-    return times_lower_transpose(L, x, above(model))
+    return sparse.times_lower_transpose(L, x, above(model))
 
 
 @algorithm(
@@ -236,7 +224,7 @@ def symmetric_product(model, M, x):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n m + 2 D1 (m + a). Without M: `inertial_forces`.
     """
-    return times_symmetric(M, x, above(model))
+    return sparse.times_symmetric(M, x, above(model))
 
 
 @algorithm(
@@ -252,7 +240,7 @@ def lower_solve(model, L, b):
     -----
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and D1 (m + a).
     """
-    return solve_lower(L, b, above(model))
+    return sparse.solve_lower(L, b, above(model))
 
 
 @algorithm(
@@ -269,7 +257,7 @@ def lower_transpose_solve(model, L, b):
     Source: Featherstone (2008), table 6.5. Cost (table 6.6): n divisions and D1 (m + a). A whitening map:
     ``b . M^-1 b`` is the squared length of ``L^-T b``.
     """
-    return solve_lower_transpose(L, b, above(model))
+    return sparse.solve_lower_transpose(L, b, above(model))
 
 
 @algorithm(inputs="q v tau", optional="f_ext", outputs="a", raises="SingularityError")
@@ -297,5 +285,5 @@ def forward_dynamics_crba(model, q, v, tau, f_ext=None):
     True
     """
     c, rows = bias_forces(model, q, v, f_ext), above(model)
-    L, D = ltdl_factors(crba(model, q), rows, inertia_scales(model))
-    return solve_ltdl(L, D, minus(tau, c), rows)
+    L, D = sparse.ltdl_factors(crba(model, q), rows, inertia_scales(model))
+    return sparse.solve_ltdl(L, D, minus(tau, c), rows)

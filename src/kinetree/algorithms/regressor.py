@@ -15,7 +15,8 @@ one of these places and zeros elsewhere, projected on the joints that support it
 
 from __future__ import annotations
 
-from kinetree.algorithms.kinematics import body_twists, link_transform, motion_subspace, world_transforms
+from kinetree.algorithms.kinematics import body_fields, body_twists, links, world_transforms
+from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Force, Inertia, Motion, PlanarInertia, Symmetric3, Vector2, Vector3
 from kinetree.spatial.algebra import SPATIAL
@@ -24,10 +25,8 @@ from kinetree.spatial.algebra import SPATIAL
 def unit_inertias(algebra) -> tuple:
     """Inertias with a one in one place: ten, or the four (m, m c_x, m c_y, I_zz) of planar bodies."""
     if algebra is SPATIAL:
-        rows = [[1.0 if k == n else 0.0 for n in range(10)] for k in range(10)]
-        return tuple(Inertia(m, Vector3(x, y, z), Symmetric3(*I)) for m, x, y, z, *I in rows)
-    rows = [[1.0 if k == n else 0.0 for n in range(4)] for k in range(4)]
-    return tuple(PlanarInertia(m, Vector2(x, y), I) for m, x, y, I in rows)
+        return tuple(Inertia(m, Vector3(x, y, z), Symmetric3(*I)) for m, x, y, z, *I in identity(10))
+    return tuple(PlanarInertia(m, Vector2(x, y), I) for m, x, y, I in identity(4))
 
 
 def inertial_forces_of_units(field, units) -> list:
@@ -40,11 +39,6 @@ def inertial_forces_of_units(field, units) -> list:
     w, dw, U = field.w, field.dw, field.gradient
     forces = [Force(unit.h.cross(field.a), field.a * unit.m + U @ unit.h) for unit in units[:4]]
     return forces + [Force(unit.I @ dw + w.cross(unit.I @ w), Vector3.zero()) for unit in units[4:]]
-
-
-def columns_of(model, units, i) -> range:
-    """The columns of body i."""
-    return range(len(units) * (i - 1), len(units) * i)
 
 
 def body_jacobians(model, X, S) -> list[dict]:
@@ -61,7 +55,7 @@ def joint_rows(model, J, F, units) -> list[list]:
     Y = [[0.0] * (len(units) * (model.nb - 1)) for _ in range(model.nv)]
     for i in model.outward():
         for k, J_k in J[i].items():
-            for column, force in zip(columns_of(model, units, i), F[i], strict=True):
+            for column, force in enumerate(F[i], len(units) * (i - 1)):
                 Y[k][column] = J_k.dot(force)
     return Y
 
@@ -107,14 +101,9 @@ def joint_torque_regressor(model, q, v, a):
     True
     """
     units = unit_inertias(model.algebra)
-    X, S, F, field = ([None] * model.nb for _ in range(4))
-    field[0] = model.algebra.falling(model.gravity)
-    for i in model.outward():
-        joint, q_i, v_i = model.joints[i], model.q_of(i, q), model.v_of(i, v)
-        X[i], S[i] = link_transform(model, i, q), motion_subspace(model, i, q)
-        A_J = joint.bias(q_i, v_i) + S[i] @ model.v_of(i, a)
-        field[i] = (X[i] @ field[model.parent[i]]).with_joint(joint.velocity(q_i, v_i), A_J)
-        F[i] = inertial_forces_of_units(field[i], units)
+    field = body_fields(model, q, v, a, gravity=model.gravity)
+    F = [None] + [inertial_forces_of_units(field[i], units) for i in model.outward()]
+    X, S = links(model, q)
     return joint_rows(model, body_jacobians(model, X, S), F, units)
 
 
@@ -235,7 +224,6 @@ def generalized_momentum_regressor(model, q, v):
     --------
     momentum_regressor, joint_torque_regressor
     """
-    units, (X, V) = unit_inertias(model.algebra), body_twists(model, q, v)
-    S = [None] + [motion_subspace(model, i, q) for i in model.outward()]
+    units, (X, S), (_, V) = unit_inertias(model.algebra), links(model, q), body_twists(model, q, v)
     F = [None] + [[unit @ V[i] for unit in units] for i in model.outward()]
     return joint_rows(model, body_jacobians(model, X, S), F, units)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
@@ -26,45 +26,33 @@ from kinetree.once import once
 Shape = tuple[str | int, ...]
 
 
-class Algorithms(dict):
+class Algorithms(MutableMapping):
     """Algorithms by name. Those of the library are imported when they are looked up; iteration imports all."""
 
-    def __missing__(self, name):
-        import_module(MODULES[name])
-        return super().__getitem__(name)
+    def __init__(self) -> None:
+        self._imported: dict[str, Spec] = {}
 
-    def __contains__(self, name) -> bool:
-        return super().__contains__(name) or name in MODULES
+    def __getitem__(self, name: str) -> Spec:
+        if name not in self._imported:
+            import_module(MODULES[name])
+        return self._imported[name]
 
-    def get(self, name, default=None):
-        """The algorithm of this name, or the default."""
-        return self[name] if name in self else default
+    def __setitem__(self, name: str, spec: Spec) -> None:
+        self._imported[name] = spec
 
-    def _all(self) -> Algorithms:
-        for module in MODULES.values():
-            import_module(module)
-        return self
+    def __delitem__(self, name: str) -> None:
+        del self._imported[name]
 
     def __iter__(self):
-        return super(Algorithms, self._all()).__iter__()
+        for module in MODULES.values():
+            import_module(module)
+        return iter(self._imported)
 
     def __len__(self) -> int:
-        return super(Algorithms, self._all()).__len__()
-
-    def keys(self):
-        """The names of all."""
-        return super(Algorithms, self._all()).keys()
-
-    def values(self):
-        """The declarations of all."""
-        return super(Algorithms, self._all()).values()
-
-    def items(self):
-        """Names and declarations of all."""
-        return super(Algorithms, self._all()).items()
+        return sum(1 for _ in self)
 
 
-ALGORITHMS: dict[str, Spec] = Algorithms()
+ALGORITHMS = Algorithms()
 
 
 @dataclass(frozen=True)

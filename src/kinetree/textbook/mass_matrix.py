@@ -11,6 +11,7 @@ from __future__ import annotations
 from kinetree.algorithms.force_terms import differential_inverse_dynamics
 from kinetree.algorithms.gears import add_gear_inertia
 from kinetree.algorithms.kinematics import links
+from kinetree.algorithms.regressor import body_jacobians
 from kinetree.algorithms.spec import algorithm
 
 
@@ -31,10 +32,8 @@ def mass_matrix_jacobians(model, q):
     """
     X, S = links(model, q)
     M = [[0.0] * model.nv for _ in range(model.nv)]
-    J = [{}] + [None] * (model.nb - 1)
+    J = body_jacobians(model, X, S)
     for k in model.outward():
-        J[k] = {m: X[k] @ column for m, column in J[model.parent[k]].items()}
-        J[k].update(enumerate(S[k], model.v_slice[k].start))
         columns = list(J[k].items())
         for at, (m, J_m) in enumerate(columns):
             F = model.I[k] @ J_m

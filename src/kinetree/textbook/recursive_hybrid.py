@@ -12,7 +12,7 @@ Sueda (algorithm 9)      here
 from __future__ import annotations
 
 from kinetree.algorithms.factorize import LDL
-from kinetree.algorithms.joint_sets import forward_joints
+from kinetree.algorithms.joint_sets import READ, forward_joints
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.spec import algorithm
@@ -23,10 +23,7 @@ from kinetree.algorithms.spec import algorithm
     optional="f_ext",
     outputs="a_all tau_all",
     static=("forward",),
-    symbols={
-        "tau": "; read for the joints in ``forward`` only, finite for all.",
-        "a": "; read for the joints not in ``forward`` only, finite for all.",
-    },
+    symbols=READ,
     raises="SingularityError",
     geared=False,
 )
