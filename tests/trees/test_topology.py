@@ -14,8 +14,8 @@ from kinetree.joints import examples as joint_examples
 from kinetree.model import Actuator, Equipment, Keyframe
 from kinetree.model.graph import MechanismGraph, violations
 from kinetree.surgery import StateMap, retree
-from kinetree.surgery.closing import joint_coordinates
 from kinetree.surgery.position import world_transforms
+from kinetree.surgery.states import joint_coordinates
 
 
 def random_graph(seed, n=7, extra=3):

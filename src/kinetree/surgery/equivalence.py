@@ -166,6 +166,10 @@ def _moments(I: Inertia) -> tuple:
     return (I.m, *I.h, *I.second_moments)
 
 
+def _inertia(m: float, x: float, y: float, z: float, *P: float) -> Inertia:
+    return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
+
+
 def _zeros(I: Inertia, form: str) -> int:
     """How many of the ten parameters are zero."""
     return sum(x == 0.0 for x in (_moments(I) if form == "moments" else (I.m, *I.h, *I.I)))
@@ -183,8 +187,7 @@ def _regroupable_part(I: Inertia, regroupable: tuple[str, ...], form: str) -> In
     if form == "inertia" and along is not None:
         # The moment of inertia across the axis is P_zz + P_yy: it vanishes with a P_zz of -P_yy.
         values[f"P.{along}{along}"] = {"x": I.I.yy, "y": I.I.zz, "z": I.I.xx}[along]
-    m, x, y, z, *P = (values.get(name, 0.0) for name in MOMENTS)
-    return Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
+    return _inertia(*(values.get(name, 0.0) for name in MOMENTS))
 
 
 def _lone_axis(regroupable: tuple[str, ...]) -> str | None:
@@ -195,10 +198,7 @@ def _lone_axis(regroupable: tuple[str, ...]) -> str | None:
 
 def _without(I: Inertia, parts: Mapping[str, float], form: str) -> Inertia:
     """The inertia less these moments, with exact zeros where nothing is left."""
-    rest = {name: 0.0 if x == parts.get(name) else x - parts.get(name, 0.0)
-            for name, x in zip(MOMENTS, _moments(I), strict=True)}  # fmt: skip
-    m, x, y, z, *P = rest.values()
-    left = Inertia.from_moments(m, Vector3(x, y, z), Symmetric3(*P))
+    left = _inertia(*(x - parts.get(name, 0.0) for name, x in zip(MOMENTS, _moments(I), strict=True)))
     if form == "moments":
         return left
     scale = max(map(abs, I.I))

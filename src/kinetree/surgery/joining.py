@@ -9,7 +9,6 @@ from kinetree.errors import DuplicateNameError, TopologyError
 from kinetree.joints import Fixed, Free, Joint
 from kinetree.model import Equipment, Keyframe, Model
 from kinetree.model.builder import WORLD, as_transform
-from kinetree.surgery import gears
 from kinetree.surgery.model_editor import ENDLESS, ModelEditor
 from kinetree.surgery.naming import rename
 
@@ -200,7 +199,7 @@ def _refuse_common_names(
     for kind in ("loops", "equalities", "tendons", "actuators"):  # keyframes of one name are joined
         here, there = ({piece.name for piece in getattr(e, kind)} for e in (editor.equipment, guest.equipment))
         common[kind.rstrip("s")] = here & there - {""}
-    common[gears.KIND] = gears.names(editor._gears) & gears.names(guest._gears)
+    common["rotor"] = {rotor.name for *_, rotor in editor._gears} & {rotor.name for *_, rotor in guest._gears}
     common["force element"] = {f.name for f in editor._forces} & {f.name for f in guest._forces}
     doubled = [f"{kind} {name!r}" for kind, names in common.items() for name in sorted(names)]
     if doubled:
@@ -221,7 +220,11 @@ def _take_over(editor: ModelEditor, guest: ModelEditor, other: Model) -> None:
     editor._welded.update(guest._welded)
     editor._constraints += guest._constraints
     editor._forces += guest._forces
-    editor._gears += editor._noted("attach", gears.attached(guest._gears))
+    for joint, on, rotor in guest._gears:
+        if on == WORLD:
+            editor.note("dropped", "attach", f"{rotor} of joint {joint!r}: its stator is the world, left behind")
+        else:
+            editor._gears.append((joint, on, rotor))
     editor.accept_impossible_inertia |= guest.accept_impossible_inertia
     for entry in guest.report:
         editor.note(entry.level, f"{other.name}: {entry.where}" if entry.where else other.name, entry.message)

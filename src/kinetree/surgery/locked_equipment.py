@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from kinetree.errors import CouplingError
 from kinetree.model import Actuator, Equality, Equipment, JointTerm, Keyframe, RotationLimit, Tendon
 from kinetree.surgery.position import CONSISTENT
@@ -60,13 +62,8 @@ def _locked_terms(tendon: Tendon, positions) -> list[JointTerm]:
 
 
 def _shifted_tendon(tendon: Tendon, path: tuple, shift: float) -> Tendon:
-    return replace(
-        tendon,
-        path=path,
-        rest_length=tuple(length - shift for length in tendon.rest_length),
-        lower=tendon.lower - shift,
-        upper=tendon.upper - shift,
-    )
+    rest_length = tuple(length - shift for length in tendon.rest_length)
+    return replace(tendon, path=path, rest_length=rest_length, lower=tendon.lower - shift, upper=tendon.upper - shift)
 
 
 def _equality(c: Equality, positions, constant, shifts, note: Note) -> tuple:
@@ -79,7 +76,7 @@ def _equality(c: Equality, positions, constant, shifts, note: Note) -> tuple:
     if c.follower not in known and c.master not in known:
         return (c,)
     if c.master in known:  # y - y0 = c0 + c1 (x - x0) + ... is a number now
-        value = _polynomial(c.coefficients, known[c.master] - c.master_reference)
+        value = float(np.polyval(c.coefficients[::-1], known[c.master] - c.master_reference))
         c = replace(c, master=None, coefficients=(value,), master_reference=0.0)
     if c.follower not in known:
         held = c.follower_reference + sum(c.coefficients)
@@ -112,19 +109,9 @@ def _solved(c: Equality, y: float, note: Note) -> tuple:
     if not c.active:
         note("info", "lock", f"{c}, which is switched off, is left out: {c.follower!r} is locked")
         return ()
-    raise CouplingError(
-        f"{c}: {c.follower!r} is locked, {c.master!r} is not; lock {c.master!r} too, where the polynomial has the "
-        f"value {y:.6g}",
-        joint=c.follower,
-        master=c.master,
-    )
-
-
-def _polynomial(coefficients: Sequence[float], x: float) -> float:
-    value = 0.0
-    for c in reversed(coefficients):
-        value = value * x + c
-    return value
+    where = f"lock {c.master!r} too, where the polynomial has the value {y:.6g}"
+    message = f"{c}: {c.follower!r} is locked, {c.master!r} is not; {where}"
+    raise CouplingError(message, joint=c.follower, master=c.master)
 
 
 def _rotation_limit(c: RotationLimit, positions, note: Note) -> tuple:
@@ -140,11 +127,8 @@ def _rotation_limit(c: RotationLimit, positions, note: Note) -> tuple:
 
 
 def _actuator(a: Actuator, positions, constant, shifts, note: Note) -> tuple:
-    if (
-        a.transmission in ("joint", "joint_in_parent")
-        and a.target in positions
-        or (a.transmission == "tendon" and a.target in constant)
-    ):
+    still = {"joint": positions, "joint_in_parent": positions, "tendon": constant}.get(a.transmission, ())
+    if a.target in still:
         note("info", "lock", f"{a} has nothing to move and is left out")
         return ()
     if a.transmission == "tendon" and shifts[a.target] != 0.0:
@@ -169,11 +153,8 @@ def _shifted_actuator(a: Actuator, shift: float, note: Note) -> Actuator:
 
 
 def _keyframe(key: Keyframe, positions, note: Note) -> Keyframe:
-    elsewhere = [
-        joint
-        for joint, q in key.q.items()
-        if joint in positions and any(abs(x - y) > CONSISTENT for x, y in zip(q, positions[joint], strict=True))
-    ]
+    locked = {joint: q for joint, q in key.q.items() if joint in positions}
+    elsewhere = [joint for joint, q in locked.items() if not np.allclose(q, positions[joint], rtol=0, atol=CONSISTENT)]
     if elsewhere:
         note("info", "lock", f"keyframe {key.name!r} had {', '.join(map(repr, elsewhere))} elsewhere")
     return Keyframe(key.name, *({j: x for j, x in part.items() if j not in positions} for part in (key.q, key.v)))

@@ -113,21 +113,15 @@ def _with_followers(model: Model, joints: Mapping[str, object]) -> dict[str, lis
             there = c.offset
         elif joint in positions:
             [q] = positions[joint]
-            raise CouplingError(
-                f"joint {joint!r} follows {master!r} and cannot be locked alone; lock {master!r} at "
-                f"{(q - c.offset) / c.ratio:.6g}, and {joint!r} is locked at {q:.6g} with it",
-                joint=joint,
-                master=master,
-            )
+            repair = f"lock {master!r} at {(q - c.offset) / c.ratio:.6g}, and {joint!r} is locked at {q:.6g} with it"
+            message = f"joint {joint!r} follows {master!r} and cannot be locked alone; {repair}"
+            raise CouplingError(message, joint=joint, master=master)
         else:
             continue
         if given.get(joint) is not None and abs(positions[joint][0] - there) > CONSISTENT * max(1.0, abs(there)):
-            raise CouplingError(
-                f"joint {joint!r} follows {master!r}, which puts it at {there:.9g}; it cannot be locked at "
-                f"{positions[joint][0]:.9g}",
-                joint=joint,
-                master=master,
-            )
+            puts = f"joint {joint!r} follows {master!r}, which puts it at {there:.9g}"
+            message = f"{puts}; it cannot be locked at {positions[joint][0]:.9g}"
+            raise CouplingError(message, joint=joint, master=master)
         positions[joint] = [there]
     return {joint: positions[joint] for joint in model.joint_names if joint in positions}
 

@@ -10,7 +10,6 @@ from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD
 from kinetree.model.parts import Geometry
 from kinetree.spatial import Inertia, Transform
-from kinetree.surgery import gears
 
 ENDLESS = "plane"  # a shape that belongs to the world and can be on nothing that moves
 
@@ -76,7 +75,7 @@ class ModelEditor(ModelBuilder):
             self._frames[frame] = (parent, self._frames[frame][1] @ X)
         self._lock_gears(body.joint_name, "its joint stands still")
         self._drop_forces("lock", (), (body.joint_name,))
-        self._gears = gears.shifted(self._gears, name, parent, X.inverse())
+        self._shift_rotors(name, parent, X.inverse())
         del self._joint_names[body.joint_name]
         self._welded[body.joint_name] = name
 
@@ -84,7 +83,7 @@ class ModelEditor(ModelBuilder):
         """Give a body other coordinates, Y from the old to the new; its joint's place is left to the caller."""
         body, back = self._bodies[name], Y.inverse()
         body.inertia = Y @ body.inertia
-        self._gears = gears.shifted(self._gears, name, name, Y)
+        self._shift_rotors(name, name, Y)
         body.geometry = [shape.seen_from(back) for shape in body.geometry]
         for child in self._bodies.values():
             if child.parent == name:
@@ -113,7 +112,7 @@ class ModelEditor(ModelBuilder):
             self._frames[frame] = (name, self._frames[frame][1] @ back)
         self._frames.pop(name, None)
         free = {j for j in self._joint_names if self._root_of(self._joint_names[j]) not in {b.name for b in carried}}
-        self._gears = gears.shifted(self._gears, WORLD, name, X, free)
+        self._shift_rotors(WORLD, name, X, free)
         for body in carried:
             body.parent, body.X = name, body.X @ back
 
@@ -140,11 +139,7 @@ class ModelEditor(ModelBuilder):
         mass = sum(self._bodies[name].inertia.m for name in bodies)
         self.note("info", "cut", f"left out {_listed(bodies)} with {mass:.6g} kg")
         self._cut_references(frames, joints)
-
-        def moves(joint: str, body: str) -> bool:
-            return self._carries(self._joint_names[joint], body)
-
-        self._gears = self._noted("cut", gears.cut(self._gears, bodies, joints, moves))
+        self._cut_rotors(bodies, joints)
         self._bodies = {name: body for name, body in self._bodies.items() if name not in bodies}
         self._frames = {name: frame for name, frame in self._frames.items() if name not in frames}
         self._forget_welds(frames)
@@ -176,15 +171,35 @@ class ModelEditor(ModelBuilder):
         return body
 
     def _lock_gears(self, joint_name: str, why: str) -> None:
-        """Rotors whose joint goes stand still."""
-        self._gears = self._noted("gears", gears.without_joint(self._gears, joint_name, why))
+        """Rotors whose joint goes stand still in their stators, which contain them already."""
+        for joint, on, rotor in self._gears:
+            if joint == joint_name:
+                self.note("info", "gears", f"{rotor} is locked in {on!r}: {why}")
+        self._gears = [gear for gear in self._gears if gear[0] != joint_name]
 
-    def _noted(self, where: str, found: tuple) -> list:
-        """What is kept, once the rest is reported."""
-        kept, notes = found
-        for level, message in notes:
-            self.note(level, where, message)
-        return kept
+    def _shift_rotors(self, stator: str, to: str, X: Transform, but: Collection[str] = ()) -> None:
+        """Give the rotors in a body, but those of some joints, to another one; X leads to its coordinates."""
+        for k, (joint, on, rotor) in enumerate(self._gears):
+            if on == stator and joint not in but:
+                self._gears[k] = (joint, to, rotor.seen_from(X))
+
+    def _cut_rotors(self, bodies: Collection[str], joints: Collection[str]) -> None:
+        """Leave out the rotors of joints that go, and those in bodies that go.
+
+        A joint of a cut stands still, and so does what supports it: its rotors do not turn but with the joint.
+        """
+        gears, self._gears = self._gears, []
+        for joint, on, rotor in gears:
+            if joint in joints:
+                if on not in bodies:
+                    self.note("info", "cut", f"{rotor} is locked in {on!r}: joint {joint!r} is not there any more")
+            elif on not in bodies:
+                self._gears.append((joint, on, rotor))
+            elif self._carries(self._joint_names[joint], on):
+                self.note("dropped", "cut", f"{rotor} of joint {joint!r}: its stator {on!r} is not there any more")
+            else:
+                self.note("info", "cut", f"{rotor}: its stator {on!r} stands still")
+                self._gears.append((joint, WORLD, rotor))
 
     def _carries(self, body: str, other: str) -> bool:
         while other not in (WORLD, body):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from kinetree.arguments import a_model, a_name, checked, new_names
 from kinetree.errors import DuplicateNameError, unknown_name
 from kinetree.model import Model
 from kinetree.model.builder import WORLD
-from kinetree.surgery import gears
+from kinetree.model.parts import Geometry
 from kinetree.surgery.model_editor import ModelEditor
 
 Names = Mapping[str, str] | Callable[[str], str] | None
@@ -66,7 +67,7 @@ def rename(
     editor = ModelEditor.of(model)
     owned = [piece.name for kind in ("loops", "equalities", "tendons", "actuators", "keyframes")
              for piece in getattr(model.equipment, kind) if piece.name]  # fmt: skip
-    owned += [*gears.names(editor._gears), *(element.name for element in model.elements)]
+    owned += [part.name for part in (*model.rotors, *model.elements)]
     others = [frame for frame in editor.frame_names() if frame != WORLD and frame not in editor._bodies]
 
     def new_names(kind: str, names: Iterable[str], changes: Names, unique: bool = True) -> dict[str, str]:
@@ -83,6 +84,9 @@ def rename(
             _refuse_doubles(model, kind, table)
         return table
 
+    def labeled(shapes: Iterable[Geometry]) -> list[Geometry]:
+        return [replace(shape, name=f"{prefix}{shape.name}{suffix}") if shape.name else shape for shape in shapes]
+
     body = new_names("body", model.body_names[1:], bodies)
     frame = new_names("frame", others, frames)
     _refuse_doubles(model, "frame", {**body, **frame, WORLD: WORLD})
@@ -93,33 +97,23 @@ def rename(
     for record in editor._bodies.values():
         record.name, record.joint_name = body[record.name], joint[record.joint_name]
         record.parent = frame[record.parent]
-        record.geometry = [_labeled(shape, prefix, suffix) for shape in record.geometry]
+        record.geometry = labeled(record.geometry)
     editor._bodies = {record.name: record for record in editor._bodies.values()}
     editor._joint_names = {record.joint_name: record.name for record in editor._bodies.values()}
     editor._frames = {frame[name]: (frame[on], X) for name, (on, X) in editor._frames.items()}
     editor._welded = {joint[name]: frame.get(carried, carried) for name, carried in editor._welded.items()}
     editor._constraints = [c.renamed(joint.__getitem__, frame.__getitem__) for c in editor._constraints]
     editor._forces = [f.renamed(joint.__getitem__, frame.__getitem__, own[f.name]) for f in editor._forces]
-    editor._gears = gears.renamed(editor._gears, joint, frame, own)
-    editor._world_geometry = [_labeled(shape, prefix, suffix) for shape in editor._world_geometry]
+    editor._gears = [(joint[j], frame[on], replace(rotor, name=own[rotor.name])) for j, on, rotor in editor._gears]
+    editor._world_geometry = labeled(editor._world_geometry)
     editor.equipment = editor.equipment.renamed(frame.__getitem__, joint.__getitem__, own.__getitem__)
     return editor.result()
-
-
-def _labeled(shape, prefix: str, suffix: str):
-    if not shape.name or not (prefix or suffix):
-        return shape
-    values = {name: getattr(shape, name) for name in shape.__dataclass_fields__}
-    return type(shape)(**{**values, "name": f"{prefix}{shape.name}{suffix}"})
 
 
 def _refuse_doubles(model: Model, kind: str, table: Mapping[str, str]) -> None:
     seen: dict[str, str] = {}
     for old, new in table.items():
         if new in seen:
-            raise DuplicateNameError(
-                f"model {model.name!r}: {kind}s {seen[new]!r} and {old!r} would both be named {new!r}",
-                kind=kind,
-                name=new,
-            )
+            message = f"model {model.name!r}: {kind}s {seen[new]!r} and {old!r} would both be named {new!r}"
+            raise DuplicateNameError(message, kind=kind, name=new)
         seen[new] = old

@@ -8,16 +8,22 @@ import numpy as np
 
 from kinetree.arguments import a_mapping, a_model, checked
 from kinetree.errors import ModelError, ShapeError, UnknownNameError
-from kinetree.joints import Free
+from kinetree.joints import Free, Joint
 from kinetree.joints.reversed import reversed_joint
+from kinetree.liegroup.se3 import log_se3
 from kinetree.model import LoopJoint, Model
 from kinetree.model.graph import named_loops
 from kinetree.model.parts import numeric
 from kinetree.spatial import Motion, Transform
 from kinetree.spatial.rotations import quaternion_from_rotation
 from kinetree.spatial.vectors import assemble
-from kinetree.surgery.closing import joint_coordinates, joint_rates
 from kinetree.surgery.position import joint_position, world_transforms
+
+# Of Newton's method that closes a loop.
+STEPS = 50
+TRIES = 20
+CLOSED = 1e-6  # [rad, m]: the same as for couplings
+CONVERGED = 1e-14
 
 
 class StateMap:
@@ -166,7 +172,7 @@ class StateMap:
                     # World transforms take twists to both frames; the difference is what the joint does.
                     V_J = X_S @ (X_0[s].inverse_apply(V[s]) - X_0[p].inverse_apply(V[p]))
                     position = joint_coordinates(loop.joint, X_S @ X_P.inverse(), f"loop joint {loop.name!r}")
-                    out[(*index, self.target.v_slice[i])] = joint_rates(loop.joint, position, V_J)
+                    out[(*index, self.target.v_slice[i])] = _nearest(loop.joint, position, V_J)
         return out
 
     def velocity_matrix(self, q):
@@ -262,3 +268,53 @@ def _sized(what: str, values, size: int) -> np.ndarray:
 
 def _scalars(array: np.ndarray) -> list:
     return array.tolist() if array.ndim == 1 else list(np.moveaxis(array, -1, 0))
+
+
+def joint_coordinates(joint: Joint, X: Transform, what: str) -> list[float]:
+    """The position q with X_J(q) = X, or the nearest to it.
+
+    Parameters
+    ----------
+    joint : Joint
+    X : Transform
+        From the joint's predecessor frame to its successor frame, as floats.
+    what : str
+        Opens the message of an error.
+
+    Raises
+    ------
+    ModelError
+        If the joint cannot reach X: what remains is more than 1e-6 rad or m.
+
+    Notes
+    -----
+    Newton's method on the manifold: with the error u = log(X X_J^-1), q moves by the dv for which S dv is nearest to
+    u. It starts at the neutral position, then, where that fails, at random ones.
+    """
+    rng = np.random.default_rng(0)
+    best, least = joint.neutral(), np.inf
+    for attempt in range(TRIES):
+        q = [float(x) for x in (joint.neutral() if attempt == 0 else joint.random(rng))]
+        for _ in range(STEPS):
+            error = np.array(list(log_se3(X @ joint.transform(q).inverse())), dtype=float)
+            size = float(np.abs(error).max())
+            if size < least:
+                best, least = q, size
+            # The error is a twist in successor coordinates, where S is.
+            dv = _nearest(joint, q, error)
+            if not np.all(np.isfinite(dv)) or np.abs(dv).max(initial=0.0) < CONVERGED:
+                break
+            q = [float(x) for x in joint.normalize(joint.integrate(q, dv.tolist()))]
+        if least < CLOSED:
+            return best
+    raise ModelError(
+        f"{what}: its bodies are {least:.3g} [rad, m] away from what {joint!r} allows; the loop must be closed "
+        "before its state can be mapped to another tree",
+        distance=least,
+    )
+
+
+def _nearest(joint: Joint, q: list[float], V: Motion | np.ndarray) -> np.ndarray:
+    """The velocity v with S v = V, or the nearest to it, V the relative twist in successor coordinates."""
+    S = np.array([list(column) for column in joint.motion_subspace(q)], dtype=float).reshape(-1, 6).T
+    return np.linalg.lstsq(S, np.array(list(V), dtype=float), rcond=None)[0]
