@@ -53,7 +53,7 @@ def rollout(model, q0, v0, duration: float, name: str, steps: int, states: int =
     from kinetree.integrators import FIXED_STEP
 
     roll, per_step = (
-        kt.simulation.Rollout(model, name, limits="ignore", threads=1),
+        kt.simulation.Rollout(model.without_limits(), name, threads=1),
         evaluations_per_step(FIXED_STEP[name]),
     )
     starts = [np.repeat(x[None], states, axis=0) for x in (q0, v0)] if states > 1 else [q0, v0]

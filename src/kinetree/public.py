@@ -40,7 +40,7 @@ PLACES = {
         "to_urdf": "io.urdf.write",
     },
     "kinetree.simulation": {
-        "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
+        "LimitMonitor": "simulation.limits", "Rollout": "simulation.rollout", "Snapshot": "simulation.snapshot",
     },
     "kinetree.viz": {
         "JointKind": "viz.joint_table", "joint_gallery": "viz.joints", "joint_kinds": "viz.joint_table",

@@ -88,7 +88,6 @@ def table(folder: pathlib.Path) -> dict:
                 f_ext=None,
                 record=None,
                 t0=None,
-                limits="soft",
                 checks=True,
                 threads=1,
                 out=None,
@@ -97,7 +96,7 @@ def table(folder: pathlib.Path) -> dict:
         ),
         "simulation.Rollout": (
             kt.simulation.Rollout,
-            dict(model=m, integrator="rk4", limits="soft", checks=True, threads=1),
+            dict(model=m, integrator="rk4", checks=True, threads=1),
         ),
         "compile": (kt.compile, dict(model=m, name="crba", optional=(), checks=True, threads=1)),
         "differentiate": (

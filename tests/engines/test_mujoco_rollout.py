@@ -60,7 +60,7 @@ def both_motions(integrator: str, mujoco_integrator: str, eulerdamp: str, dampin
         tau[..., model.v_index(name)] = force[..., k : k + 1]
     start = np.array([[0.0, *bridge.q_to_mujoco(q), *bridge.v_to_mujoco(q, v)] for q, v in zip(q0, v0, strict=True)])
     states, _ = mujoco_rollout.rollout(mj_model, mujoco.MjData(mj_model), start, force)
-    q, v = kt.rollout(model, q0, v0, tau, DT, integrator=integrator, limits="ignore")
+    q, v = kt.rollout(model.without_limits(), q0, v0, tau, DT, integrator=integrator)
     order_q = bridge.q_to_mujoco(np.arange(model.nq)).astype(int)
     order_v = bridge.v_to_mujoco(q0[0], np.arange(model.nv)).astype(int)
     return q[:, 1:, order_q], v[:, 1:, order_v], states[..., 1 : 1 + model.nq], states[..., 1 + model.nq :]

@@ -7,14 +7,14 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import SimulationError
-from kinetree.integrators import System
-from kinetree.integrators.adaptive import solve_adaptive
-from kinetree.integrators.embedded import solve_embedded
+from kinetree.integrators import Adaptive, System
 from kinetree.joints import Fixed, Free, Prismatic, SphericalExponential
 from tests.analytic.mechanisms import pendulum, rigid_body, rotation_matrix, slider
 from tests.integrators import asymmetric_top as top
 
 PAIRS = ("bs32", "dp54", "dop853")
+
+EXACT = Adaptive("scipy:DOP853", 1e-13, 1e-13)
 
 
 def free(model):
@@ -40,7 +40,7 @@ def test_error_follows_the_tolerance_on_the_top(method):
             v0,
             duration=2.0,
             dt=0.5,
-            integrator=kt.integrators.Adaptive(method, rtol=tolerance, atol=tolerance),
+            integrator=Adaptive(method, rtol=tolerance, atol=tolerance),
         )
         off = max(np.abs(run.v[-1, :3] - w1).max(), np.abs(rotation_matrix(run.q[-1, 3:]) - R1).max())
         errors.append(off)
@@ -57,8 +57,8 @@ def test_samples_between_steps_are_as_good_as_the_steps(method):
     q0, v0 = np.array(model.random_q(rng), dtype=float), rng.uniform(-0.3, 0.3, model.nv)
     times = np.linspace(0.0, 0.3, 301)
     tolerance = 1e-6 if method == "bs32" else 1e-9
-    found = solve_embedded(System(model), q0, v0, times, *free(model), method=method, rtol=tolerance, atol=tolerance)
-    exact = solve_adaptive(System(model), q0, v0, times, *free(model), rtol=1e-13, atol=1e-13)
+    found = Adaptive(method, tolerance, tolerance).solve(System(model), q0, v0, times, *free(model))
+    exact = EXACT.solve(System(model), q0, v0, times, *free(model))
     assert found.steps < 300  # most samples lie within steps
     error = np.abs(np.hstack((kt.difference(model, exact.q, found.q), found.v - exact.v))).max(axis=1)
     at_end = error[-1]
@@ -78,9 +78,9 @@ def test_no_more_work_than_scipy(method, scipy, order):
         model = kt.models.random_tree(4, seed=seed, floating=seed % 2 == 0).without_limits()
         rng, system = np.random.default_rng(0), System(model)
         state = np.array(model.random_q(rng), dtype=float), rng.uniform(-0.3, 0.3, model.nv)
-        exact = solve_adaptive(system, *state, times, *free(model), rtol=1e-13, atol=1e-13)
-        for solve, name in ((solve_embedded, method), (solve_adaptive, scipy)):
-            found = solve(system, *state, times, *free(model), method=name, rtol=1e-6, atol=1e-6)
+        exact = EXACT.solve(system, *state, times, *free(model))
+        for name in (method, scipy):
+            found = Adaptive(name, 1e-6, 1e-6).solve(system, *state, times, *free(model))
             error = np.abs(found.v[-1] - exact.v[-1]).max()
             work.append(np.log(found.evaluations) + np.log(error) / order)
     assert np.mean(work[::2]) < np.mean(work[1::2])
@@ -89,8 +89,9 @@ def test_no_more_work_than_scipy(method, scipy, order):
 def test_evaluations_steps_and_rejections_are_counted():
     """Of dp54: two evaluations to begin with, six for every step that was tried."""
     model = pendulum()
-    found = solve_embedded(System(model), np.array([3.0]), np.array([0.0]), np.array((0.0, 5.0)), *free(model),
-                           rtol=1e-6, atol=1e-6)  # fmt: skip
+    found = Adaptive("dp54", 1e-6, 1e-6).solve(
+        System(model), np.array([3.0]), np.array([0.0]), np.array((0.0, 5.0)), *free(model)
+    )
     assert found.evaluations == 2 + 6 * (found.steps + found.rejections)
     assert found.steps > 50 and found.rejections == 0
 
@@ -105,8 +106,9 @@ def test_a_jump_of_the_force_is_found_by_rejections():
     def push(t, q, v):
         return np.array([1.0 if t >= 0.5 else 0.0])
 
-    found = solve_embedded(System(model), np.zeros(1), np.array([0.1]), np.array((0.0, 1.0)), push, lambda t: (),
-                           rtol=1e-8, atol=1e-8)  # fmt: skip
+    found = Adaptive("dp54", 1e-8, 1e-8).solve(
+        System(model), np.zeros(1), np.array([0.1]), np.array((0.0, 1.0)), push, lambda t: ()
+    )
     assert found.v[-1, 0] == pytest.approx(0.1 + 0.25, abs=1e-5)
     assert found.rejections > 2
     assert found.evaluations == 2 + 6 * (found.steps + found.rejections)
@@ -118,10 +120,10 @@ def test_charts_may_change_between_steps():
     ball = rigid_body((1.0, 2.0, 3.0), joint=Free())
     v0 = np.array([0.3, 4.0, 0.2])
     found = kt.simulate(
-        model, v0=v0, duration=4.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54", rtol=1e-9, atol=1e-9)
+        model, v0=v0, duration=4.0, dt=0.1, integrator=Adaptive("dp54", rtol=1e-9, atol=1e-9)
     )
     exact = kt.simulate(
-        ball, v0=[*v0, 0, 0, 0], duration=4.0, dt=0.1, integrator=kt.integrators.Adaptive(rtol=1e-12, atol=1e-12)
+        ball, v0=[*v0, 0, 0, 0], duration=4.0, dt=0.1, integrator=Adaptive(rtol=1e-12, atol=1e-12)
     )
     poses = kt.forward_kinematics(model, found.q[-1]), kt.forward_kinematics(ball, exact.q[-1])
     R = [np.asarray(pose[0] if isinstance(pose, tuple) else pose.R)[-1] for pose in poses]
@@ -133,7 +135,7 @@ def test_same_run_in_the_same_pieces_has_the_same_bits():
 
     def make():
         model = kt.load("double_pendulum")
-        return kt.Simulation(model, [1.0, 0.5], dt=0.01, integrator=kt.integrators.Adaptive("dp54"))
+        return kt.Simulation(model, [1.0, 0.5], dt=0.01, integrator=Adaptive("dp54"))
 
     sim = make()
     sim.advance(0.2)
@@ -150,7 +152,7 @@ def test_a_singular_force_stops_the_solver_with_a_time():
     """q'' = -1/q^2 falls into the origin at t = pi/(2 sqrt 2): the steps become as short as rounding there."""
     model = slider(mass=1.0)
     with pytest.raises(SimulationError, match=r"\(dp54\) stopped after t = 1.1107|no longer finite") as info:
-        kt.simulate(model, [1.0], duration=2.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54"),
+        kt.simulate(model, [1.0], duration=2.0, dt=0.1, integrator=Adaptive("dp54"),
                     controller=lambda t, q, v: -1.0 / q**2)  # fmt: skip
     assert info.value.time == pytest.approx(np.pi / (2.0 * np.sqrt(2.0)), abs=1e-3)
 
@@ -160,15 +162,16 @@ def test_a_model_without_freedom_stays():
     b = kt.ModelBuilder("still")
     b.add_body("post", joint=Fixed(), mass=1.0, inertia=np.eye(3))
     model = b.build(merge_fixed=False)
-    found = solve_embedded(System(model), np.empty(0), np.empty(0), np.array((0.0, 1.0)), *free(model))
+    found = Adaptive("dp54").solve(System(model), np.empty(0), np.empty(0), np.array((0.0, 1.0)), *free(model))
     assert found.q.shape == (2, 0)
 
 
 def test_limits_stop_the_run():
-    """limits="raise": a falling mass reaches its stop; the time is that of the closed form within the tolerance."""
+    """LimitMonitor: a falling mass reaches its limit; the time is that of the closed form within the tolerance."""
     b = kt.ModelBuilder("bounded")
     b.add_body("mass", joint=Prismatic((0, 0, 1)), mass=1.0, inertia=np.eye(3), lower=-1.0, upper=1.0)
     model = b.build()
     with pytest.raises(kt.errors.LimitError) as info:
-        kt.simulate(model, [0.0], duration=2.0, dt=0.1, integrator=kt.integrators.Adaptive("dp54"), limits="raise")
+        monitor = kt.simulation.LimitMonitor(model)
+        kt.simulate(model, [0.0], duration=2.0, dt=0.1, integrator=Adaptive("dp54"), components=[monitor])
     assert info.value.time == pytest.approx(np.sqrt(2.0 / 9.81), abs=1e-9)

@@ -49,7 +49,7 @@ def distance(model, found, exact):
 
 
 def orders(model, q0, v0, name, duration, steps, **settings):
-    settings = {"limits": "ignore"} | settings
+    model = model.without_limits()
     exact = kt.simulate(
         model,
         q0,

@@ -61,13 +61,14 @@ def test_objects_and_names_give_the_same_bits():
 
 
 def test_runs_that_follow_each_other_do_not_see_each_other():
-    """What a model keeps of its last run is used for the same start, step, method and limits alone."""
+    """What a model keeps of its last run is used for the same model, start, step and method alone."""
     arm = kt.load("arm7")
     start = arm.neutral() + 0.1
-    ways = [{}, {"q0": start}, {"q0": start, "dt": 2e-3}, {"q0": start, "integrator": "rk4"}, {"limits": "ignore"}]
-    first = [kt.simulate(kt.load("arm7"), duration=0.02, **way) for way in ways]
+    ways = [{}, {"q0": start}, {"q0": start, "dt": 2e-3}, {"q0": start, "integrator": "rk4"}]
+    ways.append({"model": arm.without_limits()})
+    first = [kt.simulate(**{"model": kt.load("arm7")} | way, duration=0.02) for way in ways]
     for _ in range(2):
         for way, expected in zip(ways, first, strict=True):
-            found = kt.simulate(arm, duration=0.02, **way)
+            found = kt.simulate(**{"model": arm} | way, duration=0.02)
             assert np.array_equal(found.q, expected.q) and found.notes == expected.notes
             assert found.provenance.simulated_digest == expected.provenance.simulated_digest

@@ -171,9 +171,9 @@ def test_pieces_steps_and_files_have_the_impacts_and_bits_of_the_whole(tmp_path)
 
 
 def test_rollouts_name_what_they_do_with_limits():
-    """They have soft stops; hard ones, and so impacts, are refused by name."""
+    """Limits are the model's; an option for them is refused with the ways to change them."""
     model, q0 = ball()
-    with pytest.raises(kt.errors.UnknownNameError, match="'hard'.*soft.*ignore.*raise"):
+    with pytest.raises(kt.errors.KinetreeError, match="limits is no option.*without_limits.*LimitMonitor"):
         kt.rollout(model, q0, None, None, DT, steps=3, limits="hard")
 
 

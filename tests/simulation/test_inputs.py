@@ -166,11 +166,11 @@ def test_nan_in_the_initial_state_names_the_joint():
 
 
 def test_initial_position_outside_the_limits_names_the_joint():
-    """A start beyond a limit is an error, unless limits are ignored."""
+    """A start beyond a limit is an error, unless the model has none."""
     model = pendulum(lower=-1.0, upper=1.0)
     with pytest.raises(LimitError, match=r"simulate: q0 leaves .*joint 'hinge': 1.5 against \[-1, 1\].*Start inside"):
         kt.simulate(model, [1.5], duration=0.1)
-    assert kt.simulate(model, [1.5], duration=0.01, limits="ignore").q[0] == 1.5
+    assert kt.simulate(model.without_limits(), [1.5], duration=0.01).q[0] == 1.5
 
 
 def test_a_broken_coupling_at_the_start_is_told_about_q0_and_v0():
@@ -209,7 +209,7 @@ def test_explicit_methods_warn_of_dry_friction(settings, remedy):
     "wrong, message",
     [
         ({"integrator": "rk45"}, "no integrator 'rk45'. Did you mean 'rk4'"),
-        ({"limits": "rigid"}, "no limits 'rigid'"),
+        ({"limits": "raise"}, "limits is no option of its own.*without_limits.*LimitMonitor"),
         ({"dt": 0.0}, "dt is 0.0, expected a positive time"),
         ({"duration": np.inf}, "duration is inf"),
         (lambda: {"record": kt.Record(every=0)}, "Record: every is 0"),

@@ -1,4 +1,4 @@
-"""Joint limits: soft stops, ignoring, raising; couplings along a motion."""
+"""Joint limits: soft stops, models without limits, errors; couplings along a motion."""
 
 from __future__ import annotations
 
@@ -61,19 +61,37 @@ def test_stops_of_the_model_are_left_alone():
 
 
 def test_ignored_limits_let_the_mass_fall():
-    """limits='ignore': z = -g t^2 / 2 through the limit."""
-    run = kt.simulate(falling(), duration=1.0, dt=0.01, integrator="rk4", limits="ignore")
+    """Without limits: z = -g t^2 / 2 through the limit."""
+    run = kt.simulate(falling().without_limits(), duration=1.0, dt=0.01, integrator="rk4")
     assert run.q[-1, 0] == pytest.approx(-G / 2, abs=1e-12)
 
 
 @pytest.mark.parametrize("integrator, tolerance", [("semi_implicit", 2e-3), ("rk4", 1e-3), ("adaptive", 1e-7)])
 def test_raise_names_joint_time_and_value(integrator, tolerance):
-    """limits='raise' stops when the mass passes -0.5 m, at t = sqrt(2 h / g)."""
+    """A monitor ends the run when the mass passes -0.5 m, at t = sqrt(2 h / g)."""
     with pytest.raises(LimitError, match=r"joint 'rail' at t = 0.3\d+ s: -0.5") as caught:
-        kt.simulate(falling(), duration=1.0, dt=1e-3, integrator=integrator, limits="raise")
+        model = falling()
+        monitor = kt.simulation.LimitMonitor(model)
+        kt.simulate(model, duration=1.0, dt=1e-3, integrator=integrator, components=[monitor])
     assert caught.value.joint == "rail"
     assert caught.value.time == pytest.approx(np.sqrt(1.0 / G), abs=tolerance)
     assert caught.value.value == pytest.approx(-0.5, abs=4 * tolerance)
+
+
+def test_a_monitor_refuses_starts_and_sees_joints_that_leave_from_their_limit():
+    """Outside at the start; at the limit, into it and away from it; with a stop of the model's own, or a hard one."""
+    for model in (falling(), falling(limit_stiffness=1e4, limit_damping=300.0)):
+        monitor = kt.simulation.LimitMonitor(model)
+        for start, message in (([-0.5], "joint 'rail' at t = "), ([-0.6], "q0 leaves the limits of joint 'rail'")):
+            with pytest.raises(LimitError, match=message):
+                kt.simulate(model, start, duration=0.1, components=[monitor])
+        assert kt.simulate(model, [-0.5], [1.0], duration=0.1, components=[monitor]).q[-1, 0] > -0.5
+    hard = falling().with_constraints(kt.constraints.HardLimits())
+    rest = kt.simulate(hard, [-0.5], duration=0.1, components=[kt.simulation.LimitMonitor(hard)])
+    assert (rest.q == -0.5).all()
+    free = falling().without_limits()
+    assert kt.simulation.LimitMonitor(free).margin([0.0]) == np.inf
+    assert kt.simulate(free, duration=0.1, components=[kt.simulation.LimitMonitor(free)]).events == ()
 
 
 def gripper():

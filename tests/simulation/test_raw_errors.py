@@ -86,7 +86,7 @@ def test_a_simulation_is_not_pickled_but_its_snapshot_is():
 @pytest.mark.parametrize("steps", [1, 2, 3, 5])
 def test_divergence_within_the_first_steps(integrator, steps):
     """However soon, of whatever size, and with a controller that feeds it: kinetree's own error or a finite run."""
-    model = kt.models.double_pendulum()
+    model = kt.models.double_pendulum().without_limits()
     for size in (1e3, 1e60, 1e155, 1e300):
         for gain in (0.0, 1e3, 1e250):
             with warnings.catch_warnings():
@@ -94,7 +94,7 @@ def test_divergence_within_the_first_steps(integrator, steps):
                 try:
                     run = kt.simulate(
                         model, [0.1, 0.2], [size, -0.3 * size], duration=1e-3 * steps, dt=1e-3, integrator=integrator,
-                        controller=lambda t, q, v, gain=gain: gain * v, limits="ignore",
+                        controller=lambda t, q, v, gain=gain: gain * v,
                     )  # fmt: skip
                 except KinetreeError as error:
                     assert isinstance(error, (SimulationError, ValueError))

@@ -94,7 +94,7 @@ def test_a_rollout_is_the_motion_of_simulate_on_random_trees(seed):
     for integrator in ("auto", "semi_implicit"):
         Q, V = kt.rollout(model, q, v, tau, DT, integrator=integrator)
         for k in range(2):
-            close((Q[k], V[k]), simulated(model, q[k], v[k], tau[k], integrator, limits="ignore"))
+            close((Q[k], V[k]), simulated(model, q[k], v[k], tau[k], integrator))
 
 
 @both
@@ -322,22 +322,17 @@ def test_soft_stops_are_those_of_simulate(integrator):
 
 @both
 @pytest.mark.parametrize("stop", [{}, {"limit_stiffness": 1e4, "limit_damping": 300.0}])
-def test_limits_ignored_and_raised(stop, integrator):
-    """Ignored, the limits are passed; raising ends the call; both whether or not the model has a stop there."""
+def test_states_beyond_limits_are_found(stop, integrator):
+    """Without limits they are passed; a monitor finds the states beyond them, of single rollouts and of batches."""
     model = rail(**stop)
-    q, _ = kt.rollout(model, np.zeros(1), None, None, 0.01, steps=100, integrator=integrator, limits="ignore")
+    q, _ = kt.rollout(model.without_limits(), np.zeros(1), None, None, 0.01, steps=100, integrator=integrator)
     first = int(np.argmax(q[:, 0] < -0.5))
     assert first == 32
-    raising = kt.simulation.Rollout(model, integrator, limits="raise")
-    start = np.zeros((12, 1))
-    same(raising(start, None, None, 0.01, steps=first - 1).q[0][None], q[None, :first])
-    for steps in (first, first + 1, first + 40):
-        with pytest.raises(kt.errors.LimitError, match=rf"^rollout, at step {first} \(t = 0.3\d s\).*'rail'") as caught:
-            raising(start, None, None, 0.01, steps=steps)
-        assert caught.value.step == first
-    start[5] = 1.5
-    with pytest.raises(kt.errors.LimitError, match="^rollout, at the start: .*batch index 5.*'rail' is at 1.5"):
-        raising(start, None, None, 0.01, steps=1)
+    margin = kt.simulation.LimitMonitor(model).margin
+    assert int(np.argmax(margin(q) < 0.0)) == first and margin(q[:3]).min() > 0.4
+    batch = np.stack((q, 0.0 * q))
+    assert margin(batch).shape == batch.shape[:2] and (margin(batch)[1] == 0.5).all()
+    assert margin(np.array([1.5])) == pytest.approx(-0.5)
 
 
 @both
@@ -371,11 +366,11 @@ def test_copies_and_pickles_compute_the_same():
     """A Rollout goes to another process by its model and choices."""
     model = walker()
     q, v, tau = inputs(model, 3, 4)
-    roll = kt.simulation.Rollout(model, "rk4", limits="raise", checks=False, threads=2).with_parameters(
+    roll = kt.simulation.Rollout(model, "rk4", checks=False, threads=2).with_parameters(
         {"gravity.z": -1.6}
     )
     for other in (pickle.loads(pickle.dumps(roll)), copy.deepcopy(roll)):
-        assert (other.integrator, other.limits, other.checks, other.threads) == ("rk4", "raise", False, 2)
+        assert (other.integrator, other.checks, other.threads) == ("rk4", False, 2)
         same(other(q, v, tau, DT), roll(q, v, tau, DT))
     assert "rk4" in repr(roll) and "walker" in repr(roll)
 
@@ -410,7 +405,7 @@ def test_what_is_wrong_is_named():
         ((q, v, tau, DT), {"out": (q, v)}, "out for q must be a writable array of shape .6, 7, 14. and type float64"),
         ((q, v, tau, DT), {"out": q}, "out needs a tuple of two arrays"),
         ((q, v, tau, DT), {"integrator": "rk_4"}, "no fixed-step integrator named 'rk_4'.* Did you mean 'rk4'"),
-        ((q, v, tau, DT), {"limits": "hard"}, "no treatment of limits named 'hard'"),
+        ((q, v, tau, DT), {"limits": "raise"}, "limits is no option of its own; give .*LimitMonitor"),
         ((q, v, tau, DT), {"f_ext": {"shin": np.zeros(6)}}, "no body named 'shin'"),
     ]  # fmt: skip
     for arguments, options, message in cases:

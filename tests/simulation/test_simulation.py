@@ -141,7 +141,7 @@ def test_the_automatic_integrator_asks_what_is_stiff():
     assert kt.Simulation(pendulum().replace(dry_friction=0.1)).integrator == "semi_implicit"
     limited = pendulum().replace(lower=-1.0, upper=1.0)
     assert kt.Simulation(limited).integrator == "semi_implicit"
-    assert kt.Simulation(limited, limits="ignore").integrator == "rk4"
+    assert kt.Simulation(limited.without_limits()).integrator == "rk4"
     sprung = limited.replace(stiffness=1.0)
     assert kt.Simulation(sprung).integrator == "rk4"  # stops of 50 rad/s
     assert kt.Simulation(sprung, dt=0.02).integrator == "semi_implicit"
@@ -314,7 +314,9 @@ def test_errors_of_all_kinds_keep_the_trajectory():
     """A limit that may not be passed, in fixed steps and adaptive ones: what came before is there."""
     for integrator in ("rk4", "adaptive"):
         with pytest.raises(kt.errors.LimitError) as caught:
-            kt.simulate(slider(upper=0.5), v0=[1.0], duration=1.0, dt=0.01, integrator=integrator, limits="raise")
+            model = slider(upper=0.5)
+            monitor = kt.simulation.LimitMonitor(model)
+            kt.simulate(model, v0=[1.0], duration=1.0, dt=0.01, integrator=integrator, components=[monitor])
         run = caught.value.trajectory
         assert 0.4 < run.time[-1] <= 0.51 and run.metadata.failed
 

@@ -84,9 +84,9 @@ def test_the_loops_of_cassie_are_what_stops_its_simulation():
     path = importlib.metadata.distribution("example-robot-data").locate_file(f"{robots}/cassie.sdf")
     model = kt.load(path, inertia="project")
     hard = model.with_constraints(kt.constraints.HardLimits())
-    for robot, limits in ((model, "soft"), (hard, "soft"), (model, "raise")):
+    for robot in (model, hard):
         with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
-            kt.simulate(robot, duration=0.01, limits=limits)
+            kt.simulate(robot, duration=0.01)
     with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
         kt.rollout(model, model.neutral(), None, None, 1e-3, steps=3)
 
@@ -105,6 +105,7 @@ def test_what_a_run_reaches_on_its_soft_stop_is_a_start(settings):
         assert any("q0 is beyond the limits of 'rail' by 0.0" in note for note in again.notes)
     own = kt.simulate(run.model.replace(lower=0.0), [-0.45], duration=0.01)  # a stop of the model's own: any depth
     assert own.q[-1, 0] > -0.45 and any("beyond the limits of 'rail' by 0.45" in note for note in own.notes)
-    for robot, limits in ((model, "raise"), (model.with_constraints(kt.constraints.HardLimits()), "soft")):
+    hard, monitor = model.with_constraints(kt.constraints.HardLimits()), kt.simulation.LimitMonitor(model)
+    for robot, components in ((model, [monitor]), (hard, [])):
         with pytest.raises(LimitError, match="rail"):
-            kt.simulate(robot, run.q[deepest], duration=0.01, limits=limits)
+            kt.simulate(robot, run.q[deepest], duration=0.01, components=components)

@@ -15,6 +15,7 @@ from typing import Annotated
 
 import typer
 
+from kinetree.arguments import choice
 from kinetree.cli.ending import Errors, flushed, make_streams_safe, signal_code, signals
 from kinetree.cli.targets import check_figure, check_run, check_targets, keep_partial
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
@@ -224,7 +225,7 @@ def simulate(
             "out.",
             unsupported=model.unsupported,
         )
-    left_out, model = model.unsupported, model.without_unsupported()
+    left_out, (model, components) = model.unsupported, _with_limits(model.without_unsupported(), limits)
     try:
         run = run_simulation(
             model,
@@ -236,7 +237,7 @@ def simulate(
             inputs=Inputs(tau=_numbers(tau, "--tau")),
             record=Record(period=sample_period),
             seed=seed,
-            limits=limits,
+            components=components,
             progress=False if quiet else None,
         )
     except BaseException as error:
@@ -253,6 +254,14 @@ def simulate(
         _print_rows([*rows, ("left out", _some(left_out))] if left_out else rows)
     if report:
         typer.echo(run.report())
+
+
+def _with_limits(model, limits: str) -> tuple:
+    """The model with its limits, soft stops where there are none, or without; and a component that ends runs there."""
+    from kinetree.simulation.limits import LimitMonitor
+
+    choice("treatment of limits", limits, ("soft", "ignore", "raise"), "--limits")
+    return model.without_limits() if limits == "ignore" else model, [LimitMonitor(model)] if limits == "raise" else []
 
 
 def _integrator(name: str, **options):

@@ -33,10 +33,6 @@ class AdaptiveSolution:
         Velocities, shape (T, nv).
     evaluations : int
         How often the dynamics were evaluated.
-    event_time : float or None
-        When ``event`` crossed zero [s]; the samples end there.
-    event_state : tuple of numpy.ndarray or None
-        (q, v) at that time.
     steps, rejections : int or None
         Steps accepted, and steps repeated with a smaller h; None where the solver does not count.
     """
@@ -44,122 +40,61 @@ class AdaptiveSolution:
     q: np.ndarray
     v: np.ndarray
     evaluations: int
-    event_time: float | None = None
-    event_state: tuple[np.ndarray, np.ndarray] | None = None
     steps: int | None = None
     rejections: int | None = None
 
 
-def solve_adaptive(
-    system,
-    q0: np.ndarray,
-    v0: np.ndarray,
-    times: np.ndarray,
-    tau: Callable,
-    f_ext: Callable,
-    *,
-    method: str = "scipy:DOP853",
-    rtol: float = 1e-10,
-    atol: float = 1e-10,
-    max_step: float = math.inf,
-    tick: Callable[[float], None] | None = None,
-    event: Callable | None = None,
-    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
-) -> AdaptiveSolution:
-    """Integrate from ``times[0]`` to ``times[-1]`` with steps whose estimated error is within the tolerances.
+def solve_adaptive(options, system, q0, v0, times, tau, f_ext, tick, keep) -> AdaptiveSolution:
+    """Integrate by SciPy or SUNDIALS; arguments as for `Adaptive.solve`.
 
     The unknowns are (q, v) themselves. Quaternions are normalized before every evaluation and in the result, so the
     solver's rounding along the quaternion's length, where nothing physical depends on it, cannot enter the motion.
-    Where a joint changes its chart, the solver stops and starts anew in the other one.
+    Where a joint changes its chart, the solver stops and starts anew in the other one. The implicit methods get
+    Jacobians from the closed-form derivatives of the dynamics.
 
     Parameters
     ----------
-    system : System
-        The dynamics.
-    q0 : (nq,) array
-        Initial positions [rad or m; quaternions unit].
-    v0 : (nv,) array
-        Initial velocities [rad/s or m/s].
-    times : (T,) array
-        Sample times [s], increasing; taken from the solver's dense output.
-    tau : callable
-        ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
-    f_ext : callable
-        ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
-    method : str
-        A method of ``scipy.integrate.solve_ivp``, the explicit ones with the prefix "scipy:"; or of SUNDIALS: "CVODE"
-        (backward differentiation), "CVODE_ADAMS", "IDA" (inverse dynamics as residuals); these need the package
-        scikit-sundae. The implicit ones get Jacobians from the closed-form derivatives of the dynamics.
-    rtol, atol : float
-        Relative and absolute tolerance of each entry of (q, v).
-    max_step : float
-        The longest step [s].
-    tick : callable, optional
-        Called with the time of every evaluation (progress).
-    event : callable, optional
-        ``event(q)``; the integration stops when it falls below zero.
-    keep : callable, optional
-        ``keep(t, q, v, sampled)``, called with the state after every step; ``sampled`` if a sample time was passed.
-
-    Returns
-    -------
-    AdaptiveSolution
-
-    Raises
-    ------
-    SimulationError
-        If the solver cannot go on, or nothing finite lies ahead; names the time and the cause.
+    options : Adaptive
+    system, q0, v0, times, tau, f_ext, tick, keep
+        As for `Adaptive.solve`.
     """
     from scipy.integrate import solve_ivp
 
-    nq, normalize = len(q0), system.function("normalize")
+    nq, normalize, method = len(q0), system.function("normalize"), options.method
     trials = TrialDynamics(system, tau, f_ext)
     right_hand_side = _TrialRate(system, trials, tick, method)
     charts = _chart_event(system, nq)
-    events = [*charts, *_after_steps(keep, times, normalize, nq), *_user_event(event, normalize, nq)]
+    events = [*charts, *_after_steps(keep, times, normalize, nq)]
     start, end, y = float(times[0]), float(times[-1]), np.concatenate((q0, v0))
     if method in SUNDIALS_METHODS:
-        solver = method, rtol, atol, max_step
-        return _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver)
+        _refuse_charts(system.model, method)
+        problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
+        return _solution(problem.solve(y, times, options), nq, normalize, problem.evaluations)
     exact = method in IMPLICIT_METHODS and not (system.model.nx or system.model.nu)  # else by differences
     implicit = {"jac": _TrialJacobian(system, trials, tau, f_ext)} if exact else {}
-    rows, evaluations, event_time, event_state = [], 0, None, None
+    settings = {"rtol": options.rtol, "atol": options.atol, "max_step": options.longest, "events": events} | implicit
+    rows, evaluations = [], 0
     while True:
         right_hand_side.begin()
+        samples = np.maximum(times[sum(map(len, rows)) :], start)
         solution = solve_ivp(
-            right_hand_side,
-            (start, end),
-            y,
-            method=EXPLICIT_METHODS.get(method, method),
-            t_eval=np.maximum(times[sum(map(len, rows)) :], start),
-            rtol=rtol,
-            atol=atol,
-            max_step=max_step,
-            events=events,
-            dense_output=bool(charts),
-            **implicit,
-        )
+            right_hand_side, (start, end), y, method=EXPLICIT_METHODS.get(method, method), t_eval=samples,
+            dense_output=bool(charts), **settings,
+        )  # fmt: skip
         evaluations += int(solution.nfev)
         rows.append(np.reshape(solution.y, (len(y), -1)).T)  # none, if it ends before the first sample
         if solution.status == -1:
             raise trials.stopped(method, solution.message)
-        if solution.status == 0:
-            break
-        if charts and len(solution.t_events[0]):
+        if solution.status == 1:
             start, y = _beyond(solution, charts[0])
-            if start >= end:
-                break
-            y = np.concatenate(system.reparameterized(normalize(y[:nq]), y[nq:]))
-            continue
-        event_time, y = float(solution.t_events[-1][0]), solution.y_events[-1][0]
-        event_state = normalize(y[:nq]), y[nq:]
-        break
-    return _solution(np.concatenate(rows), nq, normalize, evaluations, event_time, event_state)
+        if solution.status == 0 or start >= end:
+            return _solution(np.concatenate(rows), nq, normalize, evaluations)
+        y = np.concatenate(system.reparameterized(normalize(y[:nq]), y[nq:]))
 
 
-def _solution(states: np.ndarray, nq: int, normalize, evaluations: int, *event) -> AdaptiveSolution:
+def _solution(states: np.ndarray, nq: int, normalize, evaluations: int) -> AdaptiveSolution:
     q, v = np.ascontiguousarray(states[:, :nq]), np.ascontiguousarray(states[:, nq:])
-    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations, *event)
+    return AdaptiveSolution(normalize(q) if len(q) else q, v, evaluations)
 
 
 class _TrialRate:
@@ -225,34 +160,16 @@ class _TrialJacobian:
         return self._last
 
 
-def _by_sundials(system, right_hand_side, tau, f_ext, events, charts, times, y, solver) -> AdaptiveSolution:
-    """The same by SUNDIALS, in one piece: it cannot begin anew where a joint changes its chart."""
-    nq, model = system.model.nq, system.model
-    if charts:
-        names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
+def _refuse_charts(model, method: str) -> None:
+    """SUNDIALS cannot begin anew where a joint changes its chart."""
+    names = [model.joint_name(i) for i in model.outward() if may_change_chart(model, i)]
+    if names:
         raise UnsupportedError(
-            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {solver[0]} cannot follow; take "
+            f"simulate: joint {names[0]!r} changes its chart of coordinates, which {method} cannot follow; take "
             "kt.integrators.Adaptive('Radau') or 'BDF'.",
-            method=solver[0],
+            method=method,
             joint=names[0],
         )
-    problem = SundialsProblem(system, right_hand_side, tau, f_ext, events)
-    states, found, _ = problem.solve(float(times[0]), float(times[-1]), y, times, *solver)
-    normalize = system.function("normalize")
-    event = () if found is None else (found[1], (normalize(found[2][:nq]), found[2][nq:]))
-    return _solution(states, nq, normalize, problem.evaluations, *event)
-
-
-def _user_event(event: Callable | None, normalize, nq: int) -> list[Callable]:
-    """The caller's event as SciPy takes it."""
-    if event is None:
-        return []
-
-    def margin(t, y):
-        return event(normalize(y[:nq]))
-
-    margin.terminal, margin.direction = True, -1.0
-    return [margin]
 
 
 def _after_steps(keep: Callable | None, times: np.ndarray, normalize, nq: int) -> list[Callable]:

@@ -7,12 +7,10 @@ in rotations [rad], displacements [m] and velocities.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from kinetree.algorithms.manifold import may_change_chart
-from kinetree.errors import unknown_name
 from kinetree.integrators.adaptive import AdaptiveSolution
 from kinetree.integrators.charts import EXACT_TANGENT
 from kinetree.integrators.dense import Interpolant
@@ -181,87 +179,35 @@ class EmbeddedRungeKutta:
         return min(100.0 * h0, max(1e-6, 1e-3 * h0) if fastest <= 1e-15 else (0.01 / fastest) ** (1.0 / k))
 
 
-def solve_embedded(
-    system,
-    q0: np.ndarray,
-    v0: np.ndarray,
-    times: np.ndarray,
-    tau: Callable,
-    f_ext: Callable,
-    *,
-    method: str = "dp54",
-    rtol: float = 1e-10,
-    atol: float = 1e-10,
-    max_step: float = math.inf,
-    tick: Callable[[float], None] | None = None,
-    event: Callable | None = None,
-    keep: Callable[[float, np.ndarray, np.ndarray, bool], None] | None = None,
-) -> AdaptiveSolution:
-    """Integrate from ``times[0]`` to ``times[-1]`` on the manifold, with steps whose error is within the tolerances.
+def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> AdaptiveSolution:
+    """Integrate by an embedded pair on the manifold; samples are those of its continuous solution.
 
     Parameters
     ----------
-    system : System
-        The dynamics.
-    q0 : (nq,) array
-        Initial positions [rad or m; quaternions unit].
-    v0 : (nv,) array
-        Initial velocities [rad/s or m/s].
-    times : (T,) array
-        Sample times [s], increasing; taken from the continuous solution.
-    tau : callable
-        ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
-    f_ext : callable
-        ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
-    method : {"bs32", "dp54", "dop853"}
-    rtol, atol : float
-        Relative and absolute tolerance of each coordinate.
-    max_step : float
-        The longest step [s].
-    tick : callable, optional
-        Called with the time of every step (progress).
-    event : callable, optional
-        ``event(q)``; the integration stops when it falls below zero.
-    keep : callable, optional
-        ``keep(t, q, v, sampled)``, called with every sample, and without ``sampled`` with the state after every step.
-
-    Returns
-    -------
-    AdaptiveSolution
-
-    Raises
-    ------
-    SimulationError
-        The steps become too short, or nothing finite lies ahead; names the time.
+    options : Adaptive
+    system, q0, v0, times, tau, f_ext, tick, keep
+        As for `Adaptive.solve`.
     """
-    if method not in PAIRS:
-        raise unknown_name("embedded pair", method, PAIRS, "kinetree")
-    solver = EmbeddedRungeKutta(system, PAIRS[method], tau, f_ext, rtol, atol, max_step)
+    solver = EmbeddedRungeKutta(
+        system, PAIRS[options.method], tau, f_ext, options.rtol, options.atol, options.longest
+    )
     end = float(times[-1])
     solver.start(float(times[0]), q0, v0, end)
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))
     Q[0], V[0], row = q0, v0, 1
     changes = any(may_change_chart(system.model, i) for i in system.model.outward())
     reparameterized = system.reparameterized if changes else lambda q, v: (q, v)
-    found = None
     while row < len(times) and solver.t < end:
-        before = solver.t
         if not solver.step(end):
-            raise solver.trials.stopped(method, "Its steps have become as short as rounding.")
+            raise solver.trials.stopped(options.method, "Its steps have become as short as rounding.")
         if tick is not None:
             tick(solver.t)
-        motion = None
-        if event is not None and event(solver.q) < 0.0:
-            motion = solver.interpolant()
-            found = _boundary(event, motion, before, solver.t)
-        until = solver.t if found is None else found[0]
-        inside = row + int(np.searchsorted(times[row:], until, side="right"))
+        inside = row + int(np.searchsorted(times[row:], solver.t, side="right"))
         if inside > row:
-            exact = found is None and times[inside - 1] == solver.t  # the end of a step needs no interpolation
+            exact = times[inside - 1] == solver.t  # the end of a step needs no interpolation
             last = inside - exact
             if last > row:
-                motion = motion or solver.interpolant()
-                Q[row:last], V[row:last] = reparameterized(*motion(times[row:last]))
+                Q[row:last], V[row:last] = reparameterized(*solver.interpolant()(times[row:last]))
             if exact:
                 Q[last], V[last] = solver.q, solver.v
             if keep is not None:
@@ -270,18 +216,4 @@ def solve_embedded(
             row = inside
         if keep is not None:
             keep(solver.t, solver.q, solver.v, False)
-        if found is not None:
-            break
-    counts = {"evaluations": solver.evaluations, "steps": solver.steps, "rejections": solver.rejections}
-    time, state = found if found is not None else (None, None)
-    return AdaptiveSolution(Q[:row], V[:row], event_time=time, event_state=state, **counts)
-
-
-def _boundary(event, motion: Interpolant, t0: float, t1: float) -> tuple[float, tuple]:
-    """When a function of the position falls below zero within a step, and the state there."""
-    from scipy.optimize import brentq
-
-    if event(motion.q0) < 0.0:
-        return t0, (motion.q0, motion.v0)
-    t = brentq(lambda t: event(motion(t)[0]), t0, t1, xtol=1e-15, rtol=8.9e-16)
-    return t, motion(t)
+    return AdaptiveSolution(Q[:row], V[:row], solver.evaluations, solver.steps, solver.rejections)

@@ -24,6 +24,8 @@ ACCUMULATION = "accumulation"
 FAR = 4.0
 """A function is far from zero if it would take so many of its last two changes to get there."""
 
+SECANTS = 10  # more than a smooth motion needs: stiff stops may begin at the event
+
 TOGETHER = 1e-10
 """Of the step: events that lie closer together happen at once, in the order in which they were given."""
 
@@ -353,7 +355,7 @@ def _settle(event: Event, t: float, t0: float, t1: float, motion, shortened):
     a, b = max(t0, t - width), min(t1, t + width)
     slope = (event.value(b, *motion(b)) - event.value(a, *motion(a))) / (b - a)
     best, before = None, None
-    for _ in range(6):
+    for _ in range(SECANTS):
         state = shortened(t)
         g = event.value(t, *state)
         if best is None or abs(g) < abs(best[0]):

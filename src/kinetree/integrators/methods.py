@@ -80,6 +80,7 @@ class Adaptive:
         one_of("Adaptive: method", self.method, ADAPTIVE)
         for option in ("rtol", "atol") if self.max_step is None else ("rtol", "atol", "max_step"):
             a_positive_number(f"Adaptive: {option}", getattr(self, option))
+            object.__setattr__(self, option, float(getattr(self, option)))
         if self.rtol < LEAST_RTOL:
             raise SimulationError(
                 f"Adaptive: rtol = {self.rtol:g} is below what rounding leaves, {LEAST_RTOL:.2g}; take a larger one.",
@@ -90,11 +91,44 @@ class Adaptive:
         longest = "" if self.max_step is None else f", max_step={self.max_step:g}"
         return f"adaptive ({self.method}, rtol={self.rtol:g}, atol={self.atol:g}{longest})"
 
-    def solve(self, system, q0, v0, times, tau, f_ext, **more) -> AdaptiveSolution:
-        """Integrate from ``times[0]`` to ``times[-1]``; arguments as for `solve_embedded`."""
-        options = {"method": self.method, "rtol": float(self.rtol), "atol": float(self.atol)}
-        longest = math.inf if self.max_step is None else float(self.max_step)
-        return ADAPTIVE[self.method](system, q0, v0, times, tau, f_ext, max_step=longest, **options, **more)
+    @property
+    def longest(self) -> float:
+        """The longest step [s]; infinite without a bound."""
+        return math.inf if self.max_step is None else float(self.max_step)
+
+    def solve(self, system, q0, v0, times, tau, f_ext, tick=None, keep=None) -> AdaptiveSolution:
+        """Integrate from ``times[0]`` to ``times[-1]`` with steps whose estimated error is within the tolerances.
+
+        Parameters
+        ----------
+        system : System
+            The dynamics.
+        q0 : (nq,) array
+            Initial positions [rad or m; quaternions unit].
+        v0 : (nv,) array
+            Initial velocities [rad/s or m/s].
+        times : (T,) array
+            Sample times [s], increasing; taken from the continuous solution.
+        tau : callable
+            ``tau(t, q, v)`` gives the joint forces, shape (nv,) [N m or N].
+        f_ext : callable
+            ``f_ext(t)`` gives a tuple of the external wrenches, shape (nb, 6) [N m, N], or an empty one.
+        tick : callable, optional
+            Called with the time of every step or evaluation (progress).
+        keep : callable, optional
+            ``keep(t, q, v, sampled)``, called with the state after every step, and ``sampled`` with samples, or where
+            one was passed.
+
+        Returns
+        -------
+        AdaptiveSolution
+
+        Raises
+        ------
+        SimulationError
+            The solver cannot go on, or nothing finite lies ahead; names the time and the cause.
+        """
+        return ADAPTIVE[self.method](self, system, q0, v0, times, tau, f_ext, tick, keep)
 
 
 def integrator_of(what: str, integrator):

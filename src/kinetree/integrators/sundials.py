@@ -60,32 +60,32 @@ class SundialsProblem:
         self._inverse = system.function("inverse_dynamics", checks=False)
         self._failure, self.evaluations = None, 0
 
-    def solve(self, start: float, end: float, y, samples, method: str, rtol: float, atol: float, max_step=math.inf):
-        """Integrate; the states at the samples, then the number and the state of the event that ended it, or None.
+    def solve(self, y, samples, of) -> np.ndarray:
+        """The states at the samples, (T, n), from the state y at the first.
 
-        Returns
-        -------
-        rows : (T, n) array
-            States at the samples that were reached.
-        event : tuple or None
-            (number of the event, time, state).
-        reached : float
-            Where the solver stopped [s].
+        Parameters
+        ----------
+        y : (n,) array
+        samples : (T,) array
+            [s]
+        of : Adaptive
+            The method and its options.
         """
+        method, max_step = of.method, of.longest
         package = load_sundials()
-        options = {"rtol": rtol, "atol": atol, "max_num_steps": MOST_STEPS, "num_events": len(self._events)}
+        options = {"rtol": of.rtol, "atol": of.atol, "max_num_steps": MOST_STEPS, "num_events": len(self._events)}
         options |= {"max_step": max_step} if max_step < math.inf else {}
         if self._events:
             options["eventsfn"] = self._event_function(method)
         if method == "IDA":
-            rate = self._rhs(start, np.array(y))
+            rate = self._rhs(float(samples[0]), np.array(y))
             solver = package.ida.IDA(self._residual, jacfn=self._ida_jacobian, **options)
             initial = (y, rate)
         else:
             kind = "Adams" if method == "CVODE_ADAMS" else "BDF"
             solver = package.cvode.CVODE(self._rate, method=kind, jacfn=self._cvode_jacobian, **options)
             initial = (y,)
-        times = np.unique(np.concatenate(([start], samples, [end])))
+        times = np.unique(samples)
         try:
             solution = solver.solve(times, *initial)
         except Exception as error:
@@ -93,8 +93,7 @@ class SundialsProblem:
         if self._failure is not None:
             raise self._failure
         found = np.asarray(solution.t), np.asarray(solution.y)
-        event = self._ended_by(solution)
-        if not solution.success and event is None:
+        if not solution.success:
             raise SimulationError(
                 f"simulate: {method} stopped at t = {found[0][-1]:.9g} s: {solution.message}. Try larger rtol and "
                 "atol, or kt.integrators.Adaptive('Radau').",
@@ -102,8 +101,7 @@ class SundialsProblem:
                 method=method,
                 cause=str(solution.message),
             )
-        keep = np.isin(found[0], samples)
-        return found[1][keep], event, float(found[0][-1])
+        return found[1][np.isin(found[0], samples)]
 
     def _guarded(self, action, result) -> int:
         """Fill ``result`` with the values of ``action``, storing an error: the solver cannot pass it on."""
@@ -161,13 +159,5 @@ class SundialsProblem:
             values(t, y, out)
 
         function = ida if method == "IDA" else cvode
-        function.terminal = [bool(getattr(event, "terminal", False)) for event in events]
-        function.direction = [int(getattr(event, "direction", 0)) for event in events]
+        function.terminal, function.direction = [False] * len(events), [0] * len(events)
         return function
-
-    def _ended_by(self, solution):
-        """The terminal event at the end, as (number, time, state)."""
-        if not self._events or solution.t_events is None or len(solution.t_events) == 0:
-            return None
-        flags = np.atleast_2d(solution.i_events)[-1]
-        return int(np.flatnonzero(flags)[0]), float(solution.t_events[-1]), np.array(solution.y_events[-1])

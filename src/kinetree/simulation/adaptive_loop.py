@@ -42,8 +42,6 @@ class AdaptiveLoop:
     inputs : BoundInputs
     components : Components
     monitor : Monitor
-    guard : Guard or None
-        Limits that may not be passed.
     record : Recorder
     every : int
         Record every so many multiples of dt.
@@ -53,13 +51,13 @@ class AdaptiveLoop:
     """
 
     __slots__ = (
-        "_components", "_counts", "_inputs", "_every", "_guard", "_method", "_monitor", "_record", "_run_state",
+        "_components", "_counts", "_inputs", "_every", "_method", "_monitor", "_record", "_run_state",
         "_system",
     )  # fmt: skip
 
-    def __init__(self, system, state, inputs, components, monitor, guard, record, every, method, counts) -> None:
+    def __init__(self, system, state, inputs, components, monitor, record, every, method, counts) -> None:
         self._system, self._run_state, self._inputs, self._components = system, state, inputs, components
-        self._monitor, self._guard, self._record, self._every = monitor, guard, record, every
+        self._monitor, self._record, self._every = monitor, record, every
         self._method, self._counts = method, counts
 
     def advance(self, end: float, tick) -> bool:
@@ -69,8 +67,6 @@ class AdaptiveLoop:
         ------
         SimulationError
             The solver cannot go on; what was reached is recorded, as with every error.
-        LimitError
-            The motion left a limit that may not be passed.
         """
         state, inputs, is_over = self._run_state, self._inputs, False
         while any(state.whole_steps(end)) and not is_over:
@@ -86,10 +82,9 @@ class AdaptiveLoop:
             times = np.append(state.origin + (state.n + sampled) * state.dt, stop)
             recorded = len(sampled) > 0 and sampled[0] == 0
             times = times if recorded else np.append(start, times)  # the solver begins with the first
-            event = None if self._guard is None else self._guard.margin
             reached = _OnTheWay()
             try:
-                solution = self._solve(times, tick=tick, event=event, keep=reached)
+                solution = self._solve(times, tick=tick, keep=reached)
             except BaseException:
                 self._recover(reached, recorded)
                 raise
@@ -116,13 +111,9 @@ class AdaptiveLoop:
     def _take(self, times, solution, keep: int) -> bool:
         """Record the samples of a solve from row ``keep`` on, and go to its end; whether the run is over."""
         state, inputs, Q, V = self._run_state, self._inputs, solution.q, solution.v
-        for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=False)):
-            if self._guard is not None:
-                self._guard.check(t, q)
+        for m, (t, q, v) in enumerate(zip(times.tolist(), Q, V, strict=True)):
             if keep <= m < len(times) - 1:
                 self._record.append(t, q, v, inputs.command(t, q, v), *inputs.recorded(t))
-        if self._guard is not None and solution.event_time is not None:
-            raise self._guard.error(solution.event_time, solution.event_state[0])
         done = None
         if self._monitor.needed:
             tau = inputs.command(state.time, state.q, state.v)

@@ -14,7 +14,7 @@ from kinetree.simulation.limits import beyond_stops, check_inside
 INITIAL = "initial"  # the keyframe in which readers put the state that a file describes
 
 
-def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def initial_state(model, q0, v0, seed, hard=()) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Complete and check the initial state.
 
     Parameters
@@ -27,10 +27,9 @@ def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray
         Velocities, shape (nv,) [rad/s or m/s]; None for those of the keyframe or rest, or random ones if there is a
         seed and no q0.
     seed : int or None
-    limits : str
-        "ignore" lets the state be outside the limits, "soft" as far as a soft stop may hold a joint.
     hard : sequence of int
-        Velocity coordinates whose limits are hard: there it must be inside.
+        Velocity coordinates whose limits are hard: there the state must be inside, elsewhere not farther outside than
+        a soft stop may hold a joint.
 
     Returns
     -------
@@ -53,7 +52,7 @@ def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray
         if INITIAL in model.keyframes:
             (q, own_v), whose = model.keyframe(INITIAL), "initial"
             notes.append(f"starts at the keyframe {INITIAL!r} of the model's file")
-        q, moved = _inside_limits(model, q, "" if hard else limits)
+        q, moved = _inside_limits(model, q)
         notes += [f"the {whose} position of joint {name} is outside {of}: it starts {at}" for name, of, at in moved]
     elif isinstance(q0, str):
         q, own_v = model.keyframe(q0)
@@ -66,9 +65,8 @@ def initial_state(model, q0, v0, seed, limits: str, hard=()) -> tuple[np.ndarray
         q, v = np.array(q_coupled), np.array(v_coupled) if v0 is None else v
     q, v = q + 0.0, v + 0.0  # no -0.0
     what = "the initial position" if chosen else "q0"
-    check_inside(model, q, what, only=None if limits == "raise" else hard)
-    if limits == "soft":
-        notes += beyond_stops(model, q, what)
+    check_inside(model, q, what, only=hard)
+    notes += beyond_stops(model, q, what)
     _check_domains(model, q, v)
     return q, v, notes
 
@@ -140,14 +138,12 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
     return x
 
 
-def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
+def _inside_limits(model, q: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str, str]]]:
     """Move bounded coordinates of a chosen position inside: to the middle of the range, or to the only finite limit.
 
     Coupled joints are moved by their masters, whose range is what all of them leave.
     """
     moved, followers = [], {model.joint(c.joint) for c in model.couplings}
-    if limits == "ignore":
-        return q, moved
     ranges = position_ranges(model)
     for i in model.outward():
         own = model.v_slice[i]
@@ -163,7 +159,7 @@ def _inside_limits(model, q: np.ndarray, limits: str) -> tuple[np.ndarray, list[
                 raise LimitError(
                     f"simulate: no position of joint {name!r} is inside its limits and those of the joints coupled to "
                     f"it ({', '.join(map(repr, coupled))}): they leave {lower:.6g} to {upper:.6g} of it. Change the "
-                    "limits or the couplings, or use limits='ignore'.",
+                    "limits or the couplings, or simulate model.without_limits().",
                     joint=name,
                     lower=lower,
                     upper=upper,

@@ -1,12 +1,16 @@
-"""What a simulation does at the joints' position limits: soft stops, no limits, or an error."""
+"""Position limits of joints in simulations: soft stops where the model has none, and a monitor that ends runs there."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from kinetree.arguments import a_model, checked
 from kinetree.errors import LimitError
+from kinetree.integrators.events import Event
 from kinetree.integrators.system import System, time_argument
+from kinetree.simulation.events import Events
 
+ROUNDING = 1e-9  # [rad or m] so close to a limit, a position is not beyond it
 STOP_TIME_CONSTANT = 0.02  # [s]
 DEEPEST = (0.02, 0.2)  # [rad or m] how far beyond a soft stop a start may be: as wide as the range, between these
 
@@ -85,9 +89,9 @@ def _limit_error(model, i: int, k: int, x: float, what: str, time: float | None)
     name, lower, upper = model.joint_name(i), float(model.lower[k]), float(model.upper[k])
     at = "" if time is None else f" at t = {time:.6g} s"
     fix = (
-        "Start inside the limits, or use limits='ignore'."
+        "Start inside the limits, or simulate model.without_limits()."
         if time is None
-        else "limits='soft' gives the joint a stop, limits='ignore' lets it pass."
+        else "Without the LimitMonitor the joint gets a soft stop there; in model.without_limits() it passes."
     )
     for c in model.couplings:
         if c.joint == name and time is None:
@@ -157,38 +161,62 @@ def _ranges(model, bare, stiffness: np.ndarray) -> str:
     return ", ".join(ranges)
 
 
-class Guard:
-    """Watches the limits along a motion.
+class LimitMonitor(Events):
+    """Ends a run with an error where a joint leaves its limits: a component of a simulation.
 
     Parameters
     ----------
     model : Model
-        The model with its limits.
+        With the limits.
+
+    Raises
+    ------
+    LimitError
+        In `simulate`: a joint leaves its limits, or starts outside; names the joint, the time and the position.
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> pole = kt.load("cart_pole")
+    >>> monitor = kt.simulation.LimitMonitor(pole)
+    >>> kt.simulate(pole, v0=[20.0, 0.0], duration=1.0, components=[monitor])
+    Traceback (most recent call last):
+    kinetree.errors.LimitError: simulate: the motion leaves the limits of joint 'slider' at t = ...
     """
 
-    __slots__ = ("_bounded", "_entries", "_lower", "_model", "_upper")
+    name = "limits"
 
+    @checked(model=a_model)
     def __init__(self, model) -> None:
-        self._model = model
-        self._bounded = bounded_coordinates(model)
-        self._entries = np.array([j for _, j, _ in self._bounded], dtype=int)
-        self._lower = np.array([float(model.lower[k]) for _, _, k in self._bounded])
-        self._upper = np.array([float(model.upper[k]) for _, _, k in self._bounded])
+        self._model, self._bounded = model, bounded_coordinates(model)
+        self._entries, k = [j for _, j, _ in self._bounded], [k for _, _, k in self._bounded]
+        self._lower, self._upper = (np.asarray(bound, dtype=float)[k] for bound in (model.lower, model.upper))
+        leaving = Event(lambda t, q, v: self.margin(q) + ROUNDING, direction=-1, action=self._refuse, name="limits")
+        super().__init__((leaving,) if self._bounded else ())
 
-    def margin(self, q: np.ndarray) -> float:
-        """Distance of the closest coordinate to its limit [rad or m], negative outside."""
-        return float(np.min(self._margins(q), initial=np.inf))
+    def reset(self, simulation) -> None:
+        """Before the first step."""
+        check_inside(self._model, simulation.q, "q0")
+        super().reset(simulation)
 
-    def check(self, time: float, q: np.ndarray) -> None:
-        """Raise the error for a position outside a limit."""
-        if self.margin(q) < 0.0:
-            raise self.error(time, q)
+    def margin(self, q) -> np.ndarray:
+        """Distance of the closest coordinate to its limit [rad or m], negative outside; infinite without limits.
 
-    def error(self, time: float, q: np.ndarray) -> LimitError:
-        """The error for the coordinate that is farthest outside, or closest to its limit."""
-        i, j, k = self._bounded[int(np.argmin(self._margins(q)))]
-        return _limit_error(self._model, i, k, float(q[j]), "the motion", time)
+        Parameters
+        ----------
+        q : (..., nq) array
+            Positions [rad or m; quaternions unit], as rollouts give them, too.
+
+        Returns
+        -------
+        (...) array
+        """
+        return np.min(self._margins(np.asarray(q, dtype=float)), axis=-1, initial=np.inf)
 
     def _margins(self, q: np.ndarray) -> np.ndarray:
-        x = q[self._entries]
+        x = q[..., self._entries]
         return np.minimum(x - self._lower, self._upper - x)
+
+    def _refuse(self, t, q, v):
+        i, j, k = self._bounded[int(np.argmin(self._margins(q)))]
+        raise _limit_error(self._model, i, k, float(q[j]), "the motion", t)

@@ -151,6 +151,8 @@ MOVED = {
     "delay": "controller=kt.controllers.Delayed(controller, delay)",
     "record_every": "record=kt.Record(every=...)",
     "sample_period": "record=kt.Record(period=...)",
+    "limits": "model.without_limits() as the model to let joints pass; "
+    "components=[kt.simulation.LimitMonitor(model)] for an error; soft stops without either",
     "motors": "model.replace(forces=[kt.forces.Motor(joint, ...)]) as the model",
     "every": "checkpoint=kt.Checkpoint(path, every=...) or record=kt.Record(every=...)",
 }

@@ -8,19 +8,18 @@ import numpy as np
 
 from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.errors import UnsupportedError
-from kinetree.integrators.methods import Adaptive, integrator_of, one_of, refuse_internal
+from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
-from kinetree.simulation.limits import Guard, with_soft_stops
+from kinetree.simulation.limits import with_soft_stops
 from kinetree.simulation.motors import Drivetrain
 from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
 
-LIMITS = ("soft", "ignore", "raise")
 _KEPT = "plan of a simulation"
 
 
@@ -43,7 +42,6 @@ class Plan:
         What an explicit adaptive method needs at least; 0 if few.
     components : Components
     constraints : JointConstraints or None
-    guard : Guard or None
     digests : tuple of str
         Of the model as given, and as simulated.
     """
@@ -57,45 +55,43 @@ class Plan:
     steps_per_second: float
     components: Components
     constraints: JointConstraints | None
-    guard: Guard | None
     digests: tuple[str, str]
 
 
-def plan(model, q0, v0, x0, seed, dt: float, integrator, limits: str, events=(), components=()) -> Plan:
+def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=()) -> Plan:
     """The plan of a run; the last one of a model is kept where nothing but the model takes part.
 
     Parameters
     ----------
-    model, q0, v0, x0, seed, dt, integrator, limits, events, components
+    model, q0, v0, x0, seed, dt, integrator, events, components
         As for `simulate`.
     """
     key = None
     if not model.motors and all(type(x) is tuple and not x for x in (events, components)):
         method = integrator_of("simulate: integrator", integrator)  # another one may have the name by now
-        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method, limits)
+        key = (_bytes(q0), _bytes(v0), _bytes(x0), seed, dt, method)
         kept = model.functions.get(_KEPT)
         if kept is not None and kept[0] == key:
             return kept[1]
-    found = _plan(model, q0, v0, x0, seed, dt, integrator, limits, events, components)
+    found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components)
     if key is not None and found.constraints is None:
         model.functions[_KEPT] = key, found
     return found
 
 
-def _plan(given, q0, v0, x0, seed, dt, integrator, limits, events, components) -> Plan:
-    one_of("simulate: limits", limits, LIMITS)
+def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     integrator = integrator_of("simulate: integrator", integrator)
     constraints = requested(given)
     own = () if constraints is None else (constraints,)
     own += (*map(Drivetrain, given.motors), *checked_events(events))
     components = Components((*Components(components).all, *own))
     model = components.prepare(given)
-    q, v, notes = initial_state(model, q0, v0, seed, limits, () if constraints is None else constraints.hard)
+    q, v, notes = initial_state(model, q0, v0, seed, () if constraints is None else constraints.hard)
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)
         notes += changed
         model = constraints.without_limits(model)
-    active, stops = with_soft_stops(model, q) if limits == "soft" else (model.without_limits(), [])
+    active, stops = with_soft_stops(model, q)
     method, chosen = chosen_method(active, integrator, dt, constraints is not None)
     if constraints is not None:
         refuse_methods(constraints, method.name)
@@ -109,9 +105,8 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, limits, events, components) -
     v = joined_state(active, v, x0)
     steps, slow = slow_steps(active, method) if isinstance(method, Adaptive) else (0.0, [])
     notes = (*notes, *stops, *chosen, *friction_notes(active, method, dt), *slow, *contact_notes(model))
-    guard = Guard(model) if limits == "raise" else None
     digests = fingerprint(given), fingerprint(active)
-    return Plan(active, System(active), q, v, method, notes, steps, components, constraints, guard, digests)
+    return Plan(active, System(active), q, v, method, notes, steps, components, constraints, digests)
 
 
 def _bytes(x):

@@ -9,7 +9,7 @@ import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_method, a_model, a_truth_value, a_word, checked, number, refuse
+from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.output_buffers import checked_outs, writable_apart
@@ -28,7 +28,6 @@ from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
 from kinetree.simulation.rollout_inputs import count_steps, over_time, start_of_time
 from kinetree.simulation.setup import contact_notes
 
-LIMITS = ("soft", "ignore", "raise")
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
 
 # The arrays of a rollout as `as_arrays` checks them; leading axes of the inputs include time.
@@ -62,10 +61,6 @@ class Rollout:
         A fixed-step method of `simulate`, or "auto" as there: the kernel is one whole step, as `semi_implicit_step` or
         `rk4_step`. Methods with many stages take their time to compile: one forward dynamics for each. Where dt decides
         what "auto" takes, this is in ``notes``; other parameters change nothing in the choice.
-    limits : {"soft", "ignore", "raise"}
-        At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error.
-        "ignore" and "raise" apply to the model's own stops too. The soft stops are those that `simulate` adds when it
-        starts from its default position, the same for all states of a batch; unlike there, states may start in them.
     checks : bool
         Whether states that are not finite, or no states of this model, end the call with an error. Without checks NaN
         goes through to every result that depends on it, and other rollouts of the batch are not concerned.
@@ -77,7 +72,7 @@ class Rollout:
     ----------
     model : Model
         The mechanism that is simulated, with the stops that were added or without those that were left out.
-    integrator, limits : str
+    integrator : str
     checks : bool
     threads : int or None
     notes : tuple of str
@@ -86,7 +81,9 @@ class Rollout:
     Notes
     -----
     Source: the methods of `simulate`. A rollout is ``simulate(rollout.model, ...)`` with a controller that holds the
-    given forces over each step.
+    given forces over each step. At position limits without a stop in the model there are the soft stops that `simulate`
+    adds when it starts from its default position, the same for all states of a batch; unlike there, states may start
+    anywhere in them. Joints pass in ``model.without_limits()``; `LimitMonitor.margin` finds states beyond limits.
 
     Examples
     --------
@@ -98,22 +95,19 @@ class Rollout:
     """
 
     __slots__ = (
-        "_base", "_chosen", "_functions", "_method", "_parameters", "_stiffness", "checks", "integrator", "limits",
+        "_base", "_chosen", "_functions", "_method", "_parameters", "_stiffness", "checks", "integrator",
         "model", "threads",
     )  # fmt: skip
 
-    @checked(model=a_model, integrator=a_method, limits=a_word, checks=a_truth_value)
+    @checked(model=a_model, integrator=a_method, checks=a_truth_value)
     def __init__(
         self,
         model,
         integrator="auto",
         *,
-        limits: str = "soft",
         checks: bool = True,
         threads: int | None = None,
     ) -> None:
-        if limits not in LIMITS:
-            raise unknown_name("treatment of limits", limits, LIMITS, "rollout")
         if model.motors:
             raise UnsupportedError(
                 f"rollout: model {model.name!r} has motor {model.motors[0].name!r}, which "
@@ -122,14 +116,14 @@ class Rollout:
             )
         if model.nx or model.nu:
             raise UnsupportedError(f"rollout: model {model.name!r} has force elements with internal states or inputs.")
-        self.model = self._base = _with_limits(model, limits)
+        self.model = self._base = _with_stops(model)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):
             integrator = "semi_implicit"
         elif integrator == "auto" and not self._stiffness.asks_dt:
             integrator = self._stiffness.integrator(1.0)
         self._method, self.integrator = _method(integrator)
-        self.limits, self.checks = limits, bool(checks)
+        self.checks = bool(checks)
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
         self._functions: dict[bool, Function] = {}
@@ -247,7 +241,7 @@ class Rollout:
         (5, 21, 1)
         """
         if isinstance(parameters, Model):
-            parameters = _with_limits(parameters, self.limits)
+            parameters = _with_stops(parameters)
         other = self._again((*self._parameters, parameters))
         concrete = other.by("semi_implicit") if self.integrator == "auto" else other
         other.model = concrete._function(False).model
@@ -326,17 +320,8 @@ class Rollout:
         return step
 
     def _ended_well(self, f: Function, records) -> bool:
-        """Whether the last states are finite and, on request, inside the limits: no step checks them."""
-        q, v = (x[..., -1, :] for x in records)
-        return bool(np.isfinite(q).all() and np.isfinite(v).all()) and not self._outside(q).any()
-
-    def _outside(self, q: np.ndarray) -> np.ndarray:
-        """Which of the coordinates with limits are beyond them, where the model defines no force there."""
-        if self.limits != "raise":
-            return np.zeros(q.shape[:-1] + (0,), bool)
-        bounded = bounded_coordinates(self.model)
-        x, k = q[..., [j for _, j, _ in bounded]], [k for _, _, k in bounded]
-        return (x < np.asarray(self.model.lower, float)[k]) | (x > np.asarray(self.model.upper, float)[k])
+        """Whether the last states are finite: no step checks them."""
+        return all(np.isfinite(x[..., -1, :]).all() for x in records)
 
     def _run_steps(self, step, batch, start, inputs, steps: int, record=None) -> None:
         """Step by step from Python: without a compiler, and to locate errors."""
@@ -350,8 +335,6 @@ class Rollout:
             if self.checks and t and not (np.isfinite(q).all() and np.isfinite(v).all()):
                 raise self._blown_up(q, v, t, time)
             if t == steps:
-                if self.checks and self._outside(q).any():
-                    self._refuse_outside(step, q, v, inputs, t, time)
                 return
             try:
                 q, v = step(q, v, *self._at(inputs, t))
@@ -369,13 +352,6 @@ class Rollout:
             now.append(times[..., t])
         return [*now, *(np.take(w, min(t, w.shape[-3] - 1), axis=-3) for w in wrenches)]
 
-    def _refuse_outside(self, step, q, v, inputs, t: int, time: float) -> None:
-        """Raise the error of the step after the last, which refuses to begin outside a limit."""
-        try:
-            step(q, v, *self._at(inputs, t - 1))
-        except KinetreeError as error:
-            raise _at_step(error, t, time) from None
-
     def _blown_up(self, q, v, t: int, time: float) -> SimulationError:
         fine = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1)
         state = tuple(int(k) for k in np.argwhere(~fine)[0])
@@ -392,13 +368,13 @@ class Rollout:
 
     def __reduce__(self):
         known = self.integrator if self.integrator in ("auto", *FIXED_STEP) else self._method
-        return _rebuilt, (self._base, known, self.limits, self.checks, self.threads, self._parameters)
+        return _rebuilt, (self._base, known, self.checks, self.threads, self._parameters)
 
     def __repr__(self) -> str:
-        return f"<Rollout by {self.integrator} for model {self.model.name!r}, limits={self.limits!r}>"
+        return f"<Rollout by {self.integrator} for model {self.model.name!r}>"
 
 
-@checked(MOVED, model=a_model, integrator=a_method, record=an_option(Record), limits=a_word, checks=a_truth_value)
+@checked(MOVED, model=a_model, integrator=a_method, record=an_option(Record), checks=a_truth_value)
 def rollout(
     model,
     q0,
@@ -411,7 +387,6 @@ def rollout(
     f_ext=None,
     record: Record | None = None,
     t0=None,
-    limits: str = "soft",
     checks: bool = True,
     threads: int | None = None,
     out=None,
@@ -443,9 +418,6 @@ def rollout(
         Which states are recorded; default all. T is a multiple of its steps.
     t0 : float or (...) array, optional
         Time at the start [s] of models whose joints depend on it; default 0.
-    limits : {"soft", "ignore", "raise"}
-        At position limits without a stop in the model: add soft stops, let the joints pass, or stop with an error; see
-        `Rollout`.
     checks : bool
         Whether states that are not finite, or no states of this model, end the call with an error.
     threads : int, optional
@@ -468,8 +440,6 @@ def rollout(
         A motion is no longer finite; names the state, the step and the coordinate.
     ConstraintError
         In a step, forces of sticking friction or hard limits were not found.
-    LimitError
-        With ``limits="raise"``, a motion leaves a limit.
     MemoryLimitError
         The recorded states would not fit into memory; the message has a distance of samples that fits.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
@@ -499,24 +469,20 @@ def rollout(
     ((1000, 11, 2), (1000, 11, 2))
     """
     method = FIXED_STEP.get(integrator) if isinstance(integrator, str) else None
-    key = ("rollout", integrator, method, limits, bool(checks), checked_threads(threads))
+    key = ("rollout", integrator, method, bool(checks), checked_threads(threads))
     functions = model.functions if isinstance(model, Model) else {}
     compiled = functions.get(key)
     if compiled is None:
-        compiled = Rollout(model, integrator, limits=limits, checks=checks, threads=threads)
+        compiled = Rollout(model, integrator, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
     return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, record=record, t0=t0, out=out, dtype=dtype)
 
 
-def _with_limits(model, limits: str):
-    """The model with the requested limits."""
-    if limits == "ignore":
-        return model.without_limits()
-    if limits == "raise":  # a limit without a stop is one that the step refuses to pass
-        return model.replace(limit_stiffness=0.0, limit_damping=0.0)
+def _with_stops(model):
+    """The model with a stop at every limit."""
     if all(model.has_stop(k) for _, _, k in bounded_coordinates(model)):
         return model
-    q, _, _ = initial_state(model, None, None, None, limits)
+    q, _, _ = initial_state(model, None, None, None)
     return with_soft_stops(model, q)[0]
 
 
@@ -551,8 +517,8 @@ def _at_step(error: KinetreeError, t: int, time: float) -> KinetreeError:
     return error
 
 
-def _rebuilt(model, integrator, limits, checks, threads, parameters) -> Rollout:
-    result = Rollout(model, integrator, limits=limits, checks=checks, threads=threads)
+def _rebuilt(model, integrator, checks, threads, parameters) -> Rollout:
+    result = Rollout(model, integrator, checks=checks, threads=threads)
     for entry in parameters:
         result = result.with_parameters(entry)
     return result

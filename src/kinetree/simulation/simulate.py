@@ -26,7 +26,6 @@ def simulate(
     components=(),
     seed: int | None = None,
     progress: bool | None = None,
-    limits: str = "soft",
 ) -> Trajectory:
     """Simulate the motion of a mechanism.
 
@@ -77,12 +76,6 @@ def simulate(
         Instead of q0: start from a random state drawn with this seed, ``model.random_state``.
     progress : bool, optional
         Show a progress bar; by default if the run takes longer than a second and stderr is a terminal.
-    limits : {"soft", "ignore", "raise"}
-        At position limits without a stop in the model: add soft stops (critically damped, time constant 0.02 s, scaled
-        with the joint-space inertia at q0; the trajectory's notes have their numbers), let the joints pass, or stop
-        with an error. All but "soft" apply to the model's own stops too. Limits that nothing passes, friction that
-        sticks, locks and prescribed motions are constraints of the model: ``model.with_constraints(...)`` with
-        `kinetree.constraints.HardLimits`, `StickingFriction`, `Lock`, `PrescribedMotion`.
 
     Returns
     -------
@@ -96,8 +89,7 @@ def simulate(
         The motion is no longer finite, the solver cannot go on, or the controller's value is unusable; names the time.
         ``error.trajectory`` is the run up to there.
     LimitError
-        The initial position, or with ``limits="raise"`` the motion, is outside a limit. With ``limits="soft"`` a start
-        may be as far outside as soft stops deflect, 0.2 rad or m, or those of the model; with a note.
+        The initial position is farther outside a limit than soft stops deflect, 0.2 rad or m, or those of the model.
     MemoryLimitError
         The samples would not fit into memory; the message has a distance of samples that fits.
     ShapeError, NonFiniteError, QuaternionError, CouplingError
@@ -114,6 +106,13 @@ def simulate(
     - "rk4" for smooth conservative motions: order 4, explicit. Stiff springs, stops and damping must be resolved by dt.
     - "adaptive" for accuracy: reference solutions to the tolerances. "dop853" is for smooth motions; "LSODA" and
       "Radau" are for stiff ones.
+
+    Stops are part of the model. At position limits without one soft stops are added: critically damped, time constant
+    0.02 s, scaled with the joint-space inertia at q0; the trajectory's notes have their numbers. To let joints pass,
+    simulate ``model.without_limits()``; to end the run with an error there, give ``components=`` a
+    `kinetree.simulation.LimitMonitor`. Limits that nothing passes, friction that sticks, locks and prescribed motions
+    are constraints of the model: ``model.with_constraints(...)`` with `kinetree.constraints.HardLimits`,
+    `StickingFriction`, `Lock`, `PrescribedMotion`.
 
     Dry friction reverses within 1e-3 rad/s or m/s about rest, which makes it stiff there. "rk4" with a step that does
     not resolve it loses accuracy without blowing up (hundredths of a radian at 1 ms); an explicit adaptive method keeps
@@ -134,7 +133,7 @@ def simulate(
     duration = number("simulate: duration", duration, A_TIME, above=0.0)
     run = Simulation(
         model, q0, v0, x0=x0, dt=dt, integrator=integrator, controller=controller, inputs=inputs, record=record,
-        checkpoint=checkpoint, events=events, components=components, seed=seed, limits=limits,
+        checkpoint=checkpoint, events=events, components=components, seed=seed,
     )  # fmt: skip
     if checkpoint is not None and checkpoint.file.exists():
         run.restore(checkpoint.file)

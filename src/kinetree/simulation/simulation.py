@@ -15,7 +15,6 @@ from kinetree.arguments import (
     a_number,
     a_seed,
     a_truth_value,
-    a_word,
     checked,
     number,
 )
@@ -69,8 +68,6 @@ class Simulation:
         As for `simulate`.
     checkpoint : Checkpoint, optional
         A file that gets a snapshot at every multiple of ``checkpoint.every``; it is never read, nor removed.
-    limits
-        As for `simulate`.
 
     Attributes
     ----------
@@ -103,7 +100,7 @@ class Simulation:
     @checked(
         MOVED,
         model=a_model, integrator=a_method, inputs=an_option(Inputs), record=an_option(Record),
-        checkpoint=an_option(Checkpoint), limits=a_word, seed=a_seed,
+        checkpoint=an_option(Checkpoint), seed=a_seed,
     )  # fmt: skip
     def __init__(
         self,
@@ -121,11 +118,10 @@ class Simulation:
         events=(),
         components=(),
         seed: int | None = None,
-        limits: str = "soft",
     ) -> None:
         dt = number("simulate: dt", dt, A_TIME, above=0.0)
         self._every, self._checkpoint = (record or Record()).steps(dt), checkpoint
-        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, limits, events, components)
+        self._plan = made = plan(model, q0, v0, x0, seed, dt, integrator, events, components)
         self._origin = *made.digests, seed, this_session()
         self.model, self.notes, self._components, self._method = made.model, made.notes, made.components, made.method
         self._is_adaptive = isinstance(made.method, Adaptive)
@@ -134,7 +130,7 @@ class Simulation:
         self.system = System(made.model, True) if self._inputs.has_wrenches else made.system
         self._stepper = self._step_function()
         self.integrator = described(made.method)
-        self._monitor = Monitor(made.components, made.guard, self._stepper, self._energy)
+        self._monitor = Monitor(made.components, self._stepper, self._energy)
         unseen = self._monitor.needed or self._inputs.has_instants or self._inputs.wrench_of_state or made.model.nu
         self._is_plain = not (self._is_adaptive or unseen)  # by the plain loop
         self._project = projection(self.system)
@@ -232,8 +228,6 @@ class Simulation:
         SimulationError
             The motion is no longer finite, or a controller's value is unusable; ``error.trajectory`` is the run up to
             there.
-        LimitError
-            With ``limits="raise"``: the motion leaves a limit.
         MemoryLimitError
             The samples would not fit into memory.
         KeyboardInterrupt, Exception
@@ -322,8 +316,8 @@ class Simulation:
     def _solve(self, end: float, bar) -> None:
         try:
             loop = AdaptiveLoop(
-                self.system, self._run_state, self._inputs, self._components, self._monitor, self._plan.guard,
-                self._record, self._every, self._method, self.counts,
+                self.system, self._run_state, self._inputs, self._components, self._monitor, self._record, self._every,
+                self._method, self.counts,
             )  # fmt: skip
             self.is_over = loop.advance(end, bar.tick)
         except KinetreeError as error:

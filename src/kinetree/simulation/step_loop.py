@@ -241,34 +241,31 @@ def run_monitored_steps(
 
 
 class Monitor:
-    """Checks of every step: limits, and the components.
+    """Checks of every step by the components.
 
     Parameters
     ----------
     components : Components
-    guard : Guard or None
     stepper : object
         Reset where the state is discontinuous, if it has a memory.
     energy : callable
         ``energy(t, q, v)``: kinetic, of gravity and elastic, for the energy of impulse events [J].
     """
 
-    __slots__ = ("_components", "_energy", "_guard", "_stepper", "impulses", "was_reset")
+    __slots__ = ("_components", "_energy", "_stepper", "impulses", "was_reset")
 
-    def __init__(self, components, guard, stepper, energy) -> None:
-        self._components, self._guard, self._stepper, self._energy = components, guard, stepper, energy
+    def __init__(self, components, stepper, energy) -> None:
+        self._components, self._stepper, self._energy = components, stepper, energy
         self.impulses: list[ImpulseEvent] = []
         self.was_reset = False
 
     @property
     def needed(self) -> bool:
         """Whether there is anything that checks steps."""
-        return self._guard is not None or bool(self._components.having("after_step"))
+        return bool(self._components.having("after_step"))
 
     def after_step(self, step: Step):
         """The state reset by a component, after its energy is accounted."""
-        if self._guard is not None:
-            self._guard.check(step.t1, step.q1)
         reset = self._components.after_step(step)
         if reset is None:
             return None
