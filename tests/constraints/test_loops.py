@@ -40,6 +40,18 @@ def test_a_parallelogram_is_a_pendulum(joint, angle):
     assert len(lam) == 6 - joint.nv
 
 
+@pytest.mark.parametrize("angle", [0.4, 2.5])
+def test_inverse_dynamics_of_a_closed_mechanism_is_hybrid(angle):
+    """The crank moves as given: its torque is that of the pendulum, by the unactuated joints' unknown accelerations."""
+    q, v = np.array([angle, -angle, angle - np.pi]), np.array([1.5, -1.5, 1.5])
+    model, free = rhombus(), ["coupler", "rocker"]
+    a, tau, lam = kt.hybrid_dynamics(model, q, v, [9, 0, 0], [3.0, 0.0, 0.0], forward=free, multipliers=True)
+    assert a == pytest.approx([3.0, -3.0, 3.0]) and tau[1:].tolist() == [0.0, 0.0]
+    assert tau[0] == pytest.approx(3.0 * 5.0 / 3.0 + 2.0 * G * np.cos(angle))
+    again, same = kt.forward_dynamics(model, q, v, tau, multipliers=True)
+    assert again == pytest.approx(a) and same == pytest.approx(lam)
+
+
 def test_redundant_rows_are_left_out_once_for_all_positions():
     """A hinge holds a planar chain by two of its five rows; their multipliers carry the load of the others."""
     model = rhombus()

@@ -18,8 +18,8 @@ from kinetree.constraints.row_law import RowLaw, infinite
 from kinetree.errors import UnsupportedError
 from kinetree.spatial.scalar import absolute, is_zero, where
 
-EXCHANGES = 8  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
-REGULAR = 3  # exchanges before projections vary, which gets those out of a circle that are in one
+EXCHANGES = 10  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
+REGULAR = 4  # exchanges before some projections vary, which gets those out of a circle that are in one
 CHANGED = 1e-6  # of a rate: where a guess changes the solution by less, rounding decides
 
 
@@ -126,8 +126,13 @@ def _response(factors, above, m: int):
 
 
 def _variation(n: int, m: int) -> float:
-    """Factors of ``rho`` between 1/4 and 4, without any order."""
-    return 1.0 if n < REGULAR else 4.0 ** sin(7.3 * n + 2.1 * n * m)
+    """Factors of ``rho``: 1, and in every other late exchange between 0.01 and 1 without any order.
+
+    Strongly coupled rates respond the less to their own forces, the more of the others are held.
+    """
+    if n < REGULAR or n % 2:
+        return 1.0
+    return 0.01 ** (43758.5453 * sin(12.9898 * n + 78.233 * m) % 1.0)
 
 
 def _guess(law: RowLaw, y, force, rho):

@@ -12,6 +12,7 @@ from kinetree.algorithms.constrained import constrained_accelerations, eliminate
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
+from kinetree.algorithms.mass_factors import forward_dynamics_crba
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces, passive_terms
 from kinetree.algorithms.rnea import rnea
@@ -91,12 +92,12 @@ def forward_dynamics(model, q, v, tau, f_ext=None, x=None, u=None, *, multiplier
     refuse_unsupported(model, "aba", computed=computed_constraints(model))
     passive = passive_joint_forces(model, q, v, x, u)
     force = plus(tau, passive)
-    if method is None:
+    if method is None or (model.constraints and method is forward_dynamics_crba):
         return constrained_accelerations(model, q, v, force, f_ext, model.armature, multipliers=multipliers)
     if model.constraints:
         raise UnsupportedError(
-            f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which method='auto' "
-            "solves for; the other methods are those of trees"
+            f"forward_dynamics: model {model.name!r} has constraints ({model.constraints[0]}), which methods 'auto' "
+            "and 'crba' solve for; the other methods are those of trees"
         )
     return method(model, q, v, force, f_ext)
 

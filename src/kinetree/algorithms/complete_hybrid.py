@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from kinetree.algorithms.bounded_rows import given_row_forces, row_laws, split_forces, without_rows
 from kinetree.algorithms.complete import COMPLETE, computed_constraints, refuse_unsupported
-from kinetree.algorithms.constrained import Factorized, eliminated_multipliers, given_accelerations
+from kinetree.algorithms.constrained import (
+    Factorized,
+    eliminated_multipliers,
+    equality_rows,
+    given_accelerations,
+    weighted_row,
+)
 from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
+from kinetree.algorithms.domain import CLOSED_LOOPS
 from kinetree.algorithms.hybrid import entries_of, hybrid_aba, restricted_inertia
 from kinetree.algorithms.joint_sets import READ, forward_joints
 from kinetree.algorithms.matrices import minus, plus
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.spec import algorithm
-from kinetree.errors import CouplingError
+from kinetree.errors import CouplingError, UnsupportedError
+from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 
 
@@ -22,7 +30,7 @@ from kinetree.state_kinematics import Kinematics
     outputs="a_all tau_all",
     further="multipliers",
     static=("forward",),
-    domains=COMPLETE,
+    domains=(*COMPLETE, CLOSED_LOOPS),
     methods={"aba": "hybrid_aba", "crba": "hybrid_crba", "recursive": "hybrid_recursive"},
     symbols=READ
     | {
@@ -44,7 +52,8 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
     the joints. Prescribed motion: a robot whose legs follow a gait, a base on a shaking table, joints under control so
     stiff that integrating it would need small steps. The method is that of `hybrid_aba`, which needs the fewest
     operations of the three, short chains of joints in general directions excepted. Of coupled joints the master's
-    acceleration is read.
+    acceleration is read. The forces of loops are unique, and so computed, where each has as many joints in ``forward``
+    as it has independent rows: inverse dynamics of a closed mechanism names its unactuated joints.
     Identities: with all joints in ``forward`` this is `forward_dynamics`, with none `inverse_dynamics`.
 
     See Also
@@ -62,7 +71,7 @@ def hybrid_dynamics(model, q, v, tau, a, f_ext=None, x=None, u=None, *, forward,
     >>> bool(np.allclose(kt.forward_dynamics(model, zero, zero, tau), a)), float(a[0]), float(tau[1])
     (True, 3.0, 0.0)
     """
-    refuse_unsupported(model, "hybrid_aba", computed=computed_constraints(model, loops=False))
+    refuse_unsupported(model, "hybrid_aba", computed=computed_constraints(model))
     fd = forward_joints(model, forward)
     passive = passive_joint_forces(model, q, v, x, u)
     if model.constraints:
@@ -97,14 +106,25 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     for k, a_k in given_accelerations(model, kin).items():
         a_all[k] = a_all[k] + a_k
     known = list(a_all)
+    given = {k: x for k, x in enumerate(known) if k not in free or not is_zero(x)}
+    numbers, rows, right = equality_rows(model, kin, given)
+    reached = {k for column in forward for k, _ in column}
+    if len(rows) > len(forward) or any(reached.isdisjoint(row) for row in rows):
+        loops = ", ".join(str(c) for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(kin))
+        raise UnsupportedError(
+            f"hybrid_dynamics: forces of {loops} ({len(rows)} independent rows) are not unique where {len(forward)} "
+            "accelerations are unknown: name in forward as many joints of each loop as it has rows, or more",
+            model=model.name,
+        )
     c = rnea(model, q, v, a_all, f_ext)
     rest = minus(plus(entries_of(model, tau, fd), passive), c)
 
     M = restricted_inertia(model, q, fd)
     system = Factorized(model, M, forward)
+    K = [[weighted_row(row, column) for column in system.columns] for row in rows]
     laws = {k: rows for k, rows in row_laws(model, kin).items() if k in free}
     rest = [sum((law.force for _, law in laws.get(k, ())), start=f) for k, f in enumerate(rest)]
-    ydd, _, totals = system.solution([weighted(rest, column) for column in system.columns], [], [], laws)
+    ydd, lam, totals = system.solution([weighted(rest, column) for column in system.columns], K, right, laws)
     for column, acceleration in zip(system.columns, ydd, strict=True):
         for k, ratio in column:
             a_all[k] = known[k] + acceleration * ratio
@@ -113,8 +133,11 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     found = given_row_forces(model, kin, a_all)
     found = {k: [(n, bounded.get(n, x)) for n, x in rows] for k, rows in found.items()}
     needed = without_rows(minus(rnea(model, q, v, a_all, f_ext), passive), found)
+    for row, x in zip(rows, lam, strict=True):
+        needed = [f - row[k] * x if k in row else f for k, f in enumerate(needed)]
+    found = {n: x for rows in found.values() for n, x in rows} | dict(zip(numbers, lam, strict=True))
     rest = [x - tau[k] if k in free else x for k, x in enumerate(needed)]
-    multipliers = eliminated_multipliers(model, kin, rest, {n: x for rows in found.values() for n, x in rows})
+    multipliers = eliminated_multipliers(model, kin, rest, found)
     return a_all, _given(model, at_masters(model, needed), tau, fd), multipliers
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.algorithms.crba import crba
-from kinetree.errors import ConstraintError, SingularityError
+from kinetree.errors import ConstraintError, KinetreeError, SingularityError
 
 PART = 1e-3
 """Joints whose share in the motion without inertia is below this part of the largest are not named."""
@@ -30,10 +30,8 @@ def singularity(spec, model, arrays: Mapping[str, np.ndarray] | None = None, bat
         Its attribute ``joints`` names the joints that can move together without moving mass, where q or M is known.
     """
     given = arrays or {}
-    if arrays and any(c.row_kind == "box" for c in model.constraints):
-        error = _bounded_forces(spec, model, arrays, batch)
-        if error is not None:
-            return error
+    if "q" in given and model.constraints and (error := _constraints(spec, model, given, batch)):
+        return error
     if "M" in given:
         M = np.broadcast_to(given["M"], (*batch, model.nv, model.nv)).astype(float)
     else:
@@ -57,19 +55,27 @@ def singularity(spec, model, arrays: Mapping[str, np.ndarray] | None = None, bat
     return SingularityError(f"{spec.name}{where}: {what}. {hint}", joints=tuple(joints), model=model.name)
 
 
-def _bounded_forces(spec, model, arrays, batch) -> ConstraintError | None:
-    """The error where forces within bounds were not found, though the inertia has an inverse; else None."""
+def _constraints(spec, model, arrays, batch) -> KinetreeError | None:
+    """The error where constraints have no solution although the inertia has an inverse; else None."""
     q = np.broadcast_to(arrays["q"], (*batch, model.nq))
     M = _inertia(model.at(arrays["t"]) if "t" in arrays else model, q)
     if not np.isfinite(M).all() or np.linalg.cond(M).max() > 1e14:
         return None
-    bounded = ", ".join(str(c) for c in model.constraints if c.row_kind == "box")
-    return ConstraintError(
-        f"{spec.name}: the forces of {bounded} were not found in as many exchanges as compiled code makes, in a state "
-        f"of model {model.name!r}. Another dt or a slightly other state has a solution as a rule; steps of kt.simulate "
-        "find it in any state.",
-        model=model.name,
-    )
+    if bounded := [str(c) for c in model.constraints if c.row_kind == "box"]:
+        return ConstraintError(
+            f"{spec.name}: the forces of {', '.join(bounded)} were not found in as many exchanges as compiled code "
+            f"makes, in a state of model {model.name!r}. Another dt or a slightly other state has a solution as a "
+            "rule; steps of kt.simulate find it in any state.",
+            model=model.name,
+        )
+    if loops := [str(c) for c in model.constraints if c.frames]:
+        return SingularityError(
+            f"{spec.name}: rows of {', '.join(loops)} depend on each other in a state of model {model.name!r}, though "
+            "they do not in general: the loop is stretched out, or joints of it have given accelerations. Take another "
+            "position.",
+            model=model.name,
+        )
+    return None
 
 
 def _inertia(model, q: np.ndarray) -> np.ndarray:
