@@ -61,29 +61,35 @@ def test_projection_is_possible_and_nearest():
             assert np.linalg.norm(second_moments(mixed) - second_moments(I)) >= distance * (1 - 1e-12)
 
 
+def fail(message, error, *, repair, **values):
+    """An error as a reader builds it."""
+    return error(f"robot.urdf:3: {message}. {repair}", **values)
+
+
 def test_a_possible_tensor_is_not_touched():
     """Every choice returns the same array for a possible body."""
     m, I = body(np.random.default_rng(0), 5)
     for choice in ("raise", "project", "diagonal", "accept"):
-        assert settle(m, I, choice, "x") == (I, None)
+        assert settle(m, I, choice, "x", fail) == (I, None)
 
 
 def test_choices_on_an_impossible_tensor():
     """raise names the repair; diagonal drops products; project is possible; accept keeps the numbers."""
     I = np.full((3, 3), 1e-6)  # the placeholder of ANYmal B and HyQ
-    who = "robot.urdf:3: link 'base'"
-    with pytest.raises(InertiaError, match=f"{who}: principal moments .* inertia='project'") as error:
-        settle(1e-6, I, "raise", who)
+    with pytest.raises(
+        InertiaError, match="robot.urdf:3: link 'base': principal moments .* inertia='project'"
+    ) as error:
+        settle(1e-6, I, "raise", "link 'base'", fail)
     assert error.value.mass == 1e-6
-    kept, change = settle(1e-6, I, "diagonal", "x")
+    kept, change = settle(1e-6, I, "diagonal", "x", fail)
     assert (kept == np.diag([1e-6] * 3)).all() and "products of inertia were dropped" in change
-    kept, change = settle(1e-6, I, "project", "x")
+    kept, change = settle(1e-6, I, "project", "x", fail)
     assert violation(1e-6, kept) is None and "nearest possible" in change
-    kept, change = settle(1e-6, I, "accept", "x")
+    kept, change = settle(1e-6, I, "accept", "x", fail)
     assert kept is I and "as it is" in change
 
 
 def test_diagonal_does_not_pretend():
     """A tensor whose diagonal is impossible by itself is not mended by dropping the rest."""
     with pytest.raises(InertiaError, match="inertia='project'"):
-        settle(0.05, np.diag([0.001, 0.001, 0.01]), "diagonal", "x")
+        settle(0.05, np.diag([0.001, 0.001, 0.01]), "diagonal", "x", fail)

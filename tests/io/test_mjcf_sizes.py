@@ -10,7 +10,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import MJCFError
-from kinetree.io.mjcf.sizes import MOST_COPIES, MOST_NUMBERS
+from kinetree.io.mjcf.checks import MOST_COPIES, MOST_NUMBERS
 from kinetree.io.mjcf.sources import DEEPEST
 
 BODY = '<body name="b"><joint name="j"/><geom size=".1"/>{}</body>'

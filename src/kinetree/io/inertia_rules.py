@@ -9,7 +9,7 @@ below 1e-18 m^2 times the mass, which is rounding, or above 1e-3 of the largest 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,7 +92,9 @@ def project(mass: float, I: np.ndarray) -> np.ndarray:
     return np.trace(Sigma) * np.eye(3) - Sigma
 
 
-def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarray, str | None]:
+def settle(
+    mass: float, I: np.ndarray, choice: str, who: str, fail: Callable[..., Exception]
+) -> tuple[np.ndarray, str | None]:
     """Apply the user's choice to one body.
 
     Parameters
@@ -103,7 +105,9 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
         Rotational inertia about the center of mass, in the axes of the file.
     choice : {"raise", "project", "diagonal", "accept"}
     who : str
-        Opens the message: file, line and link.
+        The body, for the message.
+    fail : callable
+        ``fail(message, error type, code=, repair=, ...)`` builds an error with its place.
 
     Returns
     -------
@@ -126,7 +130,7 @@ def settle(mass: float, I: np.ndarray, choice: str, who: str) -> tuple[np.ndarra
     if choice == "project" and mass >= 0.0:
         return project(mass, I), f"{rule}; replaced by the nearest possible tensor"
     code, repair = _diagnosis(mass, choice)
-    raise InertiaError(f"{who}: {rule}. {repair}.", mass=mass, inertia=I, rule=rule, code=code, repair=repair)
+    raise fail(f"{who}: {rule}", InertiaError, code=code, repair=repair, mass=mass, inertia=I, rule=rule)
 
 
 def _diagnosis(mass: float, choice: str) -> tuple[str, str]:
@@ -183,13 +187,12 @@ def settle_link(name: str, mass: float, I: np.ndarray, choice: str, node, notes,
         The element that states the tensor, and the one for a negative mass if it is another.
     notes : XMLNotes
     """
-    try:
-        I, change = settle(mass, I, choice, f"link '{name}'")
-    except InertiaError as error:
-        values = {"mass": error.mass, "inertia": error.inertia, "rule": error.rule}
-        at = mass_node if mass_node is not None and error.code == "negative-mass" else node
-        message = f"link '{name}': {error.rule}"
-        raise at.fail(message, InertiaError, code=error.code, repair=error.repair, link=name, **values) from None
+
+    def fail(message: str, error: type, *, code: str, **values: object) -> Exception:
+        at = mass_node if mass_node is not None and code == "negative-mass" else node
+        return at.fail(message, error, code=code, link=name, **values)
+
+    I, change = settle(mass, I, choice, f"link '{name}'", fail)
     if change is not None:
         notes.warning(node, f"link '{name}': {change}", "impossible-inertia")
     return I

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from kinetree.errors import KinetreeError, MissingDependencyError
 from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.mjcf.checks import check_file, check_numbers, check_sizes
 from kinetree.io.mjcf.inertia import InertiaRepairs
 from kinetree.io.mjcf.notes import Notes
-from kinetree.io.mjcf.numbers import check_numbers
-from kinetree.io.mjcf.sizes import check_file, check_sizes
 from kinetree.io.mjcf.sources import Sources
 
 OLDEST = (3, 3)  # the version of MuJoCo that first has all of MjSpec that is used here

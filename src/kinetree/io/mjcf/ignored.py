@@ -38,34 +38,24 @@ _ELEMENTS = {
 }
 # Elements whose content is dropped or refused elsewhere, with entries of their own.
 _ELSEWHERE = frozenset({"composite", "deformable", "flex", "flexcomp"})
-# Attributes that are used, by section and element, or by element alone.
-_BODY_JOINT = frozenset({
-    "type", "pos", "axis", "ref", "springref", "stiffness", "damping", "armature", "frictionloss", "limited", "range",
-    "actuatorfrcrange", "actuatorfrclimited", "springdamper", "springyield", "align",
-})  # fmt: skip
-_TENDON = frozenset({
-    "limited", "range", "actuatorfrcrange", "actuatorfrclimited", "frictionloss", "springlength", "springyield",
-    "stiffness", "damping", "armature",
+# Attributes that are used, by element.
+_SPRUNG = frozenset({
+    "limited", "range", "actuatorfrcrange", "actuatorfrclimited", "frictionloss", "springyield", "stiffness", "damping",
+    "armature",
 })  # fmt: skip
 _USED = {
+    # Keyframes report what they leave out, and equalities are data as a whole.
+    **dict.fromkeys((
+        "mujocoinclude", "include", "attach", "compiler", "lengthrange", "default", "frame", "replicate", "model",
+        "mesh", "inertial", "equality", "key",
+    ), _ALL),
     "mujoco": frozenset({"model"}),
-    "mujocoinclude": _ALL,
-    "include": _ALL,
-    "attach": _ALL,
-    "compiler": _ALL,
-    "lengthrange": _ALL,
-    "default": _ALL,
-    "frame": _ALL,
-    "replicate": _ALL,
-    "model": _ALL,
-    "mesh": _ALL,
-    "inertial": _ALL,
-    "equality": _ALL,
     "asset": frozenset(),
     "worldbody": frozenset(),
+    "actuator": frozenset(),
     "body": _POSE | {"mocap", "gravcomp"},
-    "joint": _BODY_JOINT,
-    "freejoint": _BODY_JOINT,
+    "joint": _SPRUNG | {"type", "pos", "axis", "ref", "springref", "springdamper", "align"},
+    "tendon": _SPRUNG | {"springlength"},
     "geom": _POSE
     | {"type", "size", "fromto", "mesh", "fitscale", "rgba", "material", "contype", "conaffinity", "mass", "density",
        "shellinertia", "group", "hfield"},
@@ -74,24 +64,25 @@ _USED = {
     "option": frozenset({"gravity", "density", "viscosity", "wind", "actuatorgroupdisable"}),
     "flag": frozenset({"constraint", "equality", "frictionloss", "limit", "passive", "spring", "damper", "gravity",
                        "actuation", "clampctrl"}),
-    "tendon": _TENDON,
-    "spatial": _TENDON,
-    "fixed": _TENDON,
-    "key": _ALL,  # keyframes report what they leave out
 }  # fmt: skip
-_SECTION_USED = {"equality": _ALL, "tendon": {"spatial": _TENDON, "fixed": _TENDON}, "keyframe": _ALL}
-_NOT_OF_ACTUATORS = frozenset({"group", "user", "nsample", "interp", "delay", "actearly"})
+_WHOLE = ("equality", "keyframe")  # sections of which nothing is left out here
+_LIKE = {"freejoint": "joint", "spatial": "tendon", "fixed": "tendon"}  # elements with the attributes of another one
+# Elements of <actuator>, which stand in <default> too: all their attributes are used but those with a reason below.
+_DRIVES = frozenset({
+    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor",
+    "orientation", "pid",
+})  # fmt: skip
 
 _CONTACT = "contact parameters; the dynamics have no contacts yet"
 _SOFT = "softness of limits and friction in MuJoCo's solver"
 _LOOK = "settings of MuJoCo's viewer"
-_USER = "data for the user of MuJoCo"
 _NUMERICS = "MuJoCo's own integrator and solver"
 _OF_LIMITS = {
     **dict.fromkeys(("solreflimit", "solimplimit", "solreffriction", "solimpfriction"), _SOFT),
     "margin": "a distance from which MuJoCo's limits push; here they begin at the range",
 }
-_REASONS: dict[str, dict[str, str]] = {
+_COMMON = {"user": "data for the user of MuJoCo", "group": _LOOK}
+_REASONS = {
     "geom": {
         **dict.fromkeys(("condim", "friction", "solmix", "solref", "solimp", "margin", "gap", "priority"), _CONTACT),
         **dict.fromkeys(("surfacevel", "adhesion"), _CONTACT),
@@ -116,6 +107,7 @@ _REASONS: dict[str, dict[str, str]] = {
         "group": "groups serve MuJoCo's viewer, and actuatorgroupdisable, which is read",
     },
 }  # fmt: skip
+_UNKNOWN = "not known to this reader"
 _FALLBACK = {"option": _NUMERICS, "flag": _NUMERICS, "material": _LOOK}
 
 
@@ -158,60 +150,23 @@ def report_ignored(mj, notes: Notes) -> None:
 def _ignored(node: Node, section: str | None) -> Iterator[tuple[Node, str, str | None, str]]:
     """(node, tag, attribute or None for the whole element, reason) for what is left out in and below an element."""
     tag = node.tag
-    if tag in _ELSEWHERE:
+    if tag in _ELSEWHERE or section in _WHOLE:
         return
-    if section is not None and tag in _SECTIONS and section == tag:
-        yield node, tag, None, _SECTIONS[tag]
+    drives = section == "actuator" or (section == "default" and tag in _DRIVES)
+    family = "actuator" if drives else _LIKE.get(tag, tag)
+    free = section == "extension" or (section == "tendon" and family != "tendon")  # <joint> of a tendon, ...
+    used = _ALL if free else _USED.get(family)
+    whole = _SECTIONS.get(tag) if tag == section else None
+    if not drives:
+        whole = whole or _ELEMENTS.get(tag)
+    if whole or used is None:
+        yield node, tag, None, whole or _UNKNOWN
         return
-    if tag in _ELEMENTS and not (section == "equality" or tag == "plugin" and section == "actuator"):
-        yield node, tag, None, _ELEMENTS[tag]
-        return
-    used = _used(tag, section)
-    if used is None:
-        yield node, tag, None, "not known to this reader"
-        return
-    family = _family(tag, section)
-    for attribute in node.element.attrib:
-        if attribute not in _ALWAYS and attribute not in used and used is not _ALL:
-            if family == "actuator" and attribute not in _NOT_OF_ACTUATORS:
-                continue
-            yield node, tag, attribute, _reason(family, attribute)
+    for attribute in () if used is _ALL else node.element.attrib:
+        if attribute in _ALWAYS or attribute in used:
+            continue
+        reason = _REASONS.get(family, {}).get(attribute) or _COMMON.get(attribute)
+        if reason or not drives:
+            yield node, tag, attribute, reason or _FALLBACK.get(family, _UNKNOWN)
     for child in node.all_children():
-        inner = section
-        if section is None:
-            inner = child.tag if child.tag not in ("include",) else None
-        yield from _ignored(child, inner)
-
-
-def _used(tag: str, section: str | None) -> frozenset | None:
-    if section == "actuator":
-        return frozenset()
-    if section in _SECTION_USED:
-        by_tag = _SECTION_USED[section]
-        return by_tag if by_tag is _ALL else by_tag.get(tag, _ALL)
-    if section == "default" and tag not in _USED and tag in _ACTUATORS:
-        return frozenset()
-    if section == "extension":
-        return _ALL
-    return _USED.get(tag)
-
-
-_ACTUATORS = frozenset({
-    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor",
-    "orientation", "pid",
-})  # fmt: skip
-
-
-def _family(tag: str, section: str | None) -> str:
-    if section == "actuator" or tag in _ACTUATORS:
-        return "actuator"
-    if tag in ("spatial", "fixed"):
-        return "tendon"
-    return "joint" if tag == "freejoint" else tag
-
-
-def _reason(family: str, attribute: str) -> str:
-    if attribute == "user":
-        return _USER
-    reason = _REASONS.get(family, {}).get(attribute)
-    return reason or (_LOOK if attribute == "group" else _FALLBACK.get(family, "not known to this reader"))
+        yield from _ignored(child, section or (None if child.tag == "include" else child.tag))

@@ -6,10 +6,11 @@ Such a body gets a harmless inertia in the specification, so that the rest compi
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
-from kinetree.errors import InertiaError, ModelError
+from kinetree.errors import ModelError
 from kinetree.io.inertia_rules import settle
 from kinetree.io.mjcf.messages import parsed_message
 from kinetree.io.mjcf.notes import Notes
@@ -80,7 +81,6 @@ class InertiaRepairs:
                 code="massless-leaf",
                 repair="give it mass, or choose massless='lock', which takes the body as it is and makes joints fixed "
                 "that move no inertia",
-                body=name,
             )
         self._own[k] = mass, I, full
         message = f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')"
@@ -91,23 +91,12 @@ class InertiaRepairs:
         return True
 
     def _settled(self, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
-        try:
-            if self._inertia == "raise":
-                settle(mass, I, "raise", "")
-                rule = text.partition("\n")[0].removeprefix("Error: ")
-                raise self._fail(
-                    name,
-                    f"body '{name}': MuJoCo: {rule}",
-                    ModelError,
-                    code="impossible-inertia",
-                    repair="inertia='accept' takes it",
-                    body=name,
-                )
-            I, change = settle(mass, I, self._inertia, f"body '{name}'")
-        except InertiaError as error:
-            values = {value: getattr(error, value) for value in ("mass", "inertia", "rule", "code", "repair")}
-            message = f"body '{name}': {error.rule}"
-            raise self._fail(name, message, InertiaError, body=name, **values) from None
+        fail = partial(self._fail, name)
+        I, change = settle(mass, I, self._inertia, f"body '{name}'", fail)
+        if self._inertia == "raise":  # it breaks no rule of ours
+            rule = text.partition("\n")[0].removeprefix("Error: ")
+            message = f"body '{name}': MuJoCo: {rule}"
+            raise fail(message, ModelError, code="impossible-inertia", repair="inertia='accept' takes it")
         message = f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}"
         self._notes.warning(("body", name), message, "impossible-inertia")
         return I
@@ -117,7 +106,7 @@ class InertiaRepairs:
         sources = self._notes.sources
         body = sources.find("body", name)
         inertial = None if body is None else next((c for c in body.all_children() if c.tag == "inertial"), None)
-        return sources.fail(inertial or ("body", name), message, error, **values)
+        return sources.fail(inertial or ("body", name), message, error, body=name, **values)
 
     def own(self, mj) -> dict[int, tuple[float, np.ndarray, np.ndarray]]:
         """Mass, center of mass and inertia about it, by the compiled number of each body that was repaired."""

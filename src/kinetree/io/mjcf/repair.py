@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
+from kinetree.io.mjcf.messages import ATTRIBUTES, TAGS, WORDS, nearest
 from kinetree.io.mjcf.sources import Sources, kind_of
-from kinetree.io.mjcf.words import ATTRIBUTES, TAGS, WORDS, nearest
 from kinetree.io.xml.reader import Node
 
 _REFERENCES = ("class", "childclass", "material", "dclass")  # attributes that an element can do without

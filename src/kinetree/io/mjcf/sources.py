@@ -14,10 +14,9 @@ from pathlib import Path
 
 from kinetree.errors import FileFormatError, MJCFError
 from kinetree.files import why_not_ordinary
-from kinetree.io.mjcf.messages import parsed_message
-from kinetree.io.mjcf.words import likely
+from kinetree.io.mjcf.messages import likely, parsed_message
 from kinetree.io.xml.numbers import KNOWN
-from kinetree.io.xml.reader import Document, Node, shown
+from kinetree.io.xml.reader import Document, Node
 
 DEEPEST = 100  # files that include or attach each other, one within the other
 _MOST_FILES = 1000
@@ -221,9 +220,7 @@ class Sources:
                 if attribute == "name" or (word == "inf" and attribute.endswith("range")):
                     continue
                 if any(pattern.fullmatch(each) for each in value.split()):
-                    message = f"{node.path}: attribute '{attribute}' is {shown(value)}: {fault}"
-                    repair = KNOWN if word == "nan" else ""
-                    return node.fail(message, code="bad-number", repair=repair, attribute=attribute, value=value)
+                    return node.bad_number(attribute, f": {fault}", KNOWN if word == "nan" else "")
         return None
 
     def compiler_error(self, text: str) -> Exception:

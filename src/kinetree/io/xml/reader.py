@@ -399,16 +399,20 @@ class Node:
         if len(words) != size:
             comma = " (numbers are separated by spaces, not by commas)" if "," in value else ""
             wrong = ", expected one number" if size == 1 else f": {len(words)} numbers, expected {size}{comma}"
-            message = f"{self.path}: attribute '{name}' is {shown(value)}{wrong}"
-            return self.reject(message, (math.nan,) * size, code="bad-number", attribute=name, value=value)
-        return tuple(self._number(name, value, word, infinite) for word in words)
+            return self.document.reject(self.bad_number(name, wrong), (math.nan,) * size)
+        return tuple(self._number(name, word, infinite) for word in words)
 
-    def _number(self, name: str, value: str, word: str, infinite: bool) -> float:
+    def _number(self, name: str, word: str, infinite: bool) -> float:
         try:
             return parse_number(word, infinite)
         except BadNumber as bad:
-            message = f"{self.path}: attribute '{name}' is {shown(value)}: {shown(word)} {bad.fault}"
-            return self.reject(message, math.nan, code="bad-number", repair=bad.repair, attribute=name, value=value)
+            return self.document.reject(self.bad_number(name, f": {shown(word)} {bad.fault}", bad.repair), math.nan)
+
+    def bad_number(self, name: str, fault: str, repair: str = "") -> Exception:
+        """Build the error about the numbers of an attribute; ``fault`` follows its value in the message."""
+        value = self.element.get(name)
+        message = f"{self.path}: attribute '{name}' is {shown(value)}{fault}"
+        return self.fail(message, code="bad-number", repair=repair, attribute=name, value=value)
 
     def likely(self, name: str) -> str | None:
         """Return the attribute of this element that looks like a misspelling of a name, if there is one."""

@@ -1,5 +1,10 @@
-"""What an MJCF file makes of little: its copies, arrays and steps are counted before MuJoCo's compiler makes them.
+"""What is refused of an MJCF file before MuJoCo's compiler sees it: numbers, and what it would make of little.
 
+Numbers have the same grammar as those of other formats. MuJoCo takes ``0x10`` for 16, ``1e300`` for a length and
+``1e-400`` for zero; in URDF and SDF files these are errors, and so they are here. What is no number at all, MuJoCo
+refuses itself.
+
+Copies, arrays and steps are counted before MuJoCo's compiler makes them.
 A count of ten digits would fill the memory or take days in code that nobody can interrupt. Nothing is made here: each
 element is visited once, and what it stands for is multiplied by the replicates around it and by the files that attach
 it.
@@ -15,7 +20,8 @@ from dataclasses import dataclass
 
 from kinetree.files import LARGEST_MESH, read_ordinary, why_not_ordinary
 from kinetree.io.mjcf.sources import DEEPEST, Sources
-from kinetree.io.xml.reader import Document, Node
+from kinetree.io.xml.numbers import BadNumber, parse_number
+from kinetree.io.xml.reader import Document, Node, shown
 
 MOST_COPIES = 100_000  # elements that are written nowhere: MuJoCo's time for these grows with their square
 MOST_NUMBERS = 2**24  # in arrays, as MuJoCo itself has it for delays
@@ -28,6 +34,50 @@ _ARRAYS = {
     "hfield": ("nrow", "ncol"), "camera": ("resolution",), "user": ("dim",), "contact": ("num",), "numeric": ("size",),
     **dict.fromkeys(("general", "plugin"), ("actdim",)),
 }  # fmt: skip
+
+# Words that MuJoCo may read in its own way: hexadecimal, with an exponent, or of very many digits.
+_SUSPICIOUS = re.compile(r"[0-9.][xXeE]|[0-9]{40}")
+_DECIMAL = re.compile(r"[+-]?(0[xX][0-9a-fA-F.]+([pP][+-]?\d+)?|(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)", re.ASCII)
+# Attributes that hold text; those that refer to something hold its name.
+_TEXTS = frozenset({
+    "name", "class", "childclass", "dclass", "model", "prefix", "meshdir", "texturedir", "assetdir", "key", "value",
+    "content_type", "user",
+})  # fmt: skip
+_UNUSED = frozenset({"custom", "sensor", "statistic", "visual"})  # sections without effect on a model
+
+
+def check_numbers(sources: Sources) -> None:
+    """Refuse numbers that are not decimal, too large for products of them, or vanish as a float.
+
+    Raises
+    ------
+    MJCFError
+        With the element and the attribute.
+    """
+    names: set[str] | None = None
+    for node in sources.nodes():
+        for attribute, value in node.element.attrib.items():
+            if not _SUSPICIOUS.search(value) or attribute in _TEXTS or attribute.startswith("file"):
+                continue
+            if names is None:
+                names = {given for each in sources.nodes() if (given := each.element.get("name")) is not None}
+            if value not in names and not _is_unused(node):
+                _check_words(node, attribute, value)
+
+
+def _check_words(node: Node, attribute: str, value: str) -> None:
+    limits = attribute.endswith("range")
+    for word in value.split():
+        if not _SUSPICIOUS.search(word) or not _DECIMAL.fullmatch(word):
+            continue
+        try:
+            parse_number(word, limits)
+        except BadNumber as bad:
+            raise node.bad_number(attribute, f": {shown(word)} {bad.fault}", bad.repair) from None
+
+
+def _is_unused(node: Node) -> bool:
+    return any(element.tag in _UNUSED for element in (node.element, *node.element.iterancestors()))
 
 
 @dataclass(slots=True)
@@ -74,10 +124,9 @@ def check_file(path, node: Node) -> None:
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size > LARGEST_MESH:
         limit = f"meshes above {LARGEST_MESH >> 20} MiB are not read"
-        raise node.fail(f"{node.path}: the file {path} has {size / 2**20:.0f} MiB; {limit}", code="too-large")
+        raise _too_large(node, f"the file {path} has {size / 2**20:.0f} MiB; {limit}")
     if node.tag == "hfield" and size and (points := _points_of_picture(path)) > MOST_NUMBERS:
-        message = f"{node.path}: the file {path} has {points} points; at most {MOST_NUMBERS} are read"
-        raise node.fail(message, code="too-large")
+        raise _too_large(node, f"the file {path} has {points} points; at most {MOST_NUMBERS} are read")
 
 
 def _points_of_picture(path) -> int:
@@ -121,10 +170,9 @@ class _Counter:
                 name = sources.top(node.document), node.element.get("name") or ""
                 self._models.setdefault(name, sources.attached[node])
             if _in_default(node):
-                for names in (_ARRAYS.get(node.tag, ()), ("nsample",)):
-                    for name in names:
-                        key = node.tag, name
-                        self._defaults[key] = max(self._defaults.get(key, 1.0), _count(node, name, 1.0))
+                for name in (*_ARRAYS.get(node.tag, ()), "nsample"):
+                    key = node.tag, name
+                    self._defaults[key] = max(self._defaults.get(key, 1.0), _count(node, name, 1.0))
 
     def of(self, document: Document, above: tuple[Document, ...]) -> _Made:
         """What a file makes, with all that it includes and attaches."""
@@ -203,30 +251,25 @@ class _Counter:
             for path in _places(self._sources, node, name):
                 check_file(path, node)
         if made.elements - made.written > MOST_COPIES:
-            raise node.fail(
-                f"{node.path}: MuJoCo would make {made.elements:.3g} elements of the {made.written:.0f} written ones; "
-                f"at most {MOST_COPIES} copies are made",
-                code="too-large",
-                repair="is a count too large?",
-            )
+            many = f"{made.elements:.3g} elements of the {made.written:.0f} written ones"
+            message = f"MuJoCo would make {many}; at most {MOST_COPIES} copies are made"
+            raise _too_large(node, message, "is a count too large?")
         if made.numbers > MOST_NUMBERS:
-            raise node.fail(
-                f"{node.path}: this takes arrays of {made.numbers:.3g} numbers; at most {MOST_NUMBERS} are made",
-                code="too-large",
-                repair="is a size too large?",
-            )
+            message = f"this takes arrays of {made.numbers:.3g} numbers; at most {MOST_NUMBERS} are made"
+            raise _too_large(node, message, "is a size too large?")
 
 
 def _check_length_range(node: Node, actuators: float, step: float) -> None:
     total, own = _count(node, "inttotal", 10.0), _count(node, "timestep", 0.01)
     steps = actuators * total / (own or step)
     if steps > MOST_STEPS:
-        raise node.fail(
-            f"{node.path}: MuJoCo would simulate {steps:.3g} steps to find length ranges of actuators; at most "
-            f"{MOST_STEPS} are made",
-            code="too-large",
-            repair="is 'inttotal' too large, or 'timestep' too small? mode=\"none\" looks for no ranges",
-        )
+        what = f"{steps:.3g} steps to find length ranges of actuators; at most {MOST_STEPS} are made"
+        repair = "is 'inttotal' too large, or 'timestep' too small? mode=\"none\" looks for no ranges"
+        raise _too_large(node, f"MuJoCo would simulate {what}", repair)
+
+
+def _too_large(node: Node, message: str, repair: str = "") -> Exception:
+    return node.fail(f"{node.path}: {message}", code="too-large", repair=repair)
 
 
 def _in_default(node: Node) -> bool:
