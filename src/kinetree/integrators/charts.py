@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from kinetree.algorithms.manifold import integrate, tangent_rate
 from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.integrators.kernels import part
 from kinetree.joints import Free
 from kinetree.joints.dual import Dual
 from kinetree.joints.spherical import turned
@@ -131,15 +132,7 @@ def _velocity_of_origin(q, v):
     return quaternion_to_rotation(q[3:7]).inverse_apply(Vector3(*v[3:]))
 
 
-_PRODUCT = Spec(
-    name="product_position",
-    function=_product,
-    inputs={"q": ("nq",), "dv": ("nv",)},
-    optional={},
-    outputs={"q_next": ("nq",)},
-    body_frames=None,
-)
-
+_PRODUCT = part("product_position", _product, "q[nq] dv[nv]", "q_next[nq]", domains=(), body_frames=None)
 _POSITION = ALGORITHMS["integrate"]
 
 EXACT_TANGENT = Chart("exact", integrate, _exact, _velocity, _POSITION)

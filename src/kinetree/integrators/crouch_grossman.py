@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, step_accelerations
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.complete import step_accelerations
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.explicit import combined
-from kinetree.integrators.kernels import STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, axpy, finished
+from kinetree.integrators.kernels import END, FORCES, axpy, finished, part, whole_step
 from kinetree.integrators.tableaus import CG2, CG3, CG4, Tableau, weights
 from kinetree.once import once
 
@@ -57,9 +56,8 @@ def _stage_spec(stages: int) -> Spec:
     def stage(model, q, W, row, w, tau, h, f_ext=None, u=None):
         return step_accelerations(model, _flown(model, q, row, W, h), w, tau, f_ext, u)
 
-    inputs = {"q": ("nq",), "W": (stages, "nw"), "row": (stages,), "w": ("nw",), "tau": ("nv",), "h": ()}
-    return Spec(f"crouch_grossman_stage_{stages}", stage, inputs, STEP_OPTIONAL, {"a": ("nw",)},
-                domains=(UNIT_QUATERNIONS,))  # fmt: skip
+    inputs = f"q[nq] W[{stages},nw] row[{stages}] w[nw] tau[nv] h"
+    return part(f"crouch_grossman_stage_{stages}", stage, inputs, "a[nw]", FORCES)
 
 
 @once
@@ -69,9 +67,8 @@ def _end_spec(stages: int) -> Spec:
     def end(model, q, W, row, v_end, h):
         return finished(model, _flown(model, q, row, W, h), v_end)
 
-    inputs = {"q": ("nq",), "W": (stages, "nw"), "row": (stages,), "v_end": ("nw",), "h": ()}
-    return Spec(f"crouch_grossman_end_{stages}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
-                body_frames=None)  # fmt: skip
+    inputs = f"q[nq] W[{stages},nw] row[{stages}] v_end[nw] h"
+    return part(f"crouch_grossman_end_{stages}", end, inputs, END, body_frames=None)
 
 
 def _flown(model, q, row, W, h):
@@ -86,8 +83,7 @@ def _step_spec(tableau: Tableau) -> Spec:
     def step(model, q, v, tau, dt, f_ext=None, u=None):
         return crouch_grossman_step(tableau, model, q, v, tau, dt, f_ext, u)
 
-    step.__name__ = f"{tableau.name}_step"
-    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=COMPLETE)
+    return whole_step(f"{tableau.name}_step", step)
 
 
 class CrouchGrossman:

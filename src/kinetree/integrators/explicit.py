@@ -11,36 +11,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from kinetree.algorithms.complete import COMPLETE, step_accelerations
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
+from kinetree.algorithms.complete import step_accelerations
 from kinetree.algorithms.spec import Spec
 from kinetree.integrators.charts import EXACT_TANGENT, PRODUCT_GROUP, TRUNCATED_TANGENTS, Chart
 from kinetree.integrators.dense import Interpolant
-from kinetree.integrators.kernels import (
-    RUNGE_KUTTA_STAGE,
-    STAGE_INPUTS,
-    STAGE_OUTPUTS,
-    STEP_INPUTS,
-    STEP_OPTIONAL,
-    STEP_OUTPUTS,
-    axpy,
-    finished,
-)
+from kinetree.integrators.kernels import END, RUNGE_KUTTA_STAGE, STAGE, axpy, finished, part, whole_step
 from kinetree.integrators.tableau_dop853 import DOP853
-from kinetree.integrators.tableaus import (
-    BS32,
-    DP54,
-    EULER,
-    HEUN,
-    KUTTA3,
-    MIDPOINT,
-    RALSTON3,
-    RK4,
-    RK38,
-    TRAPEZOIDAL,
-    Tableau,
-    weights,
-)
+from kinetree.integrators.tableaus import DP54, KUTTA3, MIDPOINT, PLAIN, RK4, Tableau, weights
 from kinetree.once import once
 
 
@@ -102,8 +79,7 @@ def step_spec(tableau: Tableau, chart: Chart, name: str) -> Spec:
     def step(model, q, v, tau, dt, f_ext=None, u=None):
         return runge_kutta_step(tableau, chart, model, q, v, tau, dt, f_ext, u)
 
-    step.__name__ = f"{name}_step"
-    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=COMPLETE)
+    return whole_step(f"{name}_step", step)
 
 
 @once
@@ -115,8 +91,7 @@ def stage_spec(chart: Chart) -> Spec:
     def stage(model, q, w, xi_dot, a, tau, h, f_ext=None, u=None):
         return _stage(chart, model, q, w, xi_dot, a, tau, h, f_ext, u)
 
-    return Spec(f"runge_kutta_stage_{chart.name}", stage, STAGE_INPUTS, STEP_OPTIONAL, STAGE_OUTPUTS,
-                domains=(UNIT_QUATERNIONS,))  # fmt: skip
+    return part(f"runge_kutta_stage_{chart.name}", stage, *STAGE)
 
 
 @once
@@ -126,9 +101,8 @@ def point_spec(chart: Chart) -> Spec:
     def point(model, q, w, xi_dot, a, h):
         return _point(chart, model, q, w, xi_dot, a, h)
 
-    inputs = {"q": ("nq",), "w": ("nw",), "xi_dot": ("nv",), "a": ("nw",), "h": ()}
-    outputs = {"q_stage": ("nq",), "w_stage": ("nw",), "xi_dot_next": ("nv",)}
-    return Spec(f"runge_kutta_point_{chart.name}", point, inputs, {}, outputs, body_frames=None)
+    inputs, outputs = "q[nq] w[nw] xi_dot[nv] a[nw] h", "q_stage[nq] w_stage[nw] xi_dot_next[nv]"
+    return part(f"runge_kutta_point_{chart.name}", point, inputs, outputs, domains=(), body_frames=None)
 
 
 @once
@@ -138,9 +112,7 @@ def end_spec(chart: Chart) -> Spec:
     def end(model, q, w, h, x, a):
         return _end(chart, model, q, w, h, x, a)
 
-    inputs = {"q": ("nq",), "w": ("nw",), "h": (), "x": ("nv",), "a": ("nw",)}
-    return Spec(f"runge_kutta_end_{chart.name}", end, inputs, {}, STEP_OUTPUTS, domains=(UNIT_QUATERNIONS,),
-                body_frames=None)  # fmt: skip
+    return part(f"runge_kutta_end_{chart.name}", end, "q[nq] w[nw] h x[nv] a[nw]", END, body_frames=None)
 
 
 class ExplicitRungeKutta:
@@ -255,19 +227,7 @@ def _munthe_kaas(order: int, tableau: Tableau) -> type:
 
 
 METHODS: tuple[Callable, ...] = (
-    explicit_method("euler", EULER),
-    explicit_method("heun", HEUN),
-    explicit_method("midpoint", MIDPOINT),
-    explicit_method("trapezoidal", TRAPEZOIDAL),
-    explicit_method("kutta3", KUTTA3),
-    explicit_method("ralston3", RALSTON3),
-    explicit_method("rk38", RK38),
-    explicit_method("bs32", BS32),
-    explicit_method("dp54", DP54),
-    explicit_method("dop853", DOP853),
-    _munthe_kaas(2, MIDPOINT),
-    _munthe_kaas(3, KUTTA3),
-    _munthe_kaas(4, RK4),
-    _munthe_kaas(5, DP54),
+    *(explicit_method(tableau.name, tableau) for tableau in (*PLAIN, DOP853)),
+    *(_munthe_kaas(order, tableau) for order, tableau in enumerate((MIDPOINT, KUTTA3, RK4, DP54), 2)),
     explicit_method("terze", RK4, PRODUCT_GROUP, "Terze, Mueller and Zlatar's step of order 4 for unit quaternions."),
 )

@@ -18,15 +18,13 @@ from __future__ import annotations
 from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import exact_slopes
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.regularity import require_regular
 from kinetree.algorithms.shared_results import joint_forces
-from kinetree.algorithms.spec import Spec
-from kinetree.integrators.kernels import finished
+from kinetree.integrators.kernels import finished, part
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
 
@@ -266,33 +264,11 @@ def _end(model, q, xi, v):
     return finished(model, integrate(model, q, xi), v)
 
 
-def _slopes(model, q, v, a, f_ext=None):
-    return force_slopes(model, q, v, a, f_ext)
-
-
-# Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
-NEWTON_UPDATE = Spec(
-    name="implicit_newton_update",
-    function=_newton_update,
-    inputs={"q": ("nq",)} | {x: ("nv",) for x in ("x0", "w0", "a", "tau")} | {"x1": (), "w1": (), "before": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"a_next": ("nv",), "w": ("nv",), "change": (), "r": ("nv",)},
-    domains=(UNIT_QUATERNIONS,),
-)
-STEP_END = Spec(
-    name="implicit_step_end",
-    function=_end,
-    inputs={"q": ("nq",), "xi": ("nv",), "v": ("nv",)},
-    optional={},
-    outputs={"q_next": ("nq",), "v_next": ("nv",)},
-    domains=(UNIT_QUATERNIONS,),
-    body_frames=None,
-)
-FORCE_SLOPES = Spec(
-    name="force_slopes",
-    function=_slopes,
-    inputs={"q": ("nq",), "v": ("nv",), "a": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    outputs={name: ("nv", "nv") for name in ("dr_dq", "dr_dv", "M")},
-    domains=(UNIT_QUATERNIONS,),
+NEWTON_UPDATE = part(
+    "implicit_newton_update", _newton_update, "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv]",
+    "a_next[nv] w[nv] change r[nv]", "f_ext[nb,6]",
+)  # fmt: skip
+STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
+FORCE_SLOPES = part(
+    "force_slopes", force_slopes, "q[nq] v[nv] a[nv]", "dr_dq[nv,nv] dr_dv[nv,nv] M[nv,nv]", "f_ext[nb,6]"
 )

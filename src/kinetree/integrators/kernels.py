@@ -7,6 +7,9 @@ states of force elements follow the velocities there: ``w = (v, x)``, whose size
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
@@ -112,31 +115,41 @@ def _simpson(k1, k2, k3, k4):
 
 
 # Parts of a step are no algorithms of the library: they are compiled like them, but not registered.
-STEP_INPUTS = {"q": ("nq",), "v": ("nw",), "tau": ("nv",), "dt": ()}  # v: the name that conditions on states need
-STEP_OPTIONAL = {"f_ext": ("nb", 6), "u": ("nu",)}
-STEP_OUTPUTS = {"q_next": ("nq",), "v_next": ("nw",)}
-STAGE_INPUTS = {"q": ("nq",), "w": ("nw",), "xi_dot": ("nv",), "a": ("nw",), "tau": ("nv",), "h": ()}
-STAGE_OUTPUTS = {"xi_dot_next": ("nv",), "a_next": ("nw",)}
-RATE = Spec("state_rate", step_accelerations, {"q": ("nq",), "w": ("nw",), "tau": ("nv",)}, STEP_OPTIONAL,
-            {"w_dot": ("nw",)}, domains=(UNIT_QUATERNIONS,))  # fmt: skip
-RUNGE_KUTTA_STAGE = Spec(
-    name="runge_kutta_stage",
-    function=_runge_kutta_stage,
-    inputs=STAGE_INPUTS,
-    optional=STEP_OPTIONAL,
-    outputs=STAGE_OUTPUTS,
-    domains=(UNIT_QUATERNIONS,),
-)
-RUNGE_KUTTA_SUM = Spec(
-    name="runge_kutta_sum",
-    function=_runge_kutta_sum,
-    inputs={"q": ("nq",), "w": ("nw",), "h": ()}
-    | {f"{rate}{s}": (size,) for s in (1, 2, 3, 4) for rate, size in (("x", "nv"), ("a", "nw"))},
-    optional={},
-    outputs=STEP_OUTPUTS,
-    domains=(UNIT_QUATERNIONS,),
-    body_frames=None,
-)
+
+
+def part(name: str, function: Callable, inputs: str, outputs: str, optional: str = "", **more) -> Spec:
+    """The declaration of a part of a step.
+
+    Parameters
+    ----------
+    name : str
+    function : callable
+    inputs, outputs, optional : str
+        Names of arrays with their shapes, as "q[nq] M[nv,nv] h".
+    **more
+        Of `Spec`; the inputs are on the domain of unit quaternions by default.
+    """
+    return Spec(name, function, *map(_shapes, (inputs, optional, outputs)), **{"domains": (UNIT_QUATERNIONS,)} | more)
+
+
+def _shapes(text: str) -> dict[str, tuple]:
+    found = re.findall(r"(\w+)(?:\[([\w,]+)\])?", text)
+    return {name: tuple(int(x) if x.isdigit() else x for x in sizes.split(",") if x) for name, sizes in found}
+
+
+def whole_step(name: str, step: Callable, domains=COMPLETE) -> Spec:
+    """The declaration of a step under constant forces; v are the velocities and the internal states of forces."""
+    step.__name__ = name
+    return part(name, step, "q[nq] v[nw] tau[nv] dt", END, FORCES, domains=domains)
+
+
+FORCES = "f_ext[nb,6] u[nu]"
+END = "q_next[nq] v_next[nw]"
+STAGE = "q[nq] w[nw] xi_dot[nv] a[nw] tau[nv] h", "xi_dot_next[nv] a_next[nw]", FORCES
+RATE = part("state_rate", step_accelerations, "q[nq] w[nw] tau[nv]", "w_dot[nw]", FORCES)
+RUNGE_KUTTA_STAGE = part("runge_kutta_stage", _runge_kutta_stage, *STAGE)
+_SLOPES = " ".join(f"x{s}[nv] a{s}[nw]" for s in (1, 2, 3, 4))
+RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SLOPES}", END, body_frames=None)
 
 
 def step_of(name: str, model) -> Spec:
@@ -148,10 +161,8 @@ def step_of(name: str, model) -> Spec:
 def _joined(name: str) -> Spec:
     spec = ALGORITHMS[name]
 
-
     def step(model, q, v, tau, dt, f_ext=None, u=None):
         q, v, x = spec.function(model, q, v[: model.nv], tau, dt, f_ext, v[model.nv :], u, x_next=True)
         return q, [*v, *x]
 
-    step.__name__ = f"{spec.name}_of_w"
-    return Spec(step.__name__, step, STEP_INPUTS, STEP_OPTIONAL, STEP_OUTPUTS, domains=spec.domains)
+    return whole_step(f"{spec.name}_of_w", step, spec.domains)

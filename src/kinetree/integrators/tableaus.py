@@ -214,6 +214,9 @@ DP54 = Tableau(
     source="Dormand, Prince, J. Comp. Appl. Math. 6 (1980); continuous weights: Shampine, Math. Comp. 46 (1986)",
 )
 
+PLAIN = (EULER, HEUN, MIDPOINT, TRAPEZOIDAL, KUTTA3, RALSTON3, RK38, BS32, DP54)
+"""Those that are methods by the exact tangent maps of the joints; "rk4" has a step of its own."""
+
 CG2 = Tableau(
     "cg2", a=_rows("1"), b=_row("1/2 1/2"), order=2,
     source="Crouch, Grossman, J. Nonlinear Sci. 3 (1993); every method of order 2 will do",

@@ -21,11 +21,10 @@ import numpy as np
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.derivatives import body_maps, external_wrenches, joint_motions, rnea_derivatives, summed
-from kinetree.algorithms.domain import UNIT_QUATERNIONS
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.matrices import transposed
 from kinetree.algorithms.passive import passive_joint_forces
-from kinetree.algorithms.spec import Spec, algorithm
+from kinetree.algorithms.spec import algorithm
 from kinetree.errors import UnsupportedError
 from kinetree.integrators.implicit import (
     Elimination,
@@ -37,7 +36,7 @@ from kinetree.integrators.implicit import (
     sticking,
 )
 from kinetree.integrators.implicit_midpoint import KINKED, UNSOLVED
-from kinetree.integrators.kernels import finished
+from kinetree.integrators.kernels import finished, part
 from kinetree.integrators.newton import ENOUGH, EXACT, MOST, no_convergence
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial import Columns
@@ -288,27 +287,9 @@ def variational_step(model, q, v, tau, dt, f_ext=None):
     return q_next, [where(change < UNSOLVED, x, float("inf")) for x in v_next]
 
 
-MOMENTUM = Spec(
-    name="variational_momentum",
-    function=_momentum,
-    inputs={"q": ("nq",), "v": ("nv",)},
-    optional={},
-    outputs={"p": ("nv",), "M": ("nv", "nv")},
-    domains=(UNIT_QUATERNIONS,),
-)
-VARIATIONAL_UPDATE = Spec(
-    name="variational_update",
-    function=_update,
-    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "M": ("nv", "nv"), "tau": ("nv",), "h": (), "before": ("nv",)},
-    optional={"f_ext": ("nb", 6)},
-    outputs={"u_next": ("nv",), "change": (), "r": ("nv",)},
-    domains=(UNIT_QUATERNIONS,),
-)
-VARIATIONAL_END = Spec(
-    name="variational_end",
-    function=_end,
-    inputs={"q": ("nq",), "u": ("nv",), "p": ("nv",), "h": ()},
-    optional={},
-    outputs={"q_next": ("nq",), "v_next": ("nv",)},
-    domains=(UNIT_QUATERNIONS,),
-)
+MOMENTUM = part("variational_momentum", _momentum, "q[nq] v[nv]", "p[nv] M[nv,nv]")
+VARIATIONAL_UPDATE = part(
+    "variational_update", _update, "q[nq] u[nv] p[nv] M[nv,nv] tau[nv] h before[nv]", "u_next[nv] change r[nv]",
+    "f_ext[nb,6]",
+)  # fmt: skip
+VARIATIONAL_END = part("variational_end", _end, "q[nq] u[nv] p[nv] h", "q_next[nq] v_next[nv]")
