@@ -11,7 +11,7 @@ from kinetree.io.options import Options
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan, plan
-from kinetree.io.urdf.records import JOINT_TYPES, JointRecord, LinkRecord, read_robot
+from kinetree.io.urdf.records import JOINT_TYPES, LIMITS, JointRecord, LinkRecord, read_robot
 from kinetree.io.xml.reader import Document
 
 
@@ -65,12 +65,11 @@ def _body(link: LinkRecord, planned: Plan) -> BodyFacts:
 
 
 def _joint(joint: JointRecord) -> JointFacts:
-    lower, upper, effort, velocity = joint.limit
-    ranged = joint.type in ("revolute", "prismatic") and lower is not None and upper is not None
+    ranged = joint.type in ("revolute", "prismatic") and {"lower", "upper"} <= joint.limits.keys()
+    stated = [joint.limits.get(name) if ranged or name not in ("lower", "upper") else None for name in LIMITS]
     limit = joint.node.child("limit") or joint.node
     origin = joint.node.child("origin") or joint.node
     return JointFacts(
-        joint.name, joint.parent, joint.child, JOINT_TYPES[joint.type], joint.type in ("revolute", "continuous"),
-        joint.origin.xyz, lower if ranged else None, upper if ranged else None, effort, velocity,
-        Place.of(origin), Place.of(limit),
+        joint.name, joint.parent, joint.child, JOINT_TYPES[joint.type].nv, joint.type in ("revolute", "continuous"),
+        joint.origin.xyz, *stated, Place.of(origin), Place.of(limit),
     )  # fmt: skip

@@ -8,9 +8,12 @@ from kinetree.errors import ModelError
 from kinetree.io.inertia_rules import NO_MASS, Mass, settle_link
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.urdf.notes import Notes
-from kinetree.io.urdf.records import SHAPES, LinkRecord, ShapeRecord
+from kinetree.io.urdf.records import CAPSULES, SHAPES, LinkRecord, ShapeRecord, Version, spelled
 from kinetree.io.xml.reader import shown
 from kinetree.model.parts import Geometry
+
+# Stands for mass properties that could not be read: enough to resist any joint.
+UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
 
 
 def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
@@ -24,11 +27,13 @@ def mass_of(link: LinkRecord, choice: str, notes: Notes) -> Mass:
     record = link.inertial
     if record is None:
         return NO_MASS
+    if not np.isfinite((record.mass, *record.tensor)).all():  # in a collecting document, which has the error
+        return UNKNOWN_MASS
     ixx, ixy, ixz, iyy, iyz, izz = record.tensor
     I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
-    if not (np.isfinite(record.mass) and np.isfinite(I).all()):  # in a collecting document, which has the error
-        return Mass(record.mass, np.array(record.origin.xyz), I)
     I = settle_link(link.name, record.mass, I, choice, record.node.child("inertia"), notes)
+    if not record.origin.is_known:
+        return UNKNOWN_MASS
     return Mass(record.mass, np.zeros(3), I).seen_from(record.origin.R, np.array(record.origin.xyz))
 
 
@@ -55,27 +60,27 @@ def mass_of_shapes(link: LinkRecord, shapes: list[Geometry], role: str, density:
     return Mass(found.mass, np.array(found.com), np.array(found.inertia))
 
 
-def shapes_of(link: LinkRecord, finder: MeshFinder, notes: Notes) -> list[Geometry]:
+def shapes_of(link: LinkRecord, version: Version, finder: MeshFinder, notes: Notes) -> list[Geometry]:
     """Return the shapes of a link; meshes that are not found keep the name in the file and are reported."""
-    return [
-        _geometry(shape, finder, notes)
-        for shape in link.shapes
-        if shape.shape in SHAPES and (shape.shape == "mesh" or _has_size(shape, notes))
-    ]
+    found = [_geometry(shape, version, finder, notes) for shape in link.shapes]
+    return [geometry for geometry in found if geometry is not None]
 
 
-def _has_size(shape: ShapeRecord, notes: Notes) -> bool:
-    if min(shape.size) > 0.0:
-        return True
-    message = f"{shape.node.path} ignored: a {shape.shape} of size {shape.size}"
-    notes.info(shape.node, message, "empty-shape")
-    return False
-
-
-def _geometry(shape: ShapeRecord, finder: MeshFinder, notes: Notes) -> Geometry:
+def _geometry(shape: ShapeRecord, version: Version, finder: MeshFinder, notes: Notes) -> Geometry | None:
+    node, kind = shape.node, shape.shape
+    if kind not in SHAPES:  # one that only other programs know, such as the endless plane
+        message = f"{node.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
+        notes.unsupported(node, message, repair=f"unsupported='drop' leaves the {shape.role} shape out")
+        return None
+    if kind == "capsule" and version < CAPSULES:
+        message = f"capsules exist since URDF {spelled(CAPSULES)}, and this file is of version {spelled(version)}"
+        notes.info(node, f"{node.path}: {message}: read all the same, other programs leave it out")
+    if kind != "mesh" and min(shape.size) <= 0.0:
+        notes.info(node, f"{node.path} ignored: a {kind} of size {shape.size}", "empty-shape")
+        return None
     R, p = shape.origin.R, np.array(shape.origin.xyz)
     common = {"role": shape.role, "name": shape.name or "", "color": shape.color, "material": shape.material or ""}
-    if shape.shape != "mesh":
-        return Geometry(shape.shape, shape.size, R, p, **common)
-    mesh = notes.mesh(shape.node, finder.find(shape.filename), shown(shape.filename, 200))
+    if kind != "mesh":
+        return Geometry(kind, shape.size, R, p, **common)
+    mesh = notes.mesh(node, finder.find(shape.filename), shown(shape.filename, 200))
     return Geometry("mesh", (), R, p, mesh=mesh, scale=shape.size, **common)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -35,12 +34,12 @@ def build(plan: Plan, options: Options) -> Model:
         builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **joint)
 
     taken = [name for name, joint in robot.joints.items() if joint is not plan.freed]
-    names = _Names(Names(robot.links), Names(taken))
+    body_names, joint_names = Names(robot.links), Names(taken)
 
     def free_joint(link: LinkRecord) -> dict[str, object]:
         at = robot.joints[base_joint] if base_joint in taken else link
         return {"joint": Free(), "joint_name": base_joint_name(
-            base_joint, names.joints, taken, at.node.fail, partial(notes.info, at.node))}  # fmt: skip
+            base_joint, joint_names, taken, at.node.fail, partial(notes.info, at.node))}  # fmt: skip
 
     try:
         # Numbers near the end of the floats overflow; the builder refuses what comes of it.
@@ -51,13 +50,13 @@ def build(plan: Plan, options: Options) -> Model:
             elif floating_base:
                 add(robot.links[root], **free_joint(robot.links[root]))
             else:
-                add(robot.links[root], joint=Fixed(), joint_name=names.joints.new(f"{root}_to_world"))
+                add(robot.links[root], joint=Fixed(), joint_name=joint_names.new(f"{root}_to_world"))
             for joint in plan.order:
                 link = robot.links[joint.child]
                 settings = dict(plan.settings[joint.name])
                 if joint is plan.freed:
                     settings |= free_joint(link)
-                add(link, **_in_its_plane(builder, joint, link, settings, names, notes))
+                add(link, **_in_its_plane(builder, joint, link, settings, body_names, joint_names, notes))
             for follower, leader, ratio, offset in plan.couplings:
                 builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
             if options.merge_fixed and not (floating_base and root != WORLD):
@@ -75,17 +74,10 @@ def build(plan: Plan, options: Options) -> Model:
         raise robot.document.fail(node, error.message, type(error), **values_of(error)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Names of bodies and joints, those of the file among them."""
-
-    bodies: Names
-    joints: Names
-
-
 def _in_its_plane(
-    builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, names: _Names, notes: Notes
-) -> dict:
+    builder: ModelBuilder, joint: JointRecord, link: LinkRecord, settings: dict, body_names: Names, joint_names: Names,
+    notes: Notes,
+) -> dict:  # fmt: skip
     """The settings of the link itself: behind a planar joint whose normal is not z it hangs on a body of its own.
 
     Our planar joint moves in its own xy plane: a massless body with z along the normal carries the link.
@@ -94,12 +86,12 @@ def _in_its_plane(
     if normal is None:
         return settings
     R = turned_to(normal)
-    plane = names.bodies.new(f"{link.name}_plane")
+    plane = body_names.new(f"{link.name}_plane")
     settings["placement"] = transform_of_pose(joint.origin.R @ R, joint.origin.xyz)
     builder.add_body(plane, **settings)
     back = transform_of_pose(R.T, (0.0, 0.0, 0.0))
     notes.info(joint.node, f"planar joint '{joint.name}': body '{plane}' has z along the normal of the plane")
-    return {"parent": plane, "joint": Fixed(), "joint_name": names.joints.new(f"{joint.name}_plane"), "placement": back}
+    return {"parent": plane, "joint": Fixed(), "joint_name": joint_names.new(f"{joint.name}_plane"), "placement": back}
 
 
 def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: Notes) -> None:

@@ -6,41 +6,20 @@ A collecting document gets every broken rule; what it then keeps of the file is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from kinetree.forces.registry import names_in
 from kinetree.io.inertia_rules import Mass
 from kinetree.io.mesh_paths import MeshFinder
 from kinetree.io.options import Options
-from kinetree.io.urdf.bodies import mass_of, mass_of_shapes, shapes_of
-from kinetree.io.urdf.extensions import check_extensions
-from kinetree.io.urdf.limits import limits
-from kinetree.io.urdf.massless import settle_massless
-from kinetree.io.urdf.mimic import Coupling, couplings
-from kinetree.io.urdf.notes import Notes
-from kinetree.io.urdf.records import SHAPES, JointRecord, LinkRecord, RobotRecord
-from kinetree.io.urdf.tree import root_and_order
-from kinetree.io.urdf.version import CAPSULES, spelled
-from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
+from kinetree.io.urdf.bodies import UNKNOWN_MASS, mass_of, mass_of_shapes, shapes_of
+from kinetree.io.urdf.joints import Coupling, couplings, settings
+from kinetree.io.urdf.notes import Notes, check_extensions
+from kinetree.io.urdf.records import JointRecord, RobotRecord
+from kinetree.io.urdf.tree import root_and_order, settle_massless
 from kinetree.model.builder import WORLD
-from kinetree.model.parts import Geometry, transform_of_pose
-
-# Stands for mass properties that could not be read: enough to resist any joint.
-_UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
+from kinetree.model.parts import Geometry
 
 _UNIT = 1e-3  # off a quaternion's length, beyond which that is no matter of rounding
-
-_JOINTS: dict[str, Callable[[tuple], Joint]] = {
-    "revolute": Revolute,
-    "continuous": Revolute,
-    "prismatic": Prismatic,
-    "fixed": lambda axis: Fixed(),
-    "floating": lambda axis: Free(),
-    "planar": lambda axis: Planar(),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +57,22 @@ class Plan:
 
 def plan(robot: RobotRecord, options: Options) -> Plan:
     """Apply the rules to a robot."""
-    document, inertia, inertia_from = robot.document, options.inertia, options.inertia_from
+    document = robot.document
     notes, attempt = Notes(document, drop=options.drop), document.attempt
     root, order = root_and_order(robot)
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
     check_extensions(document, notes)
-    _foreign_shapes(robot, notes)
     _quaternions(robot, notes)
     finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
-    shapes = {link.name: attempt(shapes_of, link, finder, notes, default=[]) for link in robot.links.values()}
-    masses = {link.name: attempt(_mass, link, inertia, notes, default=_UNKNOWN_MASS) for link in robot.links.values()}
-    if inertia_from is not None:
-        for link in robot.links.values():
-            if link.inertial is None:
-                masses[link.name] = mass_of_shapes(link, shapes[link.name], inertia_from, options.density, notes)
+    version, links = robot.version, robot.links
+    shapes = {name: attempt(shapes_of, link, version, finder, notes, default=[]) for name, link in links.items()}
+    masses = {
+        name: attempt(mass_of, link, options.inertia, notes, default=UNKNOWN_MASS) for name, link in links.items()
+    }
+    for name, link in links.items() if options.inertia_from is not None else ():
+        if link.inertial is None:
+            masses[name] = mass_of_shapes(link, shapes[name], options.inertia_from, options.density, notes)
     locked = settle_massless(order, masses, options.massless, notes)
     if WORLD in robot.links and root != WORLD:
         robot.links[WORLD].node.reject(
@@ -101,19 +81,11 @@ def plan(robot: RobotRecord, options: Options) -> Plan:
             repair="rename the link",
         )
     freed = _joint_to_free(robot, order, notes) if options.floating_base and root == WORLD else None
-    settings = {}
-    for joint in robot.joints.values():
-        ranges = attempt(limits, joint, robot.version, notes)
-        if ranges is not None and joint.is_known:
-            settings[joint.name] = attempt(_settings, joint, ranges, joint.name in locked, notes)
+    of_joints = {
+        name: attempt(settings, joint, robot.version, name in locked, notes) for name, joint in robot.joints.items()
+    }
     coupled = couplings(robot.joints, locked, notes)
-    return Plan(robot, root, order, freed, masses, shapes, locked, settings, coupled, notes)
-
-
-def _mass(link: LinkRecord, choice: str, notes: Notes) -> Mass:
-    mass = mass_of(link, choice, notes)
-    known = np.isfinite(mass.mass) and np.isfinite(mass.I).all() and np.isfinite(mass.com).all()
-    return mass if known else _UNKNOWN_MASS
+    return Plan(robot, root, order, freed, masses, shapes, locked, of_joints, coupled, notes)
 
 
 def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -> JointRecord:
@@ -129,51 +101,6 @@ def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -
         )
     notes.info(carried[0].node, f"fixed joint '{carried[0].name}' to '{WORLD}' replaced by a free one (floating_base)")
     return carried[0]
-
-
-def _settings(
-    joint: JointRecord, ranges: tuple[float, float, float, float], locked: bool, notes: Notes
-) -> dict[str, object]:
-    """Return what ``add_body`` takes of a joint."""
-    settings: dict[str, object] = {
-        "parent": joint.parent,
-        "joint": Fixed() if locked else _JOINTS[joint.type](joint.axis),
-        "joint_name": joint.name,
-        "placement": transform_of_pose(joint.origin.R, joint.origin.xyz),
-    }
-    lower, upper, effort, velocity = ranges
-    if settings["joint"].nv != 1:
-        if joint.damping or joint.friction:
-            node = joint.node.child("dynamics")
-            if joint.type == "fixed" or locked:
-                notes.info(node, f"fixed joint '{joint.name}' has damping or friction: without effect", "idle-dynamics")
-            else:
-                message = f"joint '{joint.name}' is {joint.type} and has damping or friction: the format gives no units"
-                notes.unsupported(node, message, repair="unsupported='drop' leaves them out")
-        return settings
-    length = np.linalg.norm(joint.axis)
-    if abs(length - 1.0) > 1e-6:
-        message = f"joint '{joint.name}': axis {joint.axis} normalized, its length is {length:g}"
-        notes.info(joint.node.child("axis"), message, "axis-length")
-    settings.update({ours: getattr(joint, theirs) for theirs, ours in names_in("urdf").items()})
-    settings.update(lower=lower, upper=upper, effort_limit=effort, velocity_limit=velocity)
-    return settings
-
-
-def _foreign_shapes(robot: RobotRecord, notes: Notes) -> None:
-    """Refuse shapes that only other programs know, such as the endless plane."""
-    for link in robot.links.values():
-        for shape in link.shapes:
-            if shape.shape not in SHAPES:
-                message = f"{shape.node.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
-                repair = f"unsupported='drop' leaves the {shape.role} shape out"
-                notes.unsupported(shape.node, message, repair=repair)
-            elif shape.shape == "capsule" and robot.version < CAPSULES:
-                message = (
-                    f"{shape.node.path}: capsules exist since URDF {spelled(CAPSULES)}, and this file is of version "
-                    f"{spelled(robot.version)}: read all the same, other programs leave it out"
-                )
-                notes.info(shape.node, message)
 
 
 def _quaternions(robot: RobotRecord, notes: Notes) -> None:

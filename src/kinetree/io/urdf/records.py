@@ -6,26 +6,43 @@ Nothing here knows of models or trees. Frames are the file's own: the inertial o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.errors import InertiaError, UnsupportedError, closest
+from kinetree.forces.registry import names_in
 from kinetree.io.foreign import expanded, foreign_root, refusal
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
-from kinetree.io.urdf.version import MOTION_LIMITS, QUATERNIONS, VERSIONS, Version, spelled, version_of
 from kinetree.io.xml.reader import Document, Node, likely_word, shown
+from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
-# Velocity variables of each joint type.
-JOINT_TYPES = {"revolute": 1, "continuous": 1, "prismatic": 1, "fixed": 0, "floating": 6, "planar": 3}
+JOINT_TYPES: dict[str, type[Joint]] = {
+    "revolute": Revolute, "continuous": Revolute, "prismatic": Prismatic, "fixed": Fixed, "floating": Free,
+    "planar": Planar,
+}  # fmt: skip
+LIMITS = {"lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit"}  # and ours
+DYNAMICS = names_in("urdf")  # and ours
+
+# 1.1 has quaternions in <origin> and capsules; 1.2 has limits of acceleration, deceleration and jerk, requires a range
+# of revolute and prismatic joints, and takes missing limits of effort and velocity for none.
+# Source: README of urdfdom 6.0, section URDF Versioning.
+Version = tuple[int, int]
+
+VERSIONS: tuple[Version, ...] = ((1, 0), (1, 1), (1, 2))
+QUATERNIONS = CAPSULES = (1, 1)
+MOTION_LIMITS = RANGES_REQUIRED = EFFORT_OPTIONAL = (1, 2)
+
+_FORM = re.compile(r"\s*(\d{1,9})\.(\d{1,9})\s*", re.ASCII)
 
 _ENDS = ("parent", "child")
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
-_MOTION_LIMITS = ("acceleration", "deceleration", "jerk")
+OF_MOTION = ("acceleration", "deceleration", "jerk")
 _SHORTEST = 1e-6  # of a direction or a quaternion that says anything
 
 
@@ -106,10 +123,7 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class JointRecord:
-    """``<joint>``; ``limit`` is (lower, upper, effort, velocity), None where the file does not say.
-
-    ``motion_limits`` are those of acceleration, deceleration and jerk that the file states, by name.
-    """
+    """``<joint>``; ``limits`` and ``dynamics`` have what the file states, by its names."""
 
     name: str
     type: str
@@ -117,10 +131,8 @@ class JointRecord:
     child: str
     origin: Pose
     axis: tuple[float, float, float]
-    limit: tuple[float | None, float | None, float | None, float | None]
-    motion_limits: dict[str, float]
-    damping: float
-    friction: float
+    limits: dict[str, float]
+    dynamics: dict[str, float]
     mimic: MimicRecord | None
     node: Node
 
@@ -339,7 +351,7 @@ def _joint(node: Node, version: Version) -> JointRecord:
     mimic = node.child("mimic")
     return JointRecord(
         name, type_, parent, child, _origin(node, version), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
-        _limit(node, name), _motion_limits(node, name, version), *_dynamics(node, name),
+        _limits(node, name, version), _dynamics(node, name),
         None if mimic is None else attempt(_mimic, mimic, name, whole=mimic), node,
     )  # fmt: skip
 
@@ -371,51 +383,29 @@ def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
     return xyz
 
 
-def _limit(node: Node, joint: str) -> tuple[float | None, float | None, float | None, float | None]:
+def _limits(node: Node, joint: str, version: Version) -> dict[str, float]:
     limit = node.child("limit")
     if limit is None:
-        return (None, None, None, None)
-    values = tuple(limit.number(name, infinite=True) for name in ("lower", "upper", "effort", "velocity"))
-    for name, value in (("effort", values[2]), ("velocity", values[3])):
-        _not_negative(limit, joint, name, value)
-    return values
-
-
-def _motion_limits(node: Node, joint: str, version: Version) -> dict[str, float]:
-    limit = node.child("limit")
-    if limit is None or version < MOTION_LIMITS:
         return {}
-    found = {name: limit.number(name, infinite=True) for name in _MOTION_LIMITS}
-    stated = {name: value for name, value in found.items() if value is not None}
+    names = (*LIMITS, *OF_MOTION) if version >= MOTION_LIMITS else LIMITS
+    values = {name: limit.number(name, infinite=True) for name in names}
+    stated = {name: value for name, value in values.items() if value is not None}
     for name, value in stated.items():
-        _not_negative(limit, joint, name, value)
+        if name not in ("lower", "upper") and value < 0.0:
+            message = f"joint '{joint}' has the {name} limit {value}, which is negative"
+            repair = "the limit holds in both directions; write its size"
+            limit.reject(message, code="negative-limit", repair=repair, joint=joint)
     return stated
 
 
-def _not_negative(limit: Node, joint: str, name: str, value: float | None) -> None:
-    if value is not None and value < 0.0:
-        limit.reject(
-            f"joint '{joint}' has the {name} limit {value}, which is negative",
-            code="negative-limit",
-            repair="the limit holds in both directions; write its size",
-            joint=joint,
-        )
-
-
-def _dynamics(node: Node, joint: str) -> tuple[float, float]:
+def _dynamics(node: Node, joint: str) -> dict[str, float]:
     dynamics = node.child("dynamics")
-    if dynamics is None:
-        return (0.0, 0.0)
-    damping, friction = dynamics.number("damping", 0.0), dynamics.number("friction", 0.0)
-    for name, value in (("damping", damping), ("friction", friction)):
+    values = {} if dynamics is None else {name: dynamics.number(name, 0.0) for name in DYNAMICS}
+    for name, value in values.items():
         if value < 0.0:
-            dynamics.reject(
-                f"joint '{joint}' has the {name} {value}: a negative value would create energy",
-                code="negative-dissipation",
-                repair="is the sign wrong?",
-                joint=joint,
-            )
-    return (damping, friction)
+            message = f"joint '{joint}' has the {name} {value}: a negative value would create energy"
+            dynamics.reject(message, code="negative-dissipation", repair="is the sign wrong?", joint=joint)
+    return values
 
 
 def _mimic(mimic: Node, joint: str) -> MimicRecord:
@@ -423,3 +413,30 @@ def _mimic(mimic: Node, joint: str) -> MimicRecord:
     if leader == joint:
         raise mimic.fail(f"joint '{joint}' mimics itself", code="mimic-cycle", joint=joint)
     return MimicRecord(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)
+
+
+def version_of(root: Node) -> Version:
+    """The version that ``<robot>`` states; 1.0 where it states none, and the newest in place of one that is none.
+
+    Raises
+    ------
+    URDFError
+        If there is no such version; a collecting document keeps it.
+    """
+    stated = root.text("version")
+    if stated is None:
+        return VERSIONS[0]
+    found = _FORM.fullmatch(stated)
+    version = (int(found[1]), int(found[2])) if found else None
+    if version in VERSIONS:
+        return version
+    known = ", ".join(map(spelled, VERSIONS))
+    what = "there is no such version of URDF" if found else "a version of URDF is two numbers with a point between them"
+    message = f"<robot> states version {shown(stated)}: {what}; known: {known}"
+    repair = "remove the attribute, which means 1.0, or write the version that the file was written for"
+    return root.reject(message, VERSIONS[-1], code="version", repair=repair, value=stated)
+
+
+def spelled(version: Version) -> str:
+    """1.1 for (1, 1)."""
+    return ".".join(map(str, version))

@@ -14,19 +14,18 @@ from pathlib import Path
 import numpy as np
 
 from kinetree.arguments import a_model, a_word, checked
-from kinetree.forces.registry import VELOCITY_PARAMETERS, names_in
+from kinetree.forces.registry import VELOCITY_PARAMETERS
 from kinetree.io.free_names import Names
-from kinetree.io.inertia_rules import violation
+from kinetree.io.inertia_rules import ENTRIES, violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
-from kinetree.io.urdf.version import CAPSULES, spelled
+from kinetree.io.urdf.records import CAPSULES, DYNAMICS, JOINT_TYPES, LIMITS, spelled
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
-from kinetree.joints import Fixed, Free, Planar, Prismatic, Reversed, Revolute
+from kinetree.joints import Planar, Prismatic, Reversed, Revolute
 from kinetree.model.model import GRAVITY
 from kinetree.model.parts import Frame, Geometry, Report, pose_of_transform
 from kinetree.spatial import Inertia
 
-IN_FILES = names_in("urdf")
-TYPES = {Revolute: "revolute", Prismatic: "prismatic", Fixed: "fixed", Free: "floating", Planar: "planar"}
+TYPES = {joint: name for name, joint in JOINT_TYPES.items() if name != "continuous"}
 # URDF has no infinity, and its usual parser refuses the word; this stands for it in both directions.
 NO_LIMIT = sys.float_info.max
 
@@ -89,12 +88,12 @@ def _settle_physics(model, features: UnsupportedFeatures) -> None:
             )
     if tuple(model.gravity) != GRAVITY:
         features.add(f"gravity {tuple(model.gravity)} m/s^2 (its readers take {GRAVITY})")
-    for what in ("armature", *(name for name in VELOCITY_PARAMETERS if name not in IN_FILES.values())):
+    for what in ("armature", *(name for name in VELOCITY_PARAMETERS if name not in DYNAMICS.values())):
         for label, x in zip(model.velocity_labels, getattr(model, what), strict=True):
             if x:
                 features.add(what.replace("limit", "stop").replace("_", " "), f"joint {label!r}")
     for what, none in (
-        *((what, 0.0) for what in IN_FILES.values()), ("lower", -math.inf), ("upper", math.inf),
+        *((what, 0.0) for what in DYNAMICS.values()), ("lower", -math.inf), ("upper", math.inf),
         ("velocity_limit", math.inf), ("effort_limit", math.inf),
     ):  # fmt: skip
         for i in model.outward():
@@ -196,14 +195,13 @@ class _Robot:
     def _drive(self, element, i: int, kind: str) -> None:
         """``<limit>``, ``<dynamics>`` and ``<mimic>`` of a joint with one variable."""
         model, v = self.model, self.model.v_slice[i]
-        lower, upper, effort, velocity = (
-            float(getattr(model, what)[v][0]) for what in ("lower", "upper", "effort_limit", "velocity_limit")
-        )
-        ends = {} if kind == "continuous" else {"lower": max(lower, -NO_LIMIT), "upper": min(upper, NO_LIMIT)}
-        if kind != "continuous" or math.isfinite(effort) or math.isfinite(velocity):
-            drive = {"effort": min(effort, NO_LIMIT), "velocity": min(velocity, NO_LIMIT)}
-            add(element, "limit", **{name: number_text(x) for name, x in {**ends, **drive}.items()})
-        acting = {name: float(getattr(model, what)[v][0]) for name, what in IN_FILES.items()}
+        limits = {name: float(getattr(model, what)[v][0]) for name, what in LIMITS.items()}
+        if kind == "continuous":
+            del limits["lower"], limits["upper"]
+        if kind != "continuous" or any(map(math.isfinite, limits.values())):
+            written = {name: number_text(min(max(x, -NO_LIMIT), NO_LIMIT)) for name, x in limits.items()}
+            add(element, "limit", **written)
+        acting = {name: float(getattr(model, what)[v][0]) for name, what in DYNAMICS.items()}
         dynamics = {name: number_text(x) for name, x in acting.items() if x}
         if dynamics:
             add(element, "dynamics", **dynamics)
@@ -236,9 +234,7 @@ class _Robot:
             inertial = add(link, "inertial")
             _origin(inertial, np.eye(3), np.array(com))
             add(inertial, "mass", value=number_text(mass))
-            names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-            values = (I_com.xx, I_com.xy, I_com.xz, I_com.yy, I_com.yz, I_com.zz)
-            add(inertial, "inertia", **{n: number_text(x) for n, x in zip(names, values, strict=True)})
+            add(inertial, "inertia", **{name: number_text(getattr(I_com, name[1:])) for name in ENTRIES})
         for role in ("visual", "collision"):
             for shape in shapes:
                 if shape.role in (role, "both"):
