@@ -11,8 +11,7 @@ import pytest
 import kinetree as kt
 from benchmarks.operations import best, published_tree
 from kinetree.algorithms import sparse
-from kinetree.model.sparsity import ancestors_of, branching_of, sparsity_pattern
-from kinetree.model.topology import expanded_parent
+from kinetree.model.topology import ancestors_of, branching_of, expanded_parent, sparsity_pattern
 from kinetree.spatial import AxialRotation, GeneralRotation, Matrix3, Transform, Vector3
 from tests.spatial.counting import Counted, count
 from tests.spatial.test_crba_counts import Known, force, inertia, link, vector

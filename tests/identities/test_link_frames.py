@@ -9,7 +9,7 @@ import kinetree as kt
 from kinetree.algorithms.rnea import rnea
 from kinetree.compiler.calls import public_call
 from kinetree.joints import Joint, Prismatic, Revolute, Spherical
-from kinetree.joints.turned import TurnedRevolute
+from kinetree.joints.elementary import TurnedRevolute
 from kinetree.model import ModelBuilder
 from kinetree.model.library import chain_gu, random_tree
 from kinetree.spatial import Motion, Transform, Vector3

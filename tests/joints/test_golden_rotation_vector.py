@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from kinetree.joints import Composite, Reversed, Revolute, Spherical, SphericalExponential
-from kinetree.joints.spherical_exponential import FAR
+from kinetree.joints.spherical import FAR
 
 from .calculus import columns, matrix, six
 

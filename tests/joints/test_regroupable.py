@@ -4,7 +4,7 @@ import numpy as np
 
 from kinetree.algorithms.base_inertia import MOMENTS
 from kinetree.joints import Revolute
-from kinetree.joints.turned import TurnedBy, TurnedRevolute
+from kinetree.joints.elementary import TurnedBy, TurnedRevolute
 from kinetree.spatial import AxialRotation, Inertia, Symmetric3, Vector3
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.joints import Revolute
-from kinetree.joints.turned import QUARTER, TurnedRevolute
+from kinetree.joints.elementary import QUARTER, TurnedRevolute
 from kinetree.model import ModelBuilder
 from kinetree.model.library import binary_tree, chain_gu, random_tree
 from kinetree.model.link_frames import MANY, REACH

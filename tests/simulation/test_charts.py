@@ -9,7 +9,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.joints import Composite, Reversed, Revolute, Spherical, SphericalExponential, Translational
-from kinetree.joints.spherical_exponential import FAR
+from kinetree.joints.spherical import FAR
 
 SPIN = np.array([0.3, 0.1, 9.0])  # nearly about an axis: full turns are nearly full turns
 TUMBLE = np.array([0.3, 9.0, -0.2])  # about the middle axis, which is unstable

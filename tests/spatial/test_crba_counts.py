@@ -11,8 +11,7 @@ import pytest
 from kinetree.algorithms.crba import crba
 from kinetree.joints import Joint
 from kinetree.model import ModelBuilder
-from kinetree.model.numbers import numbers_of
-from kinetree.model.scalar_model import ScalarModel
+from kinetree.model.numbers import ScalarModel, numbers_of
 from kinetree.spatial import (
     AxialRotation,
     FactoredTransform,

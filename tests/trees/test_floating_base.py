@@ -16,7 +16,7 @@ from kinetree.algorithms.rnea import rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.joints import Free, Planar, Prismatic, Reversed, Revolute
 from kinetree.model.planar import PlanarTree
-from kinetree.model.sparsity import ancestors_of
+from kinetree.model.topology import ancestors_of
 from tests.identities.systems import close, state
 
 ROBOT = kt.load("quadruped", floating_base=True)

@@ -10,7 +10,7 @@ from kinetree.algorithms import sparse
 from kinetree.algorithms.constrained import matrix_pays
 from kinetree.algorithms.couplings import coupled_rows, coupling_columns
 from kinetree.joints import Revolute
-from kinetree.model.sparsity import ancestors_of, branching_of, filled_rows, sparsity_pattern
+from kinetree.model.topology import ancestors_of, branching_of, filled_rows, sparsity_pattern
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 

@@ -8,7 +8,7 @@ ratio 1; without couplings every column is such a pair alone.
 from __future__ import annotations
 
 from kinetree.algorithms.regularity import inertia_scales
-from kinetree.model.sparsity import filled_rows
+from kinetree.model.topology import filled_rows
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics
 

@@ -15,8 +15,7 @@ from kinetree.algorithms.leaves import POSITIONS, Leaves, paired, scalars
 from kinetree.algorithms.matrices import plus
 from kinetree.algorithms.spec import algorithm
 from kinetree.errors import ModelError
-from kinetree.model.numbers import entries
-from kinetree.model.scalar_model import ScalarModel
+from kinetree.model.numbers import ScalarModel, entries
 from kinetree.spatial import Vector3
 from kinetree.spatial.scalar import is_zero
 from kinetree.state_kinematics import Kinematics

@@ -26,8 +26,7 @@ from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import inward_pass, outward_pass, rnea
 from kinetree.algorithms.sparse import ltdl_factors, solve_ltdl
 from kinetree.algorithms.spec import algorithm
-from kinetree.model.sparsity import ancestors_of
-from kinetree.model.topology import depths_of, expanded_parent
+from kinetree.model.topology import ancestors_of, depths_of, expanded_parent
 
 
 @algorithm(

@@ -18,7 +18,7 @@ from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import bias_forces
 from kinetree.algorithms.spec import algorithm
-from kinetree.model.sparsity import ancestors_of
+from kinetree.model.topology import ancestors_of
 
 
 def above(model):

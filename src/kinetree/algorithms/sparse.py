@@ -3,7 +3,7 @@
 Book (section 6.5)       here
 ``H, L, D``              ``M, L, D``
 ``lambda'(k), ...``      ``above[k]``: the columns of row k before the diagonal, the nearest first; for a tree the
-                         ancestors of coordinate k, ``kinetree.model.sparsity.ancestors_of(model.dof_parent())``
+                         ancestors of coordinate k, ``kinetree.model.topology.ancestors_of(model.dof_parent())``
 
 With ``M = L^T L`` or ``L^T D L`` elimination starts at the leaves, so nothing is filled: L has the zeros of the lower
 triangle of M. Entries outside ``above`` and the upper triangle are never looked at. Matrices are nested sequences

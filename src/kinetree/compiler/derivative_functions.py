@@ -19,8 +19,7 @@ from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.fused import resolved
 from kinetree.compiler.time_argument import timed
 from kinetree.errors import DuplicateNameError, UnknownNameError, unknown_name
-from kinetree.model.numbers import entries, is_free
-from kinetree.model.scalar_model import ScalarModel
+from kinetree.model.numbers import ScalarModel, entries, is_free
 from kinetree.once import once
 from kinetree.trace.differentiate import adjoints, tangents
 from kinetree.trace.evaluate import evaluate

@@ -6,11 +6,8 @@ themselves are a table: docs/conventions.md.
 
 from __future__ import annotations
 
-from kinetree.conventions.drake import Drake
 from kinetree.conventions.engine import Engine
-from kinetree.conventions.exudyn import Exudyn
-from kinetree.conventions.mujoco import MuJoCo
-from kinetree.conventions.pinocchio import Pinocchio
+from kinetree.conventions.engines import Drake, Exudyn, MuJoCo, Pinocchio
 from kinetree.conventions.rotations import quaternion_from_xyzw, quaternion_to_xyzw
 
 __all__ = [

@@ -8,18 +8,13 @@ from kinetree.arguments import a_random_generator, a_truth_value, checked
 from kinetree.errors import JointError
 from kinetree.joints.composite import Composite
 from kinetree.joints.contract import Joint
-from kinetree.joints.elementary import Cylindrical, Fixed, Helical, Prismatic, Revolute, Translational
-from kinetree.joints.ellipsoid import Ellipsoid
-from kinetree.joints.euler import SphericalEuler, Universal
+from kinetree.joints.elementary import Cylindrical, Fixed, Helical, Prismatic, RackAndPinion, Revolute, Translational
+from kinetree.joints.euler import Ellipsoid, SphericalEuler, Universal
 from kinetree.joints.free import Free, FreeLocal, FreeUnified
 from kinetree.joints.planar import Planar, PlanarLocal
-from kinetree.joints.prescribed import MovingFrame, Prescribed
-from kinetree.joints.rack_and_pinion import RackAndPinion
 from kinetree.joints.reversed import Reversed
-from kinetree.joints.rheonomic import Rheonomic
-from kinetree.joints.sphere_in_cylinder import SphereInCylinder
-from kinetree.joints.spherical import Spherical
-from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.rheonomic import MovingFrame, Prescribed, Rheonomic
+from kinetree.joints.spherical import SphereInCylinder, Spherical, SphericalExponential
 from kinetree.joints.spline_curve import SplineCurve
 from kinetree.joints.spline_surface import SplineSurface
 from kinetree.joints.split import FreeSplit, PlanarSplit

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 from kinetree.errors import JointError, UnsupportedError
 from kinetree.joints.contract import Joint
-from kinetree.joints.elementary import Helical, Prismatic, Revolute, Translational
-from kinetree.joints.rack_and_pinion import RackAndPinion
+from kinetree.joints.elementary import Helical, Prismatic, RackAndPinion, Revolute, Translational
 from kinetree.joints.reversed import Reversed
-from kinetree.joints.spherical import Spherical
-from kinetree.joints.spherical_exponential import SphericalExponential
+from kinetree.joints.spherical import Spherical, SphericalExponential
 from kinetree.spatial import Motion, Transform
 
 MOST_FREEDOMS = 6

@@ -6,13 +6,26 @@ Algorithms use the ordinary joint of an instant, ``at(t)``, whose velocity is ``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kinetree.errors import JointError
 from kinetree.joints.contract import Joint, SameCoordinates
 from kinetree.joints.dual import Dual, rate_of, value_of
-from kinetree.joints.elementary import Fixed
-from kinetree.spatial import Columns, Matrix3, Motion, Transform, Vector3
+from kinetree.joints.elementary import Cylindrical, Fixed, Prismatic, RackAndPinion
+from kinetree.joints.euler import SphericalEuler
+from kinetree.joints.planar import Planar
+from kinetree.joints.time_functions import (
+    FourierSeries,
+    Polynomial,
+    Sinusoid,
+    TimeSpline,
+    derivatives,
+    time_function,
+    value_at,
+)
+from kinetree.spatial import Columns, IdentityRotation, Matrix3, Motion, Transform, Vector3
+from kinetree.spatial.rotations import ABOUT
 
 
 class Rheonomic(Joint):
@@ -161,3 +174,321 @@ def twist_of(X: Transform) -> Motion:
     E = Matrix3(tuple(tuple(map(value_of, row)) for row in rows))
     W = Matrix3(tuple(tuple(map(rate_of, row)) for row in rows)) @ E.T  # dE/dt E^T = -[w]x
     return Motion(Vector3(W[1, 2], W[2, 0], W[0, 1]), E @ Vector3(*map(rate_of, X.r)))
+
+
+PROBE = 0.375  # any number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MovingFrame(Rheonomic):
+    """The successor frame moves along a path and turns about axes, both given as functions of time.
+
+    Prescribed pivots, shaken bases, turntables, ships: with a body it is one that nothing can deflect; in a `Composite`
+    with another joint it is that joint on a moving support.
+
+    Parameters
+    ----------
+    position : sequence of 3 functions of time or numbers
+        Of the origin, in predecessor coordinates [m].
+    axes : str
+        About which axes of the frame as turned so far it turns, any number of "x", "y", "z".
+    angles : sequence of functions of time or numbers
+        One for each of the axes [rad].
+
+    Raises
+    ------
+    JointError
+        If something is no function of time, or the axes and angles do not match.
+
+    Notes
+    -----
+    A function of time is a number, a `Polynomial`, a `Sinusoid`, a `FourierSeries`, a `TimeSpline` or any callable over
+    scalars; the numbers in it are baked into compiled code.
+
+    *Source* Featherstone, section 3.4 (a prismatic joint as a function of time is a rheonomic joint of 0 DoF) and eqs.
+    3.31-3.44: v_J = sigma(t), c_J its apparent rate, found step by step outward through the turns.
+
+    Examples
+    --------
+    The pivot of Kapitza's pendulum, 1 cm up and down:
+
+    >>> pivot = MovingFrame((0.0, 0.0, Sinusoid(0.01, omega=300.0)))
+    >>> float(pivot.at(0.0).velocity((), ()).linear.z)
+    3.0
+    """
+
+    position: tuple[Callable | float, ...] = (0.0, 0.0, 0.0)
+    axes: str = ""
+    angles: tuple[Callable | float, ...] = ()
+
+    kind = "moving_frame"
+    nq = nv = 0
+
+    def __post_init__(self) -> None:
+        for name in ("position", "angles"):
+            given = getattr(self, name)
+            if not isinstance(given, (tuple, list)):
+                raise JointError(
+                    f"moving_frame joint: {name} is {given!r}, expected a sequence of functions of time, "
+                    f"{'three' if name == 'position' else 'one for each of the axes'}.",
+                    found=given,
+                )
+            functions = tuple(time_function(f, f"moving_frame joint: {name}[{k}]") for k, f in enumerate(given))
+            object.__setattr__(self, name, functions)
+        if len(self.position) != 3:
+            raise JointError(
+                f"moving_frame joint: position has {len(self.position)} functions, expected 3: along x, y and z.",
+                found=self.position,
+            )
+        if not isinstance(self.axes, str) or not set(self.axes) <= set("xyz") or len(self.axes) != len(self.angles):
+            raise JointError(
+                f"moving_frame joint: axes {self.axes!r} and {len(self.angles)} angles; expected one letter x, y or z "
+                "for each angle, as axes='zx', angles=(f, g).",
+                axes=self.axes,
+            )
+
+    def transform_at(self, t, q):
+        X = Transform(IdentityRotation(), Vector3(*(value_at(f, t) for f in self.position)))
+        for axis, f in zip(self.axes, self.angles, strict=True):
+            X = Transform(ABOUT[axis](value_at(f, t)), Vector3.zero()) @ X
+        return X
+
+    def at(self, t):
+        p, v, a = zip(*(derivatives(f, t) for f in self.position), strict=True)
+        X = Transform(IdentityRotation(), Vector3(*p))
+        V, A = Motion(Vector3.zero(), Vector3(*v)), Motion(Vector3.zero(), Vector3(*a))
+        for axis, f in zip(self.axes, self.angles, strict=True):
+            angle, rate, rate_of_rate = derivatives(f, t)
+            turn = Transform(ABOUT[axis](angle), Vector3.zero())
+            e = Motion(Vector3.unit("xyz".index(axis)), Vector3.zero())
+            # V' = R V + e f',  A' = R A + R V x e f' + e f''
+            X, V, spin = turn @ X, turn @ V, e * rate
+            A = turn @ A + V.cross(spin) + e * rate_of_rate
+            V = V + spin
+        return Instant(X, V, A)
+
+    @classmethod
+    def examples(cls, rng):
+        """A shaken pivot, a tilting turntable on a spline, all six, and a sway that starts from rest."""
+        sway, heave = Sinusoid(0.3, 2.0, 0.5), FourierSeries(1.3, (0.2, 0.05), (0.0, 0.1), 0.4)
+        path = TimeSpline((0.0, 0.5, 1.25, 2.0), tuple(float(x) for x in rng.normal(size=4)))
+        yield cls((0.0, 0.0, sway))
+        yield cls((0.0, 0.2, 0.0), "zx", (Polynomial((0.1, 0.7)), path))
+        yield cls((sway, Polynomial((0.0, 0.3, -0.2), start=0.2), heave), "xyz", (heave, sway, path))
+        yield cls((TimeSpline((0.0, 1.0), (0.0, 0.4), ends="rest"), 0.0, 0.0), "y", (Polynomial((0.0, 0.0, 0.0, 0.1)),))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prescribed(Rheonomic):
+    """A joint whose coordinates follow functions of time; those that do not remain its freedoms.
+
+    Parameters
+    ----------
+    joint : Joint
+        With one velocity for each position (no quaternions).
+    motion : function of time, sequence or mapping
+        The function of the only coordinate; one for each coordinate, None where it is free; or functions by number or
+        name of the coordinate. Kept as a tuple with one entry for each coordinate.
+
+    Raises
+    ------
+    JointError
+        If no coordinate has a function, an entry is none, or the joint does not allow it.
+
+    Notes
+    -----
+    The coordinates follow their functions whatever force that takes; its power is `prescribed_power`. A function of
+    time is a number, a `Polynomial`, a `Sinusoid`, a `FourierSeries`, a `TimeSpline` or any callable over scalars; the
+    numbers in it are baked into compiled code.
+
+    *Source* Featherstone, section 3.4: a cylindrical joint one of whose freedoms is a function of time is a rheonomic
+    joint of 1 DoF, a prismatic one with its only freedom a rheonomic joint of 0 DoF. With f the given coordinates:
+    v_J = S v + sigma, sigma = S_f f', c_J = (apparent dS/dt) (v, f') + S_f f'' (eqs. 3.33, 3.42).
+
+    *Identities* Motion, forces and the other joints' accelerations are those of the whole joint that moves in this way.
+
+    Examples
+    --------
+    A bolt whose displacement is prescribed and that turns freely:
+
+    >>> from kinetree.joints import Cylindrical, Polynomial
+    >>> bolt = Prescribed(Cylindrical(), {"displacement": Polynomial((0.0, 0.2))})
+    >>> bolt.nv, bolt.position_names, float(bolt.at(1.0).sigma([0.0]).linear.z)
+    (1, ('angle',), 0.2)
+    """
+
+    joint: Joint
+    motion: tuple[Callable | float | None, ...]
+
+    kind = "prescribed"
+
+    def __post_init__(self) -> None:
+        joint = self.joint
+        if not isinstance(joint, Joint):
+            raise JointError(f"prescribed joint: {joint!r} is not a joint.", joint=joint)
+        if joint.nq != joint.nv or joint.time_dependent:
+            why = "depends on time itself" if joint.time_dependent else f"has nq={joint.nq} and nv={joint.nv}"
+            raise JointError(
+                f"prescribed joint: {joint!r} {why}, so its coordinates cannot be given one by one; take one whose "
+                "velocities belong to its positions, as SphericalEuler, or a MovingFrame.",
+                joint=joint,
+            )
+        object.__setattr__(self, "motion", self._functions(self.motion))
+        if any(f is None for f in self.motion) and not self._is_plain:
+            raise JointError(
+                f"prescribed joint: the velocities of {joint!r} are not the rates of its positions, so they cannot be "
+                "given in part; give functions for all coordinates, or take another joint.",
+                joint=joint,
+            )
+
+    def _functions(self, motion) -> tuple[Callable | float | None, ...]:
+        joint = self.joint
+        if isinstance(motion, Mapping):
+            entries: list = [None] * joint.nq
+            for key, f in motion.items():
+                index = joint.position_names.index(key) if key in joint.position_names else key
+                if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < joint.nq:
+                    raise JointError(
+                        f"prescribed joint: {joint!r} has no coordinate {key!r}; it has "
+                        f"{', '.join(f'{k} ({name})' for k, name in enumerate(joint.position_names))}.",
+                        joint=joint,
+                        coordinate=key,
+                    )
+                entries[index] = f
+        elif isinstance(motion, (tuple, list)):
+            entries = list(motion)
+        else:
+            entries = [motion]
+        if len(entries) != joint.nq or all(f is None for f in entries):
+            raise JointError(
+                f"prescribed joint: {sum(f is not None for f in entries)} functions among {len(entries)} entries for "
+                f"{joint!r}, which has {joint.nq} coordinates ({', '.join(joint.position_names)}); expected one entry "
+                "for each, None for those that stay free, and at least one function.",
+                joint=joint,
+            )
+        what = "prescribed joint: the motion of"
+        return tuple(
+            None if f is None else time_function(f, f"{what} {name}")
+            for name, f in zip(joint.position_names, entries, strict=True)
+        )
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the velocities are the rates of the positions."""
+        q = [PROBE + 0.1 * k for k in range(self.joint.nq)]
+        v = [PROBE - 0.3 * k for k in range(self.joint.nq)]
+        return list(self.joint.q_dot(q, v)) == v
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The coordinates of the whole joint that remain."""
+        return tuple(k for k, f in enumerate(self.motion) if f is None)
+
+    @property
+    def nq(self) -> int:
+        return len(self.free)
+
+    @property
+    def nv(self) -> int:
+        return len(self.free)
+
+    def whole(self, x, given):
+        """All coordinates: ``x`` are the free ones, ``given`` the others by number."""
+        x = iter(x)
+        return [next(x) if f is None else given[k] for k, f in enumerate(self.motion)]
+
+    def transform_at(self, t, q):
+        given = {k: value_at(f, t) for k, f in enumerate(self.motion) if f is not None}
+        return self.joint.transform(self.whole(q, given))
+
+    def at(self, t):
+        if not self._is_plain:
+            return Rheonomic.at(self, t)
+        now = PrescribedAt(self, t)
+        return now if self.free else Instant(now.transform(()), now.velocity((), ()), now.bias((), ()))
+
+    # The manifold of the free coordinates ----------------------------------------------------------------------------
+
+    def difference(self, q0, q1):
+        given = self.joint.neutral()
+        found = self.joint.difference(self.whole(q0, given), self.whole(q1, given))
+        return [found[k] for k in self.free]
+
+    def neutral(self):
+        q = self.joint.neutral()
+        return [q[k] for k in self.free]
+
+    def random(self, rng):
+        q = self.joint.random(rng)
+        return [q[k] for k in self.free]
+
+    @property
+    def position_names(self):
+        return tuple(self.joint.position_names[k] for k in self.free)
+
+    @property
+    def velocity_names(self):
+        return tuple(self.joint.velocity_names[k] for k in self.free)
+
+    @property
+    def position_units(self):
+        return tuple(self.joint.position_units[k] for k in self.free)
+
+    @property
+    def velocity_units(self):
+        return tuple(self.joint.velocity_units[k] for k in self.free)
+
+    @classmethod
+    def examples(cls, rng):
+        """The book's two, one with a path that repeats, and one whose subspace changes with time."""
+        axis = tuple(float(x) for x in rng.normal(size=3))
+        loop = TimeSpline((0.0, 0.4, 1.0, 1.5), (0.3, -0.2, 0.5, 0.3), ends="periodic")
+        yield cls(Cylindrical(axis), (None, Sinusoid(0.4, 3.0)))
+        yield cls(Prismatic(axis), (loop,))
+        yield cls(RackAndPinion(0.4), (FourierSeries(2.0, (0.3,), (0.1, 0.2)),))
+        yield cls(Planar(), (Polynomial((0.2, 1.5)), loop, Sinusoid(0.4, 3.0, 1.0)))
+        yield cls(SphericalEuler("zyx"), (None, loop, None))
+
+
+class PrescribedAt(AtTime):
+    """A prescribed joint at a time: the whole joint at the values of the functions, with some of its columns of S.
+
+    Parameters
+    ----------
+    joint : Prescribed
+    t : scalar
+        [s].
+    """
+
+    kind = "prescribed, at a time"
+
+    def __init__(self, joint: Prescribed, t) -> None:
+        super().__init__(joint, t)
+        found = {k: derivatives(f, t) for k, f in enumerate(joint.motion) if f is not None}
+        self.position, self.rate, self.second = ({k: x[n] for k, x in found.items()} for n in range(3))
+
+    def _whole(self, q):
+        return self.joint.whole(q, self.position)
+
+    def transform(self, q):
+        return self.joint.joint.transform(self._whole(q))
+
+    def motion_subspace(self, q):
+        columns = self.joint.joint.motion_subspace(self._whole(q))
+        return tuple(columns[k] for k in self.joint.free)
+
+    def sigma(self, q):
+        return self.velocity(q, [0.0] * self.nv)
+
+    def velocity(self, q, v):
+        return self.joint.joint.velocity(self._whole(q), self.joint.whole(v, self.rate))
+
+    def bias(self, q, v):
+        inner, whole = self.joint.joint, self._whole(q)
+        S = inner.motion_subspace(whole)
+        prescribed = Columns([S[k] for k in self.second], Motion) @ list(self.second.values())
+        return inner.bias(whole, self.joint.whole(v, self.rate)) + prescribed
+
+    def subspace_rate(self, q, v):
+        rates = self.joint.joint.subspace_rate(self._whole(q), self.joint.whole(v, self.rate))
+        return tuple(rates[k] for k in self.joint.free)

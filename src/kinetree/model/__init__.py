@@ -1,8 +1,8 @@
 """Models: frozen descriptions of mechanisms, and the builders that make them."""
 
-from kinetree.model.actuators import Actuator
 from kinetree.model.builder import ModelBuilder
 from kinetree.model.equipment import (
+    Actuator,
     Equality,
     Equipment,
     JointTerm,
@@ -18,9 +18,8 @@ from kinetree.model.equipment import (
 from kinetree.model.gears import GearedRotor
 from kinetree.model.graph import MechanismGraph
 from kinetree.model.model import Model
-from kinetree.model.numbers import Numbers
+from kinetree.model.numbers import Numbers, ScalarModel
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
-from kinetree.model.scalar_model import ScalarModel
 
 __all__ = [
     "Actuator",

@@ -13,9 +13,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from kinetree.errors import TopologyError, UnsupportedError, closest, unknown_name
-from kinetree.model.groups import Groups
 from kinetree.model.numbering import Numbering
 from kinetree.model.spanning import SpanningTree
+from kinetree.model.topology import Groups
 
 WORLD = "world"
 ORDERS = ("breadth_first", "depth_first", "given")

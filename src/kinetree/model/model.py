@@ -17,7 +17,6 @@ from kinetree.forces.contract import ForceElement
 from kinetree.forces.registry import PARAMETERS, POSITION_PARAMETERS
 from kinetree.foreign_names import OF_MODELS, no_attribute
 from kinetree.model import validation as check
-from kinetree.model.actuators import Actuator
 from kinetree.model.construction import (
     all_frames,
     checked_arrays,
@@ -26,19 +25,19 @@ from kinetree.model.construction import (
     checked_tree,
     snapped_placements,
 )
-from kinetree.model.equipment import Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
+from kinetree.model.equipment import Actuator, Equality, Equipment, LoopJoint, RotationLimit, Tendon, check_equipment
 from kinetree.model.gears import GearedRotor, checked_rotors, gear_structure
 from kinetree.model.joint_arrays import JointArrays
 from kinetree.model.joint_forces import check_number_names, joint_forces
 from kinetree.model.numbers import (
     VELOCITY_ARRAYS,
     Numbers,
+    ScalarModel,
     numbers_of,
     snapped_inertia,
 )
 from kinetree.model.parts import Frame, Geometry, Report
 from kinetree.model.ranges import drawn, position_ranges
-from kinetree.model.scalar_model import ScalarModel
 from kinetree.spatial import Inertia, Transform, Vector3
 
 GRAVITY = (0.0, 0.0, -9.81)
@@ -595,7 +594,7 @@ class Model(JointArrays):
             body, and everything in joint coordinates is the same.
         """
         if self._reframed is None:
-            from kinetree.model.reframe import reframed
+            from kinetree.model.link_frames import reframed
 
             self._set(_reframed=reframed(self))
         return self._reframed

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinetree.errors import ShapeError
 from kinetree.forces.registry import POSITION_PARAMETERS, VELOCITY_PARAMETERS
 from kinetree.model.gears import gear_numbers, gears_with_numbers
+from kinetree.model.joint_forces import joint_forces
 from kinetree.model.parts import INERTIA_NAMES
+from kinetree.model.tree import Tree
 from kinetree.spatial import Inertia, Symmetric3, Vector2, Vector3
 from kinetree.spatial.algebra import SPATIAL
 from kinetree.spatial.scalar import SNAP
@@ -144,3 +147,56 @@ def snapped_inertia(I: Inertia) -> Inertia:
 def radius_of_gyration(I: Inertia) -> float:
     """A length, the size of a body [m]; 0 for a body without mass."""
     return math.sqrt(max(map(abs, I.I)) / I.m) if I.m > 0.0 else 0.0
+
+
+class ScalarModel(Tree):
+    """The structure of a Model with its numbers replaced by scalars of any kind.
+
+    Parameters
+    ----------
+    model : Model
+        Gives the structure; rotations and couplings stay constant.
+    values : sequence of scalars
+        One for each of ``model.numbers()``, in that order.
+
+    Notes
+    -----
+    Algorithms run on it as on a Model. Forces of joints are there where those of the model are, or their numbers
+    are not structural zeros.
+    """
+
+    __slots__ = ("X_T", "I", "gravity", *POSITION_PARAMETERS, *VELOCITY_ARRAYS, *Tree.NUMBERED)
+
+    def __init__(self, model: Tree, values: Sequence) -> None:
+        values = list(values)
+        expected = len(numbers_of(model))
+        if len(values) != expected:
+            raise ShapeError(
+                f"with_numbers: {len(values)} values, expected {expected} for model {model.name!r}, in the order of "
+                "model.numbers().names"
+            )
+        self._set_numbers(model, values)
+
+    @classmethod
+    def over(cls, model: Tree, values: Sequence) -> ScalarModel:
+        """The structure of a Model or ScalarModel over other numbers."""
+        smodel = object.__new__(cls)
+        smodel._set_numbers(getattr(model, "plain", model), values)  # large models have symbols for rotations
+        return smodel
+
+    def _set_numbers(self, model: Tree, values: Sequence) -> None:
+        model.independent_rows()  # found once, from numbers
+        self._set(**{name: getattr(model, name) for name in Tree.STRUCTURE})
+        self._set(**rebuilt(model, values))
+        self._set(joint_forces=joint_forces(self, model))
+
+    @classmethod
+    def view(cls, model: Tree) -> ScalarModel:
+        """The structure and the numbers of a Model as they are."""
+        model.independent_rows()
+        smodel = object.__new__(cls)
+        smodel._set(**{name: getattr(model, name) for name in (*Tree.STRUCTURE, *ScalarModel.__slots__)})
+        return smodel
+
+    def __repr__(self) -> str:
+        return f"<ScalarModel of {self.name!r}>"

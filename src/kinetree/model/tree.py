@@ -14,9 +14,8 @@ from kinetree.constraints import Coupling
 from kinetree.constraints.redundancy import independent_rows
 from kinetree.errors import ShapeError, UnknownNameError, unknown_name
 from kinetree.forces.contract import ForceElement, present
+from kinetree.model import topology
 from kinetree.model.parts import INERTIA_NAMES, Frame
-from kinetree.model.sparsity import Branching, branching_of, sparsity_pattern
-from kinetree.model.topology import children_of, common_ancestor, depths_of, expanded_parent, subtree_of, support_of
 from kinetree.spatial import Transform
 from kinetree.spatial.algebra import SPATIAL
 from kinetree.state_kinematics import Kinematics
@@ -91,8 +90,8 @@ class Tree:
             nf=len(frames),
             q_slice=tuple(q_slice),
             v_slice=tuple(v_slice),
-            depth=depths_of(parent),
-            _children=children_of(parent),
+            depth=topology.depths_of(parent),
+            _children=topology.children_of(parent),
             _body_numbers=MappingProxyType({n: i for i, n in enumerate(body_names)}),
             _joint_numbers=MappingProxyType({n: i for i, n in enumerate(joint_names, start=1)}),
             _frame_numbers=MappingProxyType({frame.name: k for k, frame in enumerate(frames)}),
@@ -205,7 +204,7 @@ class Tree:
 
     def support(self, i: int) -> tuple[int, ...]:
         """Joints kappa(i) on the path from the world to body i, ascending; joint i is the last."""
-        return support_of(self.parent, self._numbered("support: i", i))
+        return topology.support_of(self.parent, self._numbered("support: i", i))
 
     def ancestors(self, i: int) -> Iterable[int]:
         """The moving bodies between body i and the world, from its parent on."""
@@ -213,12 +212,12 @@ class Tree:
 
     def subtree(self, i: int) -> tuple[int, ...]:
         """Body i and all bodies that it supports, nu(i), ascending."""
-        return subtree_of(self._children, self._numbered("subtree: i", i))
+        return topology.subtree_of(self._children, self._numbered("subtree: i", i))
 
     def common_ancestor(self, i: int, j: int) -> int:
         """The outermost body that supports both i and j, or is one of them."""
         found = self._numbered("common_ancestor: i", i), self._numbered("common_ancestor: j", j)
-        return common_ancestor(self.parent, *found)
+        return topology.common_ancestor(self.parent, *found)
 
     def _numbered(self, what: str, i: int) -> int:
         return whole(what, i, "the number of a body: Model.body(name) gives it", least=0, most=self.nb - 1)
@@ -230,7 +229,7 @@ class Tree:
         -----
         Source: Featherstone, table 6.4 (there counted from 1).
         """
-        expanded, _ = expanded_parent(self.parent, [slot.stop - slot.start for slot in self.v_slice])
+        expanded, _ = topology.expanded_parent(self.parent, [slot.stop - slot.start for slot in self.v_slice])
         return tuple(k - 1 for k in expanded[1:])
 
     def mass_matrix_pattern(self) -> np.ndarray:
@@ -246,9 +245,9 @@ class Tree:
         >>> kt.models.binary_tree(2).mass_matrix_pattern().astype(int).tolist()
         [[1, 1, 1], [1, 1, 0], [1, 0, 1]]
         """
-        return sparsity_pattern(self.dof_parent())
+        return topology.sparsity_pattern(self.dof_parent())
 
-    def branching(self) -> Branching:
+    def branching(self) -> topology.Branching:
         """Numbers D1 and D2 of the expanded tree, on which the cost of factorizations of the mass matrix depends.
 
         Notes
@@ -261,7 +260,7 @@ class Tree:
         >>> kt.models.binary_tree(3).branching()
         Branching(n=7, D0=6, D1=10, D2=14, depth=3)
         """
-        return branching_of(self.dof_parent())
+        return topology.branching_of(self.dof_parent())
 
     @property
     def nv_base(self) -> int:

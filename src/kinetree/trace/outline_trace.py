@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kinetree.errors import CompilationError
-from kinetree.joints.turned import TurnedRevolute
+from kinetree.joints.elementary import TurnedRevolute
 from kinetree.model import ScalarModel
 from kinetree.spatial import PlanarRotation
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, Rotation

@@ -18,8 +18,8 @@ from kinetree.io.mjcf.options import Physics
 from kinetree.io.mjcf.shapes import geom_frame
 from kinetree.joints import Fixed, Spherical
 from kinetree.model import Actuator, ModelBuilder, equipment
-from kinetree.model.actuators import EVERYWHERE
 from kinetree.model.builder import rotation_of_quaternion
+from kinetree.model.equipment import EVERYWHERE
 from kinetree.model.parts import transform_of_pose
 
 INITIAL = "initial"  # the keyframe where a simulation starts by default

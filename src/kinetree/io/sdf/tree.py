@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from kinetree.model.groups import Groups
+from kinetree.model.topology import Groups
 
 WORLD = "world"
 
