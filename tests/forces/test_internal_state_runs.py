@@ -160,3 +160,52 @@ def test_a_model_without_inputs_refuses_them():
     model = flyer().with_constraints(kt.constraints.Lock("j2"))
     with pytest.raises(KinetreeError, match="steps with these constraints do not take internal states and inputs"):
         run("semi_implicit", model=model)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "euler", "cg3"])
+def test_a_rollout_is_the_simulation(integrator):
+    """q, v and x under inputs that are held over each step, one state and a batch, in double and single precision."""
+    model = flyer()
+    q, v = state(model, 1)
+    rng = np.random.default_rng(0)
+    U, X0 = rng.normal(size=(3, 20, 4)), rng.uniform(0.1, 1.0, size=(3, 3))
+    rolled = kt.rollout(model, q, 0.1 * v, None, 1e-3, integrator=integrator, x0=X0, control=U)
+    for n in range(3):
+        hold = lambda t, q, v: U[n, min(round(t / 1e-3), 19)]  # noqa: B023, E731
+        simulated = kt.simulate(model, q, 0.1 * v, x0=X0[n], duration=0.02, dt=1e-3, integrator=integrator,
+                                inputs=kt.Inputs(control=hold))  # fmt: skip
+        for name in ("q", "v", "x"):
+            np.testing.assert_allclose(getattr(rolled, name)[n], getattr(simulated, name), rtol=1e-13, atol=1e-13)
+    out = tuple(np.empty_like(x, order="C") for x in rolled)
+    kt.rollout(model, q, 0.1 * v, None, 1e-3, integrator=integrator, x0=X0, control=U, out=out)
+    assert all(np.array_equal(x, y) for x, y in zip(out, rolled, strict=True))
+    with kt.interpreted():
+        slow = kt.rollout(model, q, 0.1 * v, None, 1e-3, integrator=integrator, x0=X0[0], control=U[0, :3])
+    np.testing.assert_allclose(slow.x, rolled.x[0, :4], rtol=1e-9)
+    single = kt.rollout(model, q, 0.1 * v, None, 1e-3, integrator=integrator, x0=X0, control=U, dtype=np.float32)
+    np.testing.assert_allclose(single.x, rolled.x, rtol=1e-3, atol=1e-4)
+
+
+def test_inputs_of_rollouts_by_name():
+    """Numbers and arrays over time by name are the whole array; hard limits act beside; what is wrong is named."""
+    model = flyer()
+    q, v = state(model, 1)
+    U = np.zeros((10, 4))
+    U[:, 0], U[:, 3] = 1.0, np.arange(10)
+    whole = kt.rollout(model, q, None, None, 1e-3, control=U)
+    named = kt.rollout(model, q, None, None, 1e-3, control={"jet.command": 1.0, "servo.bias": np.arange(10)})
+    assert np.array_equal(whole.x, named.x) and np.array_equal(whole.q, named.q)
+    pendulum = kt.models.pendulum().replace(forces=[Servo("servo", "pivot", 0.0, 0.0)], lower=-0.1, upper=0.1)
+    stopped = pendulum.with_constraints(kt.constraints.HardLimits())
+    q1, _ = kt.rollout(stopped, [0.0], None, None, 1e-3, control={"servo.bias": np.full(400, 30.0)})
+    assert q1.max() == pytest.approx(0.1, abs=1e-12)
+    for options, message in (
+        ({"control": {"jet": 1.0}}, "no input named 'jet' in model"),
+        ({"control": {"jet.command": "fast"}}, "control of 'jet.command' is 'fast', expected a number or an array"),
+        ({"control": np.ones((10, 3))}, r"control has shape \(10, 3\), expected \(..., 4\)"),
+        ({"x0": np.ones(2), "steps": 3}, r"x0 has shape \(2,\), expected \(..., 3\)"),
+        ({"integrator": "variational", "steps": 3}, "'variational' does not take"),
+        ({"out": (np.empty((4, model.nq)),) * 2, "steps": 3}, r"out needs a tuple of 3 arrays \(q, v, x\)"),
+    ):
+        with pytest.raises(KinetreeError, match=message):
+            kt.rollout(model, q, v, None, 1e-3, **options)

@@ -403,7 +403,7 @@ def test_what_is_wrong_is_named():
         ((q, v, tau, np.nan), {}, "dt is nan, expected a positive time"),
         ((q, v, tau, DT), {"dtype": "float16"}, "dtype is float16, expected float64, float32"),
         ((q, v, tau, DT), {"out": (q, v)}, "out for q must be a writable array of shape .6, 7, 14. and type float64"),
-        ((q, v, tau, DT), {"out": q}, "out needs a tuple of two arrays"),
+        ((q, v, tau, DT), {"out": q}, r"out needs a tuple of 2 arrays \(q, v\)"),
         ((q, v, tau, DT), {"integrator": "rk_4"}, "no fixed-step integrator named 'rk_4'.* Did you mean 'rk4'"),
         ((q, v, tau, DT), {"limits": "raise"}, "limits is no option of its own; give .*LimitMonitor"),
         ((q, v, tau, DT), {"f_ext": {"shin": np.zeros(6)}}, "no body named 'shin'"),

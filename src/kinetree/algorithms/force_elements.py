@@ -62,7 +62,10 @@ def differentiated(element, x, u) -> Law:
     graph = Graph()
     numbers = list(element.numbers().values())
     given = [*numbers, *x, *u]
-    symbols = [value if isinstance(value, float) else graph.param(j) for j, value in enumerate(given)]
+    states = range(len(numbers), len(numbers) + len(x))  # rates are differentiated with respect to them
+    symbols = [
+        value if isinstance(value, float) and j not in states else graph.param(j) for j, value in enumerate(given)
+    ]
     law = element.with_numbers(symbols[: len(numbers)])
     now = _by_name(element, symbols[len(numbers) :]) if x or u else ()
     leaves = Leaves(graph, element, given)
@@ -97,10 +100,8 @@ def differentiated(element, x, u) -> Law:
                 element=element.name,
             )
         found.rates = [_expr(graph, rate).id for rate in rates]
-        states = enumerate(symbols[len(numbers) :][: len(x)])
-        found.rate_slopes = tangents(
-            graph, found.rates, {s.id: {k: graph.ONE} for k, s in states if isinstance(s, Expr)}
-        )
+        seeds = {symbols[j].id: {k: graph.ONE} for k, j in enumerate(states)}
+        found.rate_slopes = tangents(graph, found.rates, seeds)
     return found
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
-from kinetree.algorithms.spec import ALGORITHMS, Spec
+from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
@@ -16,7 +15,8 @@ from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.methods import FIXED_STEP, integrator_of
+from kinetree.integrators.kernels import step_of
+from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
@@ -25,29 +25,21 @@ from kinetree.simulation.initial import initial_state
 from kinetree.simulation.limits import bounded_coordinates, with_soft_stops
 from kinetree.simulation.memory import check_room
 from kinetree.simulation.options import A_TIME, MOVED, Record, an_option
-from kinetree.simulation.rollout_inputs import count_steps, over_time, start_of_time
+from kinetree.simulation.rollout_arrays import (
+    InternalRolloutStates,
+    RolloutStates,
+    control_over_time,
+    count_steps,
+    over_time,
+    start_of_time,
+)
 from kinetree.simulation.setup import contact_notes
 
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
 
 # The arrays of a rollout as `as_arrays` checks them; leading axes of the inputs include time.
-_STATE = Spec("rollout", None, {"q0": ("nq",), "v0": ("nv",)}, {}, {})
-_INPUTS = Spec("rollout", None, {"tau": ("nv",), "f_ext": ("nb", 6)}, {}, {})
-
-
-class RolloutStates(NamedTuple):
-    """The recorded states of rollouts.
-
-    Attributes
-    ----------
-    q : (..., rows, nq) array
-        Joint positions [rad or m; quaternions unit, (w, x, y, z)]; row 0 is the start.
-    v : (..., rows, nv) array
-        Joint velocities [rad/s or m/s].
-    """
-
-    q: np.ndarray
-    v: np.ndarray
+_STATE = Spec("rollout", None, {"q0": ("nq",), "v0": ("nv",), "x0": ("nx",)}, {}, {})
+_INPUTS = Spec("rollout", None, {"tau": ("nv",), "f_ext": ("nb", 6), "control": ("nu",)}, {}, {})
 
 
 class Rollout:
@@ -114,19 +106,17 @@ class Rollout:
                 "rollouts do not apply: they take delivered joint forces. Take motors out: model.replace(forces=[f for "
                 "f in model.forces if f not in model.motors]); kt.simulate applies them."
             )
-        if model.nx or model.nu:
-            raise UnsupportedError(f"rollout: model {model.name!r} has force elements with internal states or inputs.")
         self.model = self._base = _with_stops(model)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):
             integrator = "semi_implicit"
         elif integrator == "auto" and not self._stiffness.asks_dt:
             integrator = self._stiffness.integrator(1.0)
-        self._method, self.integrator = _method(integrator)
+        self._method, self.integrator = _method(integrator, self.model)
         self.checks = bool(checks)
         self.threads = checked_threads(threads)
         self._parameters: tuple = ()
-        self._functions: dict[bool, Function] = {}
+        self._functions: dict[tuple, Function] = {}
         self._chosen: dict[str, Rollout] = {}
 
     @property
@@ -151,7 +141,7 @@ class Rollout:
         found = self._chosen.get(integrator)
         if found is None:
             found = self._again(self._parameters)
-            found._method, found.integrator = _method(integrator)
+            found._method, found.integrator = _method(integrator, self.model)
             found = self._chosen.setdefault(integrator, found)
         return found
 
@@ -173,20 +163,24 @@ class Rollout:
         *,
         steps: int | None = None,
         f_ext=None,
+        x0=None,
+        control=None,
         record: Record | None = None,
         t0=None,
         out=None,
         dtype=None,
-    ) -> RolloutStates:
+    ) -> RolloutStates | InternalRolloutStates:
         """Take all states through all steps; arguments and result as for `rollout`."""
         h = number("rollout: dt", dt, A_TIME, above=0.0)
         every = (record or Record()).steps(h)
         if self.integrator == "auto":
             given = {"steps": steps, "f_ext": f_ext, "record": record, "t0": t0, "out": out, "dtype": dtype}
-            return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, **given)
+            return self.by(self._stiffness.integrator(h))(q0, v0, tau, dt, x0=x0, control=control, **given)
         begin = start_of_time(self._base, t0)
-        arrays, batch, kind = self._arrays(q0, v0, tau, f_ext, steps, dtype, begin)
-        start, inputs, steps = arrays
+        state = {name: x for name, x in (("q0", q0), ("v0", v0), ("x0", x0)) if x is not None}
+        given = {"tau": tau, "f_ext": f_ext, "control": control_over_time(self._base, control)}
+        arrays, batch, kind = self._arrays(state, given, steps, dtype, begin)
+        start, inputs, present, steps = arrays
         if steps % every:
             raise ShapeError(
                 f"rollout: {steps} steps are no multiple of the {every} from one record to the next, so the last state "
@@ -196,8 +190,8 @@ class Rollout:
             )
         results = self._results(batch, start, steps, every, kind, out)
         if 0 in batch:
-            return RolloutStates(*results)
-        f = self._function(len(inputs) > 1)
+            return self._states(results, out)
+        f = self._function(present)
         inputs.insert(1, np.full(1, h, kind))
         if begin is not None:
             check_room(f"rollout: the times of {steps} steps", begin.size * steps, 16.0, lambda _: "Take fewer steps.")
@@ -205,16 +199,16 @@ class Rollout:
         if kind not in _PRECISIONS[:2] or is_interpreted():
             if own_axes(f):
                 raise UnsupportedError("rollout: interpretation and extended precision take one set of parameters.")
-            self._run_steps(self._interpreted(f, batch, kind), batch, start, inputs, steps, (results, every))
-            return RolloutStates(*results)
+            self._run_steps(self._interpreted(f, batch, kind), batch, start, inputs, present, steps, (results, every))
+            return self._states(results, out)
         records = [writable_apart(x, (*start, *inputs)) for x in results]
         if roll(f, batch, start, inputs, records, steps, every) or (self.checks and not self._ended_well(f, records)):
-            self._run_steps(f, batch, start, inputs, steps)
+            self._run_steps(f, batch, start, inputs, present, steps)
             raise SimulationError("rollout: the kernel refuses a state of the motion.")  # and does not report which
         for x, record in zip(results, records, strict=True):
             if x is not record:
                 x[...] = record
-        return RolloutStates(*results)
+        return self._states(results, out)
 
     def with_parameters(self, parameters) -> Rollout:
         """The same machine code for other numbers of the model: payloads, identification, randomized robots.
@@ -244,17 +238,16 @@ class Rollout:
             parameters = _with_stops(parameters)
         other = self._again((*self._parameters, parameters))
         concrete = other.by("semi_implicit") if self.integrator == "auto" else other
-        other.model = concrete._function(False).model
+        other.model = concrete._function(()).model
         other._chosen = {}
         return other
 
-    def _arrays(self, q0, v0, tau, f_ext, steps, dtype, begin):
-        """The start and the inputs in one precision, inputs with an axis of time; the batch; the number of steps."""
+    def _arrays(self, state, given, steps, dtype, begin):
+        """Start and inputs in one precision, inputs with an axis of time; which they are, number of steps; batch."""
         model = self._base
-        given = {"q0": q0} if v0 is None else {"q0": q0, "v0": v0}
-        state, axes, precision = as_arrays(_STATE, model, given)
+        state, axes, precision = as_arrays(_STATE, model, state)
         kinds, inputs = [precision], {}
-        for name, value in (("tau", tau), ("f_ext", f_ext)):
+        for name, value in given.items():
             if value is not None:
                 (inputs[name],), _, precision = _only(as_arrays(_INPUTS, model, {name: value}))
                 kinds.append(precision)
@@ -265,9 +258,10 @@ class Rollout:
         if kind not in _PRECISIONS:
             raise ShapeError(f"rollout: dtype is {kind}, expected float64, float32 or longdouble.", dtype=kind)
         steps = count_steps(inputs, steps)
-        inputs = {name: over_time(name, x, 1 if name == "tau" else 2, steps, axes) for name, x in inputs.items()}
-        leading = {name: x.shape[: -2 if name == "tau" else -3] for name, x in inputs.items()}
-        leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function("f_ext" in inputs))}
+        inputs = {name: over_time(name, x, 1 + (name == "f_ext"), steps, axes) for name, x in inputs.items()}
+        leading = {name: x.shape[: -2 - (name == "f_ext")] for name, x in inputs.items()}
+        present = tuple(name for name in ("f_ext", "control") if name in inputs)
+        leading = {"q0 and v0": axes, **leading, "parameters": own_axes(self._function(present))}
         leading |= {} if begin is None else {"t0": begin.shape}
         try:
             batch = np.broadcast_shapes(*leading.values())
@@ -281,33 +275,54 @@ class Rollout:
         state.setdefault("v0", np.zeros(model.nv, kind))
         inputs.setdefault("tau", np.zeros((1, model.nv), kind))
         start = [state[name].astype(kind, copy=False) for name in ("q0", "v0")]
-        ordered = [inputs[name].astype(kind, copy=False) for name in ("tau", "f_ext") if name in inputs]
-        return (start, ordered, steps), batch, kind
+        if model.nx:
+            x = state.get("x0", model.initial_state()).astype(kind, copy=False)
+            both = np.broadcast_shapes(start[1].shape[:-1], x.shape[:-1])
+            parts = (np.broadcast_to(y, (*both, y.shape[-1])) for y in (start[1], x))
+            start[1] = np.concatenate(tuple(parts), axis=-1)
+        ordered = [inputs[name].astype(kind, copy=False) for name in ("tau", *present)]
+        return (start, ordered, present, steps), batch, kind
 
     def _results(self, batch, start, steps: int, every: int, kind, out) -> list[np.ndarray]:
         """Arrays for the recorded states: new ones, if they fit into memory, or those of the caller."""
-        shapes = [(*batch, steps // every + 1, x.shape[-1]) for x in start]
+        shapes, model = [(*batch, steps // every + 1, x.shape[-1]) for x in start], self._base
         if out is not None:
-            if not isinstance(out, tuple) or len(out) != 2:
-                raise ShapeError("rollout: out needs a tuple of two arrays (q, v).")
-            return checked_outs("rollout", "qv", out, shapes, kind)
+            names = "qvx" if model.nx else "qv"
+            if not isinstance(out, tuple) or len(out) != len(names):
+                raise ShapeError(f"rollout: out needs a tuple of {len(names)} arrays ({', '.join(names)}).")
+            rows = shapes[0][:-1]
+            wanted = [(*rows, size) for size in (model.nq, model.nv, model.nx)][: len(names)]
+            found = checked_outs("rollout", names, out, wanted, kind)
+            return [found[0], np.empty(shapes[1], kind)] if model.nx else found
         check_room(
             f"rollout: the states of {steps} steps, one of {every} recorded,",
             math.prod(shapes[0][:-1]),
-            kind.itemsize * (self._base.nq + self._base.nv),
+            kind.itemsize * (model.nq + model.nw),
             lambda times: f"Record less often, record=kt.Record(every={times * every}), or take fewer states at once.",
         )
         return [np.empty(shape, kind) for shape in shapes]
 
-    def _function(self, wrenches: bool) -> Function:
-        f = self._functions.get(wrenches)
+    def _states(self, results, out) -> RolloutStates | InternalRolloutStates:
+        """The results, velocities apart from the internal states that follow them."""
+        if not self._base.nx:
+            return RolloutStates(*results)
+        q, w, nv = *results, self._base.nv
+        if out is None:
+            return InternalRolloutStates(q, w[..., :nv], w[..., nv:])
+        out[1][...], out[2][...] = w[..., :nv], w[..., nv:]
+        return InternalRolloutStates(*out)
+
+    def _function(self, present: tuple[str, ...]) -> Function:
+        """The step with these inputs besides tau."""
+        f = self._functions.get(present)
         if f is None:
             step = self._method.algorithm
-            spec = step if isinstance(step, Spec) else ALGORITHMS[step]
-            f = Function(spec, self._base, ("f_ext",) if wrenches else (), {}, self.checks, self.threads)
+            spec = step if isinstance(step, Spec) else step_of(step, self._base)
+            optional = tuple({"control": "u"}.get(name, name) for name in present)
+            f = Function(spec, self._base, optional, {}, self.checks, self.threads)
             for parameters in self._parameters:
                 f = f.with_parameters(parameters)
-            f = self._functions.setdefault(wrenches, f)
+            f = self._functions.setdefault(present, f)
         return f
 
     def _interpreted(self, f: Function, batch, kind):
@@ -323,7 +338,7 @@ class Rollout:
         """Whether the last states are finite: no step checks them."""
         return all(np.isfinite(x[..., -1, :]).all() for x in records)
 
-    def _run_steps(self, step, batch, start, inputs, steps: int, record=None) -> None:
+    def _run_steps(self, step, batch, start, inputs, present, steps: int, record=None) -> None:
         """Step by step from Python: without a compiler, and to locate errors."""
         results, every = record or ((), steps)
         q, v = (np.broadcast_to(x, batch + x.shape[-1:]) for x in start)
@@ -337,20 +352,23 @@ class Rollout:
             if t == steps:
                 return
             try:
-                q, v = step(q, v, *self._at(inputs, t))
+                q, v = step(q, v, *self._at(inputs, present, t))
             except KinetreeError as error:
                 if isinstance(error, UnsupportedError):
                     raise
                 raise _at_step(error, t, time) from None
 
-    def _at(self, inputs, t: int) -> list[np.ndarray]:
-        """The inputs of one step: forces, the step's length, the time if it is needed, wrenches if there are any."""
-        tau, h, *wrenches = inputs
+    def _at(self, inputs, present, t: int) -> list[np.ndarray]:
+        """The inputs of one step: forces, the step's length, the time if it is needed, and those that are present."""
+        tau, h, *others = inputs
         now = [np.take(tau, min(t, tau.shape[-2] - 1), axis=-2), h.reshape(())]
         if self._base.time_dependent:
-            times, *wrenches = wrenches
+            times, *others = others
             now.append(times[..., t])
-        return [*now, *(np.take(w, min(t, w.shape[-3] - 1), axis=-3) for w in wrenches)]
+        if "f_ext" in present:
+            wrenches, *others = others
+            now.append(np.take(wrenches, min(t, wrenches.shape[-3] - 1), axis=-3))
+        return [*now, *(np.take(u, min(t, u.shape[-2] - 1), axis=-2) for u in others)]
 
     def _blown_up(self, q, v, t: int, time: float) -> SimulationError:
         fine = np.isfinite(q).all(axis=-1) & np.isfinite(v).all(axis=-1)
@@ -385,13 +403,15 @@ def rollout(
     steps: int | None = None,
     integrator="auto",
     f_ext=None,
+    x0=None,
+    control=None,
     record: Record | None = None,
     t0=None,
     checks: bool = True,
     threads: int | None = None,
     out=None,
     dtype=None,
-) -> RolloutStates:
+) -> RolloutStates | InternalRolloutStates:
     """Take many states through many steps of time under given forces, in one call of machine code.
 
     Parameters
@@ -414,6 +434,12 @@ def rollout(
         A fixed-step method of `simulate`, or "auto" as there.
     f_ext : (..., T, nb, 6) array or mapping of body name to (..., T, 6) array, optional
         External wrench on each body [N m, N], in world coordinates about the world's origin; shapes as for tau.
+    x0 : (..., nx) array, optional
+        Internal states of force elements at the start [as the elements define them]. Default:
+        ``model.initial_state()``.
+    control : (..., T, nu) array or mapping of input name to (..., T) array or number, optional
+        Inputs of force elements, by names of ``model.input_names`` or all at once [as the elements define them],
+        constant during each step; shapes as for tau. Default zero.
     record : Record, optional
         Which states are recorded; default all. T is a multiple of its steps.
     t0 : float or (...) array, optional
@@ -422,7 +448,7 @@ def rollout(
         Whether states that are not finite, or no states of this model, end the call with an error.
     threads : int, optional
         The most threads that share the states; default all cores. Results are the same bits whatever their number.
-    out : tuple of two arrays, optional
+    out : tuple of arrays, optional
         Filled with the result and returned.
     dtype : dtype, optional
         float64 or float32, in which all is computed; default float32 if all arrays are, else float64.
@@ -433,6 +459,8 @@ def rollout(
         Positions [rad or m], those of the start in row 0; T + 1 rows if all are.
     v : (..., rows, nv) array
         Velocities [rad/s or m/s].
+    x : (..., rows, nx) array, of models with internal states
+        Internal states of force elements [as the elements define them].
 
     Raises
     ------
@@ -475,7 +503,9 @@ def rollout(
     if compiled is None:
         compiled = Rollout(model, integrator, checks=checks, threads=threads)
         compiled = functions.setdefault(key, compiled)
-    return compiled(q0, v0, tau, dt, steps=steps, f_ext=f_ext, record=record, t0=t0, out=out, dtype=dtype)
+    return compiled(
+        q0, v0, tau, dt, steps=steps, f_ext=f_ext, x0=x0, control=control, record=record, t0=t0, out=out, dtype=dtype
+    )
 
 
 def _with_stops(model):
@@ -486,7 +516,7 @@ def _with_stops(model):
     return with_soft_stops(model, q)[0]
 
 
-def _method(integrator) -> tuple:
+def _method(integrator, model) -> tuple:
     """The method for a name or an object, None for "auto"; and its name."""
     if integrator == "auto":
         return None, "auto"
@@ -500,6 +530,7 @@ def _method(integrator) -> tuple:
             f"or one of {known}.",
             integrator=method.name,
         )
+    refuse_internal("rollout", model, method)
     return method, method.name
 
 

@@ -1,13 +1,47 @@
-"""Inputs of a rollout over time: their number of steps, their axes, and the time at the start."""
+"""Arrays of a rollout: inputs over time, their number of steps, their axes, the time at the start; the states."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from kinetree.arguments import whole
 from kinetree.errors import NonFiniteError, ShapeError, SimulationError
+from kinetree.simulation.control import control_parts
+
+
+class RolloutStates(NamedTuple):
+    """The recorded states of rollouts.
+
+    Attributes
+    ----------
+    q : (..., rows, nq) array
+        Joint positions [rad or m; quaternions unit, (w, x, y, z)]; row 0 is the start.
+    v : (..., rows, nv) array
+        Joint velocities [rad/s or m/s].
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+
+
+class InternalRolloutStates(NamedTuple):
+    """The recorded states of rollouts of a model with internal states.
+
+    Attributes
+    ----------
+    q, v : array
+        As those of `RolloutStates`.
+    x : (..., rows, nx) array
+        Internal states of force elements [as the elements define them].
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    x: np.ndarray
 
 
 def start_of_time(model, t0) -> np.ndarray | None:
@@ -28,7 +62,7 @@ def count_steps(inputs, steps) -> int:
         return whole("rollout: steps", steps, "a positive whole number", least=1)
     lengths = {}
     for name, x in inputs.items():
-        axes = x.shape[: -1 if name == "tau" else -2]
+        axes = x.shape[: -1 - (name == "f_ext")]
         if axes:
             lengths[name] = axes[-1]
     found = set(lengths.values()) - ({1} if set(lengths.values()) != {1} else set())
@@ -40,6 +74,31 @@ def count_steps(inputs, steps) -> int:
     if steps < 1:
         raise ShapeError("rollout: the inputs have no step (their axis of time is empty).", lengths=lengths)
     return steps
+
+
+def control_over_time(model, control):
+    """Inputs of force elements as one array, from numbers and arrays over time by name; arrays as they are.
+
+    Raises
+    ------
+    SimulationError, UnknownNameError, ShapeError
+    """
+    if control is None or not isinstance(control, Mapping):
+        control_parts(model, control)
+        return control
+    columns = [np.zeros(())] * model.nu
+    for what, entries, values in control_parts(model, control):
+        try:
+            columns[entries.start] = column = np.asarray(values)
+        except ValueError:  # ragged
+            column = np.asarray("")
+        if column.dtype.kind not in "fiu":
+            raise ShapeError(f"rollout: {what} is {values!r}, expected a number or an array (..., T).")
+    try:
+        return np.stack(np.broadcast_arrays(*columns), axis=-1)
+    except ValueError:
+        shapes = ", ".join(f"{name}: {x.shape}" for name, x in zip(model.input_names, columns, strict=True))
+        raise ShapeError(f"rollout: arrays of control do not broadcast together ({shapes}).") from None
 
 
 def over_time(name: str, x: np.ndarray, own: int, steps: int, state_axes: tuple[int, ...]) -> np.ndarray:
