@@ -12,7 +12,6 @@ import numpy as np
 from kinetree.native import builtin, cache, threads
 from kinetree.native.engine import Code, Target, assemble
 from kinetree.native.llvm_driver import BATCH_ENTRY, MAX_ARRAYS, MAX_AXES, ROLLOUT, SHARE, driver_ir
-from kinetree.native.llvm_vectorcall import vectorcall_ir
 from kinetree.once import once
 
 _P, _I = ctypes.c_void_p, ctypes.c_int32
@@ -25,8 +24,7 @@ class _Drivers:
         import llvmlite
 
         target = Target.host()
-        text = driver_ir(target.triple, builtin.FIELDS, builtin.READABLE, builtin.WRITEABLE)
-        text += vectorcall_ir(builtin.FIELDS)
+        text = driver_ir(target.triple)
         key = f"driver/llvmlite-{llvmlite.__version__}/{hashlib.sha256(text.encode()).hexdigest()}/{target.key}"
         data = cache.load(key)
         try:

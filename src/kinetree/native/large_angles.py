@@ -10,7 +10,8 @@ Source: M. Payne and R. Hanek, "Radian reduction for trigonometric functions", S
 
 from __future__ import annotations
 
-from kinetree.native.llvm_math import HALF_PI, LIMIT, Lanes, hexadecimal, sincos_core, sincos_name
+from kinetree.native.llvm_code import Code
+from kinetree.native.llvm_math import HALF_PI, LIMIT, Lanes, return_sincos, sincos_name
 
 WORDS = 18
 _HIGH, _LOW = HALF_PI["double"]
@@ -43,149 +44,72 @@ TABLE = _two_over_pi()
 
 def large_angle_ir() -> str:
     """IR of ``{double, i64} large_angle(double x)``: the remainder and the quadrant; NaN for infinity and NaN."""
-    table = ", ".join(f"i64 {word - 2**64 if word >= 2**63 else word}" for word in TABLE)
-    lines = [
-        f"@two_over_pi = internal constant [{len(TABLE)} x i64] [{table}]",
-        "define internal fastcc { double, i64 } @large_angle(double %x) #0 {",
-        "  %bits = bitcast double %x to i64",
-        "  %shifted = lshr i64 %bits, 52",
-        "  %exponent = and i64 %shifted, 2047",
-        "  %finite = icmp ult i64 %exponent, 2047",
-        "  br i1 %finite, label %reduce, label %no",
-        "no:",
-        "  %nan = fsub double %x, %x",
-        "  %n0 = insertvalue { double, i64 } poison, double %nan, 0",
-        "  %n1 = insertvalue { double, i64 } %n0, i64 0, 1",
-        "  ret { double, i64 } %n1",
-        "reduce:",
-        "  %fraction = shl i64 %bits, 11",
-        "  %m = or i64 %fraction, -9223372036854775808",
-        "  %place = sub i64 %exponent, 1024",
-        "  %first = lshr i64 %place, 6",
-        "  %left = and i64 %place, 63",
-        "  %right = sub i64 63, %left",
-    ]
-    lines += _large_angle_products()
-    lines += [
-        "  %l = add i64 %p1, %u2",
-        "  %over = icmp ult i64 %l, %p1",
-        "  %carry = zext i1 %over to i64",
-        "  %h0 = add i64 %p0, %u1",
-        "  %h = add i64 %h0, %carry",
-        "  %rounded = add i64 %h, 2305843009213693952",
-        "  %q = lshr i64 %rounded, 62",
-        "  %f0 = shl i64 %h, 2",
-        "  %f1 = lshr i64 %l, 62",
-        "  %f = or i64 %f0, %f1",
-        "  %tail = and i64 %f, 2047",
-        "  %head = sub i64 %f, %tail",
-        "  %tail0 = shl i64 %tail, 52",
-        "  %rest0 = shl i64 %l, 2",
-        "  %rest1 = lshr i64 %rest0, 12",
-        "  %rest = or i64 %tail0, %rest1",
-        "  %a0 = sitofp i64 %head to double",
-        f"  %a = fmul double %a0, {hexadecimal(_SCALES[0], 'double')}",
-        "  %b0 = sitofp i64 %rest to double",
-        f"  %b = fmul double %b0, {hexadecimal(_SCALES[1], 'double')}",
-        f"  %c0 = fmul double %a, {hexadecimal(_LOW, 'double')}",
-        f"  %c = call double @llvm.fma.f64(double %b, double {hexadecimal(_HIGH, 'double')}, double %c0)",
-        f"  %r = call double @llvm.fma.f64(double %a, double {hexadecimal(_HIGH, 'double')}, double %c)",
-        "  %negative = icmp slt i64 %bits, 0",
-        "  %minus = fneg double %r",
-        "  %opposite = sub i64 0, %q",
-        "  %remainder = select i1 %negative, double %minus, double %r",
-        "  %quadrant = select i1 %negative, i64 %opposite, i64 %q",
-        "  %r0 = insertvalue { double, i64 } poison, double %remainder, 0",
-        "  %r1 = insertvalue { double, i64 } %r0, i64 %quadrant, 1",
-        "  ret { double, i64 } %r1",
-        "}",
-    ]
-    return "\n".join(lines)
-
-
-def _large_angle_products() -> list[str]:
-    """IR of the three words of 2/pi that an angle's mantissa meets, and of their products with it: p and u."""
-    lines: list[str] = []
-    emit = lines.append
-    for k in range(4):
-        emit(f"  %at{k} = add i64 %first, {k}")
-        emit(f"  %word{k}_at = getelementptr inbounds i64, ptr @two_over_pi, i64 %at{k}")
-        emit(f"  %word{k} = load i64, ptr %word{k}_at")
-    for k in range(3):
-        emit(f"  %high{k} = shl i64 %word{k}, %left")
-        emit(f"  %half{k} = lshr i64 %word{k + 1}, 1")
-        emit(f"  %low{k} = lshr i64 %half{k}, %right")
-        emit(f"  %w{k} = or i64 %high{k}, %low{k}")
-    emit("  %wide = zext i64 %m to i128")
-    for k in range(3):
-        emit(f"  %wide{k} = zext i64 %w{k} to i128")
-        emit(f"  %product{k} = mul i128 %wide, %wide{k}")
-        emit(f"  %p{k} = trunc i128 %product{k} to i64")
-        emit(f"  %upper{k} = lshr i128 %product{k}, 64")
-        emit(f"  %u{k} = trunc i128 %upper{k} to i64")
-    return lines
+    words = ", ".join(f"i64 {word - 2**64 if word >= 2**63 else word}" for word in TABLE)
+    table = f"@two_over_pi = internal constant [{len(TABLE)} x i64] [{words}]"
+    code = Code("internal fastcc { double, i64 } @large_angle", "double %x")
+    (x,) = code.arguments
+    bits = x.cast("bitcast", "i64")
+    exponent = bits >> 52 & 2047
+    code.branch(exponent.compare("ult", 2047), "reduce", "no")
+    code.label("no")
+    code.give(code.pair(x - x, code.value("i64", "0")))  # NaN
+    code.label("reduce")
+    m = bits << 11 | -(1 << 63)
+    place = exponent - 1024
+    first, left = place >> 6, place & 63
+    right = 63 - left
+    given = [code.value("ptr", "@two_over_pi").at(first + k, "i64").load() for k in range(4)]
+    w = [given[k] << left | given[k + 1] >> 1 >> right for k in range(3)]
+    wide = m.cast("zext", "i128")
+    products = [wide * word.cast("zext", "i128") for word in w]
+    lower = [product.cast("trunc", "i64") for product in products]
+    upper = [(product >> 64).cast("trunc", "i64") for product in products]
+    l = lower[1] + upper[2]  # noqa: E741 - h and l are the two words of the product, here and in C
+    carry = l.compare("ult", lower[1]).cast("zext", "i64")
+    h = lower[0] + upper[1] + carry
+    q = h + (1 << 61) >> 62
+    f = h << 2 | l >> 62
+    tail = f & 2047
+    parts = f - tail, tail << 52 | l << 2 >> 12
+    a, b = (part.cast("sitofp", "double") * scale for part, scale in zip(parts, _SCALES, strict=True))
+    r = a.fma(_HIGH, b.fma(_HIGH, a * _LOW))
+    negative = bits < 0
+    code.give(code.pair(negative.select(-r, r), negative.select(-q, q)))
+    return f"{table}\n{code.text()}"
 
 
 def far_sincos_ir(element: str, fused: bool) -> str:
     """IR of ``{T, T} sincos_far(T x)`` for one angle of any size; within the limit the bits are the usual ones."""
     one = Lanes(element, 1)
-    pair = f"{{ {element}, {element} }}"
-    lines = [
-        f"define internal fastcc {pair} @sincos_far({element} %x) #0 {{",
-        f"  %size = call {element} @llvm.fabs.{one.suffix}({element} %x)",
-        f"  %near = fcmp olt {element} %size, {one.number(LIMIT[element])}",
-        "  br i1 %near, label %small, label %large",
-        "large:",
-    ]
-    if element == "double":
-        lines += [
-            "  %found = call fastcc { double, i64 } @large_angle(double %x)",
-            "  %reduced = extractvalue { double, i64 } %found, 0",
-            "  %q = extractvalue { double, i64 } %found, 1",
-        ]
-    else:
-        lines += [
-            "  %wide = fpext float %x to double",
-            "  %found = call fastcc { double, i64 } @large_angle(double %wide)",
-            "  %rwide = extractvalue { double, i64 } %found, 0",
-            "  %reduced = fptrunc double %rwide to float",
-            "  %qwide = extractvalue { double, i64 } %found, 1",
-            "  %q = trunc i64 %qwide to i32",
-        ]
-    lines += [
-        "  br label %small",
-        "small:",
-        f"  %angle = phi {element} [ %x, %0 ], [ %reduced, %large ]",
-        f"  %turns = phi i{one.bits} [ 0, %0 ], [ %q, %large ]",
-        *sincos_core(one, fused, "%angle", "%turns"),
-        "}",
-    ]
-    return "\n".join(lines)
+    code = Code(f"internal fastcc {{ {element}, {element} }} @sincos_far", f"{element} %x")
+    (x,) = code.arguments
+    code.branch(abs(x) < LIMIT[element], "small", "large")
+    code.label("large")
+    double = element == "double"
+    found = code.call("{ double, i64 }", "@large_angle", x if double else x.cast("fpext", "double"))
+    reduced, q = found.part(0), found.part(1)
+    if not double:
+        reduced, q = reduced.cast("fptrunc", "float"), q.cast("trunc", "i32")
+    code.go("small")
+    code.label("small")
+    angle = code.phi(element, (x, "entry"), (reduced, "large"))
+    turns = code.phi(one.integer, (code.value(one.integer, "0"), "entry"), (q, "large"))
+    return_sincos(code, one, fused, angle, turns)
+    return code.text()
 
 
 def far_lanes_ir(lanes: Lanes) -> str:
     """IR of ``{V, V} sincosN_far(V x)``: one angle after the other."""
     kind, element = lanes.type, lanes.element
-    both, one = f"{{ {kind}, {kind} }}", f"{{ {element}, {element} }}"
-    lines = [f"define internal fastcc {both} @{sincos_name(lanes)}_far({kind} %x) #0 {{"]
-    s = c = "poison"
+    code = Code(f"internal fastcc {{ {kind}, {kind} }} @{sincos_name(lanes)}_far", f"{kind} %x")
+    (x,) = code.arguments
+    sines = cosines = code.value(kind, "poison")
     for k in range(lanes.count):
-        lines += [
-            f"  %x{k} = extractelement {kind} %x, i32 {k}",
-            f"  %p{k} = call fastcc {one} @sincos_far({element} %x{k})",
-            f"  %a{k} = extractvalue {one} %p{k}, 0",
-            f"  %b{k} = extractvalue {one} %p{k}, 1",
-            f"  %s{k} = insertelement {kind} {s}, {element} %a{k}, i32 {k}",
-            f"  %c{k} = insertelement {kind} {c}, {element} %b{k}, i32 {k}",
-        ]
-        s, c = f"%s{k}", f"%c{k}"
-    lines += [
-        f"  %pair = insertvalue {both} poison, {kind} {s}, 0",
-        f"  %both = insertvalue {both} %pair, {kind} {c}, 1",
-        f"  ret {both} %both",
-        "}",
-    ]
-    return "\n".join(lines)
+        found = code.call(f"{{ {element}, {element} }}", "@sincos_far", x.lane(k))
+        sine, cosine = found.part(0), found.part(1)
+        sines, cosines = sines.with_lane(k, sine), cosines.with_lane(k, cosine)
+    code.give(code.pair(sines, cosines))
+    return code.text()
 
 
 def large_angle_text(name: str, function: str = "static", table: str = "static const") -> str:

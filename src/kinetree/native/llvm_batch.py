@@ -16,14 +16,16 @@ of zero is an input that all states share.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from kinetree.native.llvm_math import hexadecimal
-from kinetree.native.llvm_module import HEAD, STACK, Block, Module, frame_line
-from kinetree.native.llvm_nontemporal import RowStores, flusher, plan_row_stores, shift_lines, take_places
+from kinetree.native.llvm_code import Code, Value, hexadecimal
+from kinetree.native.llvm_module import HEAD, STACK, Block, Module, make_frame
+from kinetree.native.llvm_nontemporal import RowStores, flusher, plan_row_stores, shifts, take_places
 from kinetree.native.llvm_rows import reader, slot_table, spreader, tile_kinds, writer
 from kinetree.native.llvm_state import load_pointers
-from kinetree.native.outline import Column, Outline, Shape
+from kinetree.native.outline import Column, Shape
 from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
 
 SUM = 64
@@ -118,19 +120,19 @@ class TileRows(TableAddresses, TileBlock):
 def emit_batch(module: Module) -> None:
     """Add ``kinetree_batch`` and all that it calls."""
     memory = TileMemory(module)
-    calls = []
     if module.plan.angles:
         module.parts.append(_trigonometry(module, memory))
-        calls.append("  call fastcc void @angles(ptr %frame)")
+    arguments = "ptr noalias %frame, ptr noalias readonly %params"
     if module.outline is not None:
-        calls.append(emit_tile_rows(module, module.outline, memory))
+        emit_rows(
+            module, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
+            (arguments, "ptr %frame, ptr %params"),
+        )  # fmt: skip
     for number, chunk in enumerate(module.plan.chunks if module.outline is None else ()):
         body = TileBlock(module, memory)
         body.number(1)
         body.emit(chunk)
-        module.function(f"tile{number}", "ptr noalias %frame, ptr noalias readonly %params", body.lines)
-        calls.append(f"  call fastcc void @tile{number}(ptr %frame, ptr %params)")
-        calls += memory.row_stores.calls(number)
+        module.function(f"tile{number}", arguments, body.lines)
     for size in sorted({size for size in module.input_sizes if size}):
         module.parts += (reader(module, size, partial) for partial in tile_kinds(module))
     if any(module.input_sizes):
@@ -144,179 +146,103 @@ def emit_batch(module: Module) -> None:
             module.parts += (writer(module, memory.places, output, partial) for partial in tile_kinds(module))
     size = memory.size(module)
     module.heap_bytes = size if size > STACK else 0
-    module.parts.append(_driver(module, memory, calls))
-
-
-def emit_tile_rows(module: Module, outline: Outline, memory: TileMemory) -> str:
-    """The SIMD variant's functions; returns the call."""
-    arguments = ("ptr noalias %frame, ptr noalias readonly %params", "ptr %frame, ptr %params")
-    return emit_rows(
-        module, outline, "tile", lambda shape: TileRows(module, memory, shape), lambda: TileBlock(module, memory),
-        arguments,
-    )  # fmt: skip
+    module.parts.append(_driver(module, memory))
 
 
 def _trigonometry(module: Module, memory: TileMemory) -> str:
     """IR of the loop over the joint angles of a tile."""
     lanes, plan_ = module.vector, module.plan
-    kind = lanes.type
-    offsets = []
-    for value in plan_.angles:
-        _, array, entry = module.program.code[value]
-        offsets.append(memory.inputs[array] + entry * lanes.size)
-    count = len(offsets)
+    angles = [module.program.code[value] for value in plan_.angles]
+    offsets = [memory.inputs[array] + entry * lanes.size for _, array, entry in angles]
     table = ", ".join(f"i64 {offset}" for offset in offsets)
-    return f"""@angle_places = internal constant [{count} x i64] [{table}]
-
-define internal fastcc void @angles(ptr noalias %frame) #0 {{
-entry:
-  %sines = getelementptr inbounds i8, ptr %frame, i64 {HEAD}
-  %cosines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + plan_.stride * lanes.size}
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %where = getelementptr inbounds i64, ptr @angle_places, i64 %k
-  %offset = load i64, ptr %where
-  %from = getelementptr inbounds i8, ptr %frame, i64 %offset
-  %angle = load {kind}, ptr %from
-  %pair = call fastcc {{ {kind}, {kind} }} {module.sincos(lanes)}({kind} %angle)
-  %sine = extractvalue {{ {kind}, {kind} }} %pair, 0
-  %cosine = extractvalue {{ {kind}, {kind} }} %pair, 1
-  %s = getelementptr inbounds {kind}, ptr %sines, i64 %k
-  %c = getelementptr inbounds {kind}, ptr %cosines, i64 %k
-  store {kind} %sine, ptr %s
-  store {kind} %cosine, ptr %c
-  %next = add i64 %k, 1
-  %more = icmp slt i64 %next, {count}
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
+    code = Code("internal fastcc void @angles", "ptr noalias %frame")
+    (frame,) = code.arguments
+    targets = frame.at(HEAD), frame.at(HEAD + plan_.stride * lanes.size)
+    with code.count(len(offsets)) as k:
+        angle = frame.at(code.value("ptr", "@angle_places").at(k, "i64").load()).load(lanes.type)
+        for target, value in zip(targets, module.call_sincos(code, lanes, angle), strict=True):
+            target.at(k, lanes.type).store(value)
+    code.give()
+    return f"@angle_places = internal constant [{len(offsets)} x i64] [{table}]\n\n{code.text()}"
 
 
-def _driver(module: Module, memory: TileMemory, calls: list[str]) -> str:
+def _driver(module: Module, memory: TileMemory) -> str:
     """IR of ``kinetree_batch``."""
-    count, item = module.vector.count, module.scalar.size
-    arrays = [k for k, size in enumerate(module.input_sizes) if size]
-    pointers, _ = load_pointers(module)
-    strides = []
-    for k in range(len(module.input_sizes)):
-        strides.append(f"  %stride{k}at = getelementptr inbounds i64, ptr %strides, i64 {k}")
-        strides.append(f"  %stride{k}items = load i64, ptr %stride{k}at")
-        strides.append(f"  %stride{k} = mul i64 %stride{k}items, {item}")
-    offsets = [f"  %offset{k} = mul i64 %first, %stride{k}" for k in arrays]
-    newline = "\n"
-    arguments = "ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap, i64 %whole"
-    return f"""define i32 @kinetree_batch({arguments}) #0 {{
-entry:
-{frame_line(memory.size(module))}
-{newline.join(pointers)}
-{newline.join(strides)}
-  %none = icmp slt i64 %n, 1
-  br i1 %none, label %nothing, label %some
-nothing:
-  ret i32 0
-some:
-  %partial = icmp slt i64 %n, {count}
-  %last = sub i64 %n, {count}
-{newline.join(_before_tiles(module, memory, arrays))}
-begin:
-  br label %tile
-tile:
-  %first = phi i64 [ 0, %begin ], [ %first_next, %written ]
-{newline.join(offsets)}
-{newline.join(_one_tile(module, memory, arrays, calls))}
-  br label %written
-written:
-  %regular = add i64 %first, {count}
-  %beyond = icmp sgt i64 %regular, %last
-  %first_next = select i1 %beyond, i64 %last, i64 %regular
-  %more = icmp slt i64 %first, %last
-  br i1 %more, label %tile, label %done
-done:
-{newline.join(_after_tiles(module, memory))}
-  ret i32 %status
-}}"""
+    lanes, item = module.vector, module.scalar.size
+    pointers = "ptr %inputs, ptr %strides, ptr %outputs, i64 %n, ptr %params, ptr %heap, i64 %whole"
+    code = Code("i32 @kinetree_batch", pointers)
+    inputs, strides, outputs, n, params, _, whole = code.arguments
+    frame = make_frame(code, memory.size(module))
+    sources, targets = load_pointers(module, inputs, outputs)
+    stride = [strides.at(k, "i64").load() * item for k in range(len(sources))]
+    code.branch(n < 1, "nothing", "some")
+    code.label("nothing")
+    code.give(code.value("i32", "0"))
+    code.label("some")
+    partial, last = n < lanes.count, n - lanes.count
 
+    def call(name: str, *arguments: Value) -> None:
+        """A function for full tiles, or its twin where there are fewer states than lanes."""
+        full = functools.partial(code.call, "void", name, *arguments)
+        if len(tile_kinds(module)) == 1:
+            full()
+        else:
+            code.either(partial, functools.partial(code.call, "void", f"{name}partial", *arguments, n), full)
 
-def _before_tiles(module: Module, memory: TileMemory, arrays: list[int]) -> list[str]:
-    """Status, the sum of the finiteness test, constants among the results, inputs that all states share."""
-    lanes = module.vector
-    setup = Block(module, lanes)
-    lines = setup.lines
-    lines.append("  store i32 0, ptr %frame")
-    lines.append(f"  %sum_at = getelementptr inbounds i8, ptr %frame, i64 {SUM}")
-    lines.append(f"  store {lanes.type} {lanes.number(0.0)}, ptr %sum_at")
-    for value in memory.preset:
-        operation = module.program.code[value]
-        text = setup.operand(value) if operation[0] == "param" else lanes.number(operation[1])
-        setup.store(text, ("%frame", memory.places[value]))
-    for k in arrays:
-        lines += (
-            f"  %tile{k} = getelementptr inbounds i8, ptr %frame, i64 {memory.inputs[k]}",
-            f"  %shared{k} = icmp eq i64 %stride{k}, 0",
-            f"  br i1 %shared{k}, label %spread{k}, label %own{k}",
-            f"spread{k}:",
-            f"  call fastcc void @spread(ptr %in{k}, i64 {module.input_sizes[k]}, ptr %tile{k}, ptr %sum_at)",
-            f"  br label %own{k}",
-            f"own{k}:",
-        )
-    lines.append("  br label %begin")
-    shifts = shift_lines(module, memory.row_stores.outputs) if memory.row_stores.outputs else []
-    return [*shifts, *lines]
-
-
-def _one_tile(module: Module, memory: TileMemory, arrays: list[int], calls: list[str]) -> list[str]:
-    """Read the inputs, compute, write the results."""
-    lines = []
-    for k in arrays:
-        read = f"call fastcc void @read{module.input_sizes[k]}"
-        given = f"(ptr %from{k}, i64 %stride{k}, ptr %tile{k}, ptr %sum_at"
-        lines += (
-            f"  br i1 %shared{k}, label %ready{k}, label %read{k}",
-            f"read{k}:",
-            f"  %from{k} = getelementptr inbounds i8, ptr %in{k}, i64 %offset{k}",
-            *_either(module, f"read{k}", f"{read}{given})", f"{read}partial{given}, i64 %n)"),
-            f"  br label %ready{k}",
-            f"ready{k}:",
-        )
-    for k, size in enumerate(module.output_sizes):
-        lines.append(f"  %row{k} = mul i64 %first, {size * module.scalar.size}")
-        lines.append(f"  %to{k} = getelementptr inbounds i8, ptr %out{k}, i64 %row{k}")
-    lines += calls
-    for k, size in enumerate(module.output_sizes):
-        if size and k not in memory.row_stores.outputs:
-            write, given = f"call fastcc void @write{k}", f"(ptr %frame, ptr %to{k}"
-            lines += _either(module, f"write{k}", f"{write}{given})", f"{write}partial{given}, i64 %n)")
-    return lines
-
-
-def _after_tiles(module: Module, memory: TileMemory) -> list[str]:
-    """The status, with the result of the finiteness test."""
-    block = Block(module, module.vector)
-    block.prefix = "%f"
-    if memory.row_stores.outputs:
-        block.lines.append("  fence seq_cst")  # non-temporal stores are done before another thread goes on
+    long_rows = {k: targets[k] for k in memory.row_stores.outputs}
+    shifted = shifts(module, code, whole, n, long_rows) if long_rows else {}
+    total = frame.at(SUM)
+    _prepare(module, memory, code, frame, total)
+    tiles = {}
+    for k, size in enumerate(module.input_sizes):
+        if size:
+            tiles[k] = frame.at(memory.inputs[k]), stride[k].equals(0)
+            with code.only_if(tiles[k][1]):
+                code.call("void", "@spread", sources[k], code.value("i64", str(size)), tiles[k][0], total)
+    with code.cover(last, lanes.count) as first:
+        offsets = {k: first * stride[k] for k in tiles}
+        for k, (tile, shared) in tiles.items():
+            with code.only_if(shared, holds=False):
+                call(f"@read{module.input_sizes[k]}", sources[k].at(offsets[k]), stride[k], tile, total)
+        rows = [to.at(first * (size * item)) for to, size in zip(targets, module.output_sizes, strict=True)]
+        _compute(module, memory, code, (frame, params), {k: [rows[k], *shifted[k]] for k in shifted})
+        for k, size in enumerate(module.output_sizes):
+            if size and k not in shifted:
+                call(f"@write{k}", frame, rows[k])
+    if shifted:
+        code.say("fence seq_cst")  # non-temporal stores are done before another thread goes on
     if module.checks:
-        kind = module.vector.type
-        block.lines.append(f"  %sum = load {kind}, ptr %sum_at")
-        block.lines.append(f"  %bad = fcmp uno {kind} %sum, %sum")
-        block.report(block.any("%bad"), 0)
-    block.lines.append("  %status = load i32, ptr %frame")
-    return block.lines
+        found = total.load(lanes.type)
+        bad = found.compare("uno", found).any().cast("zext", "i32")
+        frame.store(frame.load("i32") | bad)
+    code.give(frame.load("i32"))
+    return code.text()
 
 
-def _either(module: Module, name: str, full: str, partial: str) -> list[str]:
-    """IR lines of a call for full tiles, and of its twin where there are fewer states than lanes."""
-    if len(tile_kinds(module)) == 1:
-        return [f"  {full}"]
-    return [
-        f"  br i1 %partial, label %{name}partial, label %{name}full",
-        f"{name}partial:",
-        f"  {partial}",
-        f"  br label %{name}done",
-        f"{name}full:",
-        f"  {full}",
-        f"  br label %{name}done",
-        f"{name}done:",
-    ]
+def _prepare(module: Module, memory: TileMemory, code: Code, frame: Value, total: Value) -> None:
+    """Status, the sum of the finiteness test, constants and params among the results."""
+    lanes = module.vector
+    frame.store(code.value("i32", "0"))
+    total.store(code.value(lanes.type, lanes.number(0.0)))
+    setup = Block(module, lanes)
+    setup.lines = code.lines
+    for value in memory.preset:
+        op, x = module.program.code[value]
+        text = setup.operand(value) if op == "param" else lanes.number(x)
+        setup.store(text, ("%frame", memory.places[value]))
+
+
+def _compute(module: Module, memory: TileMemory, code: Code, memories: tuple, rows: dict[int, list[Value]]) -> None:
+    """Call the program's functions; blocks of long rows are stored as soon as they are complete."""
+    frame, _ = memories
+    if module.plan.angles:
+        code.call("void", "@angles", frame)
+    if module.outline is not None:
+        code.call("void", "@tile_steps", *memories)
+        return
+    for number, flushes in enumerate(memory.row_stores.flushes):
+        code.call("void", f"@tile{number}", *memories)
+        for k, columns in flushes.items():
+            row, shift, last = rows[k]
+            columns = (code.value("i64", str(column)) for column in columns)
+            code.call("void", f"@flush{k}", frame, row, *columns, shift, last)

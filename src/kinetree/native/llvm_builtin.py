@@ -13,12 +13,12 @@ METH_FASTCALL convention, so a call from Python reaches the straight-line code w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kinetree.native.builtin import CONTEXT, FIELDS, NUMBER, READABLE, ROOM, WRITEABLE
-from kinetree.native.llvm_module import STACK, Module, frame_line
-from kinetree.native.llvm_number import NUMBER_IR
-from kinetree.native.llvm_state import state_arguments
+from kinetree.native.llvm_code import Code, Value
+from kinetree.native.llvm_module import STACK, Module, make_frame
+from kinetree.native.llvm_number import number_ir
+
+Shape = tuple[int, ...]
 
 
 def emit_builtin(module: Module) -> None:
@@ -26,209 +26,162 @@ def emit_builtin(module: Module) -> None:
     inputs, outputs = module.program.inputs, module.program.outputs
     if not outputs:
         return
-    numbers = [k for k, (_, shape) in enumerate(inputs) if not shape]
-    if numbers:
-        module.parts.append(NUMBER_IR)
+    if any(not shape for _, shape in inputs):
+        module.parts.append(number_ir())
     for shape in sorted({shape for _, shape in (*inputs, *outputs)}):
         values = ", ".join(f"i64 {n}" for n in shape)
         module.parts.append(f"{_table(shape)} = internal constant [{max(len(shape), 1)} x i64] [{values or 'i64 0'}]")
-    frame = module.state_frame
-    # The frame is made at the entry, where the stack is set up once.
-    lines = [frame_line(frame)] if frame <= STACK else []
-    lines += [f"  %in{k}_room = alloca [{ROOM} x i8], align 16" for k in numbers]
-    lines += _read_context(len(inputs), len(outputs))
-    if frame > STACK:
-        lines.append(frame_line(frame))
-    lines.append("  br i1 %fits, label %types, label %refuse")
-    # First the types of all arguments, since nothing else may be read from objects that are not arrays.
-    lines.append("types:")
-    _check_types(lines, "in", 0, len(inputs), "contents", numbers, module.scalar.size)
-    lines.append("contents:")
-    checks = []
-    for k, (_, shape) in enumerate(inputs):
-        _read_fields(lines, f"in{k}")
-        checks += _check_fields(lines, f"in{k}", shape, READABLE)
-    _branch_all(lines, checks, "inputs_good", "inputs")
-    lines += ("inputs_good:", "  br i1 %given, label %outtypes, label %make")
-    _take_outputs(lines, module)
-    for k, (_, shape) in enumerate(outputs):
-        lines += _make_output(k, shape)
-    lines.append("  br label %run")
-    lines += _run_state(module)
-    lines += _return_results(len(outputs))
-    text = "\n".join(lines)
-    module.parts.append(f"define ptr @kinetree_call(ptr %self, ptr %args, i64 %nargs) #0 {{\nentry:\n{text}\n}}")
+    module.parts.append(_Call(module).written())
 
 
-def _table(shape: tuple[int, ...]) -> str:
+def _table(shape: Shape) -> str:
     """Name of the constant that holds a shape."""
     return "@shape_" + "x".join(map(str, shape))
 
 
-def _read_context(inputs: int, outputs: int) -> list[str]:
-    """The pointers of the context, and whether there are as many arguments as inputs, or as inputs and outputs."""
-    lines = ["  %context_at = getelementptr inbounds i8, ptr %self, i64 16", "  %context = load ptr, ptr %context_at"]
-    for k, name in enumerate(CONTEXT):
-        lines.append(f"  %{name}_at = getelementptr inbounds ptr, ptr %context, i64 {k}")
-        lines.append(f"  %{name} = load ptr, ptr %{name}_at")
-    return [
-        *lines,
-        f"  %numbers = getelementptr inbounds ptr, ptr %context, i64 {CONTEXT.index(NUMBER[0])}",
-        f"  %given = icmp eq i64 %nargs, {inputs + outputs}",
-        f"  %fresh = icmp eq i64 %nargs, {inputs}",
-        "  %fits = or i1 %given, %fresh",
-    ]
+class _Call(Code):
+    """``kinetree_call``; its parts share the pointers of the context."""
 
+    def __init__(self, module: Module) -> None:
+        super().__init__("ptr @kinetree_call", "ptr %self, ptr %args, i64 %nargs")
+        self.module = module
+        self.inputs = [shape for _, shape in module.program.inputs]
+        self.outputs = [shape for _, shape in module.program.outputs]
+        owner, self.args, nargs = self.arguments
+        # The frame is made at the entry, where the stack is set up once.
+        frame = module.state_frame
+        if frame <= STACK:
+            self.frame = make_frame(self, frame)
+        numbers = [k for k, shape in enumerate(self.inputs) if not shape]
+        self.number_rooms = {k: self.do("ptr", f"alloca [{ROOM} x i8], align 16") for k in numbers}
+        context = owner.at(FIELDS["data"]).load("ptr")
+        self.known = {name: context.at(k, "ptr").load("ptr") for k, name in enumerate(CONTEXT)}
+        self.number_pointers = context.at(CONTEXT.index(NUMBER[0]), "ptr")
+        if frame > STACK:
+            self.frame = make_frame(self, frame, self.known["heap"])
+        self.given = nargs.equals(len(self.inputs) + len(self.outputs))
+        self.require(self.given | nargs.equals(len(self.inputs)))
 
-def _take_outputs(lines: list[str], module: Module) -> None:
-    """The outputs that are given: checked, apart from all other arrays, and with a reference more."""
-    inputs, outputs = module.program.inputs, module.program.outputs
-    lines.append("outtypes:")
-    _check_types(lines, "old", len(inputs), len(outputs), "outcontents")
-    lines.append("outcontents:")
-    checks = []
-    for k, (_, shape) in enumerate(outputs):
-        _read_fields(lines, f"old{k}")
-        checks += _check_fields(lines, f"old{k}", shape, WRITEABLE)
-    sizes = {f"in{k}": n * module.scalar.size for k, n in enumerate(module.input_sizes)}
-    sizes |= {f"old{k}": n * module.scalar.size for k, n in enumerate(module.output_sizes)}
-    for k in range(len(outputs)):
-        for other in (*(f"in{j}" for j in range(len(inputs))), *(f"old{j}" for j in range(k))):
-            checks.append(_apart(lines, f"old{k}", other, sizes))
-    _branch_all(lines, checks, "outputs_good", "outputs")
-    lines.append("outputs_good:")
-    lines += (f"  call void %incref(ptr %old{k})" for k in range(len(outputs)))
-    lines += ("  br label %run", "make:")
-
-
-def _make_output(k: int, shape: tuple[int, ...]) -> list[str]:
-    """A new array for an output; where there is no memory for it, those before are given back."""
-    return [
-        "  call void %incref(ptr %descr)",  # the constructor takes a reference to it
-        f"  %new{k} = call ptr %new_array(ptr %array_type, ptr %descr, i32 {len(shape)}, "
-        f"ptr {_table(shape)}, ptr null, ptr null, i32 0, ptr null)",
-        f"  %failed{k} = icmp eq ptr %new{k}, null",
-        f"  br i1 %failed{k}, label %undo{k}, label %made{k}",
-        f"undo{k}:",
-        *(f"  call void %decref(ptr %new{j})" for j in range(k)),
-        "  ret ptr null",
-        f"made{k}:",
-        f"  %new{k}data_at = getelementptr inbounds i8, ptr %new{k}, i64 {FIELDS['data']}",
-        f"  %new{k}data = load ptr, ptr %new{k}data_at",
-    ]
-
-
-def _run_state(module: Module) -> list[str]:
-    """The call of ``@state`` with the arrays that are given or made."""
-    count = len(module.output_sizes)
-    made = f"%made{count - 1}"
-    lines = ["run:"]
-    for k in range(count):
-        lines.append(f"  %out{k}object = phi ptr [ %old{k}, %outputs_good ], [ %new{k}, {made} ]")
-    for k in range(count):
-        lines.append(f"  %out{k}data = phi ptr [ %old{k}data, %outputs_good ], [ %new{k}data, {made} ]")
-    arguments = state_arguments(module, False)
-    for kind, arrays in (("in", len(module.input_sizes)), ("out", count)):
-        for k in reversed(range(arrays)):
-            arguments = arguments.replace(f"ptr %{kind}{k},", f"ptr %{kind}{k}data,")
-    lines.append(f"  %status = call fastcc i32 @state({arguments}, ptr %frame)")
-    return [*lines, "  %fine = icmp eq i32 %status, 0", "  br i1 %fine, label %good, label %bad"]
-
-
-def _return_results(count: int) -> list[str]:
-    """The array, or a tuple of them; the arrays given back and ``NotImplemented`` where the status is not zero."""
-    give_back = [f"  call void %decref(ptr %out{k}object)" for k in range(count)]
-    lines = ["bad:", *give_back, "  br label %refuse", "good:"]
-    if count == 1:
-        lines.append("  ret ptr %out0object")
-    else:
-        lines += (
-            f"  %tuple = call ptr %tuple_new(i64 {count})",
-            "  %no_tuple = icmp eq ptr %tuple, null",
-            "  br i1 %no_tuple, label %release, label %fill",
-            "release:",
-            *give_back,
-            "  ret ptr null",
-            "fill:",
-            *(f"  call i32 %tuple_set(ptr %tuple, i64 {k}, ptr %out{k}object)" for k in range(count)),
-            "  ret ptr %tuple",
+    def written(self) -> str:
+        """The whole function."""
+        sources = self.read_arrays(0, self.inputs, READABLE)
+        self.branch(self.given, "old", "make")
+        self.label("old")
+        old = self.read_arrays(len(self.inputs), self.outputs, WRITEABLE)
+        self.check_apart(sources, old)
+        for what, _ in old:
+            self.call("void", self.known["incref"], what, convention="")
+        taken = self.block
+        self.go("run")
+        self.label("make")
+        new: list[tuple[Value, Value]] = []
+        for shape in self.outputs:
+            new.append(self.make_output(shape, new))
+        made = self.block
+        self.go("run")
+        self.label("run")
+        results, places = (
+            [self.phi("ptr", (a[k], taken), (b[k], made)) for a, b in zip(old, new, strict=True)] for k in (0, 1)
         )
-    return [*lines, "refuse:", "  call void %incref(ptr %not_implemented)", "  ret ptr %not_implemented"]
+        data = [place for _, place in sources]
+        status = self.call("i32", "@state", *data, *places, self.known["params"], self.frame)
+        self.branch(status.equals(0), "good", "bad")
+        self.return_results(results)
+        return self.text()
 
+    def read_arrays(self, first: int, shapes: list[Shape], flags: int) -> list[tuple[Value, Value]]:
+        """The arguments from a place on, each with its data, once it is certain that they are as declared."""
+        found, checks = [], []
+        for k, _ in enumerate(shapes, first):
+            what = self.args.at(k, "ptr").load("ptr")
+            if k in self.number_rooms:
+                item = self.value("i64", str(self.module.scalar.size))
+                given = what, self.number_rooms[k], self.number_pointers, item
+                what = self.call("ptr", "@kinetree_number", *given, convention="")
+            checks.append(what.at(FIELDS["type"]).load("ptr").equals(self.known["array_type"]))
+            found.append(what)
+        self.require_all(checks)  # nothing else may be read from objects that are not arrays
+        arrays, checks = [], []
+        for what, shape in zip(found, shapes, strict=True):
+            arrays.append((what, what.at(FIELDS["data"]).load("ptr")))
+            checks += self.check_fields(what, shape, flags)
+        self.require_all(checks)
+        return arrays
 
-def _check_types(
-    lines: list[str], kind: str, first: int, count: int, then: str, numbers: Sequence[int] = (), item: int = 0
-) -> None:
-    checks = []
-    for k in range(count):
-        name = f"{kind}{k}"
-        read = f"%{name} = load ptr, ptr %{name}_arg"
-        if k in numbers:
-            read = f"%{name}_given = load ptr, ptr %{name}_arg"
-        lines += (f"  %{name}_arg = getelementptr inbounds ptr, ptr %args, i64 {first + k}", f"  {read}")
-        if k in numbers:
-            given = f"ptr %{name}_given, ptr %{name}_room, ptr %numbers, i64 {item}"
-            lines.append(f"  %{name} = call ptr @kinetree_number({given})")
-        lines += (
-            f"  %{name}type_at = getelementptr inbounds i8, ptr %{name}, i64 {FIELDS['type']}",
-            f"  %{name}type = load ptr, ptr %{name}type_at",
-            f"  %{name}array = icmp eq ptr %{name}type, %array_type",
-        )
-        checks.append(f"%{name}array")
-    _branch_all(lines, checks, then, kind + "types")
+    def check_fields(self, what: Value, shape: Shape, flags: int) -> list[Value]:
+        """Truth values that all hold when the array is as declared.
 
+        The shape is read only for the declared number of axes; where the array has fewer, this reads NumPy's own memory
+        (strides stand behind shapes), and the number of axes refuses the array anyway. An array without axes has no
+        shape to read, so what stands there is replaced by a valid address first.
+        """
+        kinds = {"nd": "i32", "shape": "ptr", "descr": "ptr", "flags": "i32"}
+        field = {name: what.at(FIELDS[name]).load(kind) for name, kind in kinds.items()}
+        same_axes = field["nd"].equals(len(shape))
+        checks = [same_axes, field["descr"].equals(self.known["descr"]), (field["flags"] & flags).equals(flags)]
+        if shape:
+            sizes = same_axes.select(field["shape"], self.value("ptr", _table(shape)))
+            checks += [sizes.at(axis, "i64").load().equals(size) for axis, size in enumerate(shape)]
+        return checks
 
-def _read_fields(lines: list[str], name: str) -> None:
-    kinds = {"data": "ptr", "nd": "i32", "shape": "ptr", "descr": "ptr", "flags": "i32"}
-    for field, kind in kinds.items():
-        lines.append(f"  %{name}{field}_at = getelementptr inbounds i8, ptr %{name}, i64 {FIELDS[field]}")
-        lines.append(f"  %{name}{field} = load {kind}, ptr %{name}{field}_at")
+    def check_apart(self, sources: list[tuple[Value, Value]], results: list[tuple[Value, Value]]) -> None:
+        """Refuse outputs that overlap another array."""
+        sizes = (*self.module.input_sizes, *self.module.output_sizes)
+        extents = []
+        for (_, data), size in zip((*sources, *results), sizes, strict=True):
+            start = data.cast("ptrtoint", "i64")
+            extents.append((start, start + size * self.module.scalar.size))
+        checks = []
+        for k in range(len(sources), len(extents)):
+            start, end = extents[k]
+            checks += (end.compare("ule", a) | b.compare("ule", start) for a, b in extents[:k])
+        self.require_all(checks)
 
+    def make_output(self, shape: Shape, before: list[tuple[Value, Value]]) -> tuple[Value, Value]:
+        """A new array and its data; where there is no memory for it, those before are given back."""
+        known, null, zero = self.known, self.value("ptr", "null"), self.value("i32", "0")
+        self.call("void", known["incref"], known["descr"], convention="")  # the constructor takes a reference to it
+        table, axes = self.value("ptr", _table(shape)), self.value("i32", str(len(shape)))
+        given = known["array_type"], known["descr"], axes, table, null, null, zero, null
+        new = self.call("ptr", known["new_array"], *given, convention="")
+        label = self.name()
+        self.branch(new.is_null(), f"{label}undo", f"{label}made")
+        self.label(f"{label}undo")
+        self.give_back([what for what, _ in before])
+        self.give(null)
+        self.label(f"{label}made")
+        return new, new.at(FIELDS["data"]).load("ptr")
 
-def _check_fields(lines: list[str], name: str, shape: tuple[int, ...], flags: int) -> list[str]:
-    """Truth values that all hold when the array is as declared.
+    def return_results(self, results: list[Value]) -> None:
+        """The array, or a tuple of them; the arrays given back and ``NotImplemented`` where the status is not zero."""
+        known, count = self.known, len(results)
+        self.label("bad")
+        self.give_back(results)
+        self.go("refuse")
+        self.label("good")
+        if count == 1:
+            self.give(results[0])
+        else:
+            both = self.call("ptr", known["tuple_new"], self.value("i64", str(count)), convention="")
+            self.branch(both.is_null(), "release", "fill")
+            self.label("release")
+            self.give_back(results)
+            self.give(self.value("ptr", "null"))
+            self.label("fill")
+            for k, what in enumerate(results):
+                self.call("i32", known["tuple_set"], both, self.value("i64", str(k)), what, convention="")
+            self.give(both)
+        self.label("refuse")
+        self.call("void", known["incref"], known["not_implemented"], convention="")
+        self.give(known["not_implemented"])
 
-    The shape is read only for the declared number of axes; where the array has fewer, this reads NumPy's own memory
-    (strides stand behind shapes), and the number of axes refuses the array anyway. An array without axes has no shape
-    to read, so what stands there is replaced by a valid address first.
-    """
-    lines += (
-        f"  %{name}ndgood = icmp eq i32 %{name}nd, {len(shape)}",
-        f"  %{name}descrgood = icmp eq ptr %{name}descr, %descr",
-        f"  %{name}flagbits = and i32 %{name}flags, {flags}",
-        f"  %{name}flagsgood = icmp eq i32 %{name}flagbits, {flags}",
-    )
-    checks = [f"%{name}ndgood", f"%{name}descrgood", f"%{name}flagsgood"]
-    if shape:
-        lines.append(f"  %{name}shapesafe = select i1 %{name}ndgood, ptr %{name}shape, ptr {_table(shape)}")
-    for axis, size in enumerate(shape):
-        lines += (
-            f"  %{name}axis{axis}_at = getelementptr inbounds i64, ptr %{name}shapesafe, i64 {axis}",
-            f"  %{name}axis{axis} = load i64, ptr %{name}axis{axis}_at",
-            f"  %{name}axis{axis}good = icmp eq i64 %{name}axis{axis}, {size}",
-        )
-        checks.append(f"%{name}axis{axis}good")
-    return checks
+    def give_back(self, objects: list[Value]) -> None:
+        for what in objects:
+            self.call("void", self.known["decref"], what, convention="")
 
-
-def _apart(lines: list[str], a: str, b: str, sizes: dict[str, int]) -> str:
-    """Truth value: two arrays do not overlap."""
-    name = f"%{a}_{b}"
-    for x in (a, b):
-        lines.append(f"  {name}_{x} = ptrtoint ptr %{x}data to i64")
-        lines.append(f"  {name}_{x}end = add i64 {name}_{x}, {sizes[x]}")
-    lines += (
-        f"  {name}_before = icmp ule i64 {name}_{a}end, {name}_{b}",
-        f"  {name}_after = icmp ule i64 {name}_{b}end, {name}_{a}",
-        f"  {name}_apart = or i1 {name}_before, {name}_after",
-    )
-    return f"{name}_apart"
-
-
-def _branch_all(lines: list[str], conditions: list[str], then: str, label: str) -> None:
-    """Go on if all hold, else refuse: one branch, which is always predicted."""
-    total = "true"
-    for k, condition in enumerate(conditions):
-        lines.append(f"  %{label}_all{k} = and i1 {total}, {condition}")
-        total = f"%{label}_all{k}"
-    lines.append(f"  br i1 {total}, label %{then}, label %refuse")
+    def require_all(self, conditions: list[Value]) -> None:
+        """Go on if all hold, else refuse: one branch, which is always predicted."""
+        total = self.value("i1", "true")
+        for condition in conditions:
+            total = total & condition
+        self.require(total)

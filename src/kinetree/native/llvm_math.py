@@ -14,8 +14,9 @@ to an exact one (`large_angles`). Infinity and NaN give NaN. Largest errors: 1.7
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
+
+from kinetree.native.llvm_code import Code, Value, literal
 
 LIMIT = {"double": 2.0**40, "float": 2.0**17}
 """Angles beyond this are reduced exactly (`large_angles`)."""
@@ -87,28 +88,11 @@ class Lanes:
 
     def number(self, x: float) -> str:
         """A constant in every lane, exact (hexadecimal), rounded to the element type."""
-        return self._repeat(self.element, hexadecimal(x, self.element))
+        return literal(self.type, x)
 
     def whole(self, n: int) -> str:
         """An integer constant in every lane."""
-        return self._repeat(f"i{self.bits}", str(n))
-
-    def truth(self, value: bool) -> str:
-        """A truth value in every lane."""
-        return self._repeat("i1", "true" if value else "false")
-
-    def _repeat(self, kind: str, text: str) -> str:
-        return text if self.count == 1 else "<" + ", ".join([f"{kind} {text}"] * self.count) + ">"
-
-
-def hexadecimal(x: float, element: str) -> str:
-    """A float literal of the IR; singles are written as the double of the same value."""
-    if element == "float":
-        try:
-            x = struct.unpack("f", struct.pack("f", x))[0]
-        except OverflowError:  # beyond the range of single precision
-            x = float("inf") if x > 0 else float("-inf")
-    return "0x" + struct.pack(">d", x).hex().upper()
+        return literal(self.integer, n)
 
 
 def sincos_function(lanes: Lanes, fused: bool) -> str:
@@ -117,94 +101,55 @@ def sincos_function(lanes: Lanes, fused: bool) -> str:
     Without FMA in hardware (``fused`` false) only the reduction, whose accuracy rests on it, uses the C library's; the
     rest is rounded twice.
     """
-    kind, name = lanes.type, sincos_name(lanes)
-    both = f"{{ {kind}, {kind} }}"
-    lines = [
-        f"define internal fastcc {both} @{name}({kind} %x) #0 {{",
-        f"  %size = call {kind} @llvm.fabs.{lanes.suffix}({kind} %x)",
-        f"  %within = fcmp olt {kind} %size, {lanes.number(LIMIT[lanes.element])}",
-    ]
-    near = "%within"
+    name = sincos_name(lanes)
+    both = f"{{ {lanes.type}, {lanes.type} }}"
+    code = Code(f"internal fastcc {both} @{name}", f"{lanes.type} %x")
+    (x,) = code.arguments
+    near = abs(x) < LIMIT[lanes.element]
     if lanes.count > 1:
-        lines.append(f"  %set = bitcast {lanes.boolean} %within to i{lanes.count}")
-        lines.append(f"  %near = icmp eq i{lanes.count} %set, -1")
-        near = "%near"
+        near = near.cast("bitcast", f"i{lanes.count}").equals(-1)
+    code.branch(near, "usual", "far")
+    code.label("far")
     # The call is the last thing that its block does, so the usual way saves no registers for it.
-    far = f"{name}_far" if lanes.count > 1 else "sincos_far"
-    lines += [
-        f"  br i1 {near}, label %usual, label %far",
-        "far:",
-        f"  %there = tail call fastcc {both} @{far}({kind} %x)",
-        f"  ret {both} %there",
-        "usual:",
-        *sincos_core(lanes, fused, "%x"),
-        "}",
-    ]
-    return "\n".join(lines)
+    far = f"@{name}_far" if lanes.count > 1 else "@sincos_far"
+    code.give(code.call(both, far, x, convention="fastcc ", tail="tail "))
+    code.label("usual")
+    return_sincos(code, lanes, fused, x)
+    return code.text()
 
 
-def sincos_core(lanes: Lanes, fused: bool, x: str, turns: str = "") -> list[str]:
-    """Lines of IR that end a function with the pair of an angle within `LIMIT`, ``turns`` quarter turns further."""
-    kind, whole, element, suffix = lanes.type, lanes.integer, lanes.element, lanes.suffix
-    lines: list[str] = []
-    emit = lines.append
+def return_sincos(code: Code, lanes: Lanes, fused: bool, x: Value, turns: Value | None = None) -> None:
+    """End a function with the pair of an angle within `LIMIT`, ``turns`` quarter turns further."""
 
-    def fma(result: str, a: str, b: str, c: str) -> None:
-        emit(f"  {result} = call {kind} @llvm.fma.{suffix}({kind} {a}, {kind} {b}, {kind} {c})")
+    def multiply_add(a: Value, b: Value | float, c: Value | float) -> Value:
+        return a.fma(b, c) if fused else a * b + c
 
-    def multiply_add(result: str, a: str, b: str, c: str) -> None:
-        if fused:
-            fma(result, a, b, c)
-        else:
-            emit(f"  {result}product = fmul {kind} {a}, {b}")
-            emit(f"  {result} = fadd {kind} {result}product, {c}")
-
-    def horner(prefix: str, coefficients: tuple[float, ...]) -> str:
-        value = lanes.number(coefficients[0])
-        for k, coefficient in enumerate(coefficients[1:]):
-            multiply_add(f"%{prefix}{k}", "%z", value, lanes.number(coefficient))
-            value = f"%{prefix}{k}"
+    def horner(coefficients: tuple[float, ...]) -> Value:
+        value = code.value(lanes.type, lanes.number(coefficients[0]))
+        for coefficient in coefficients[1:]:
+            value = multiply_add(z, value, coefficient)
         return value
 
-    high, low = HALF_PI[element]
-    multiply_add("%shifted", x, lanes.number(2.0 / 3.141592653589793), lanes.number(ROUNDER[element]))
-    emit(f"  %k = fsub {kind} %shifted, {lanes.number(ROUNDER[element])}")
-    emit(f"  %minus = fneg {kind} %k")
-    fma("%r0", "%minus", lanes.number(high), x)
-    fma("%r", "%minus", lanes.number(low), "%r0")
-    emit(f"  %z = fmul {kind} %r, %r")
-    emit(f"  %rz = fmul {kind} %r, %z")
-    emit(f"  %zz = fmul {kind} %z, %z")
-    multiply_add("%sine", "%rz", horner("s", SIN[element]), "%r")
-    multiply_add("%near1", "%z", lanes.number(-0.5), lanes.number(1.0))
-    multiply_add("%cosine", "%zz", horner("c", COS[element]), "%near1")
-    top = lanes.whole(lanes.bits - 2)
-    for line in (
-        f"%{'own' if turns else 'quadrant'} = bitcast {kind} %shifted to {whole}",
-        *([f"%quadrant = add {whole} %own, {turns}"] if turns else []),
-        f"%odd = and {whole} %quadrant, {lanes.whole(1)}",
-        f"%mask = sub {whole} {lanes.whole(0)}, %odd",
-        f"%sbits = bitcast {kind} %sine to {whole}",
-        f"%cbits = bitcast {kind} %cosine to {whole}",
-        f"%differ = xor {whole} %sbits, %cbits",
-        f"%swap = and {whole} %differ, %mask",
-        f"%s9 = xor {whole} %sbits, %swap",
-        f"%c9 = xor {whole} %cbits, %swap",
-        f"%shalf = and {whole} %quadrant, {lanes.whole(2)}",
-        f"%next = add {whole} %quadrant, {lanes.whole(1)}",
-        f"%chalf = and {whole} %next, {lanes.whole(2)}",
-        f"%ssign = shl {whole} %shalf, {top}",
-        f"%csign = shl {whole} %chalf, {top}",
-        f"%sout = xor {whole} %s9, %ssign",
-        f"%cout = xor {whole} %c9, %csign",
-        f"%sin = bitcast {whole} %sout to {kind}",
-        f"%cos = bitcast {whole} %cout to {kind}",
-        f"%pair = insertvalue {{ {kind}, {kind} }} poison, {kind} %sin, 0",
-        f"%both = insertvalue {{ {kind}, {kind} }} %pair, {kind} %cos, 1",
-        f"ret {{ {kind}, {kind} }} %both",
-    ):
-        emit("  " + line)
-    return lines
+    high, low = HALF_PI[lanes.element]
+    shifted = multiply_add(x, 2.0 / 3.141592653589793, ROUNDER[lanes.element])
+    minus = -(shifted - ROUNDER[lanes.element])
+    r = minus.fma(low, minus.fma(high, x))
+    z = r * r
+    rz, zz = r * z, z * z
+    sine = multiply_add(rz, horner(SIN[lanes.element]), r)
+    near1 = multiply_add(z, -0.5, 1.0)
+    cosine = multiply_add(zz, horner(COS[lanes.element]), near1)
+    quadrant = shifted.cast("bitcast", lanes.integer)
+    if turns is not None:
+        quadrant = quadrant + turns
+    mask = -(quadrant & 1)
+    s, c = (value.cast("bitcast", lanes.integer) for value in (sine, cosine))
+    swap = (s ^ c) & mask
+    s, c = s ^ swap, c ^ swap
+    halves = quadrant & 2, (quadrant + 1) & 2
+    signs = [half << lanes.bits - 2 for half in halves]
+    signed = [value ^ sign for value, sign in zip((s, c), signs, strict=True)]
+    code.give(code.pair(*[value.cast("bitcast", lanes.type) for value in signed]))
 
 
 def sincos_name(lanes: Lanes) -> str:

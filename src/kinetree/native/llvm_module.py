@@ -7,6 +7,7 @@ from math import prod
 
 from kinetree.native.engine import Target
 from kinetree.native.large_angles import far_lanes_ir, far_sincos_ir, large_angle_ir
+from kinetree.native.llvm_code import ATTRIBUTES, Code, Value, literal
 from kinetree.native.llvm_math import Lanes, sincos_function, sincos_name
 from kinetree.native.llvm_plan import Plan, plan
 from kinetree.native.llvm_registers import RegisterPlan
@@ -26,8 +27,6 @@ registers are loaded again where they are used: LLVM would not, where no barrier
 
 HEAD = 128
 """Bytes at the head of a frame: the status word, and from byte 64 the accumulator of the finiteness test."""
-
-ATTRIBUTES = 'attributes #0 = { nounwind "no-trapping-math"="true" }'
 
 _BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _COMPARE = {"lt": "olt", "le": "ole", "eq": "oeq"}
@@ -84,6 +83,11 @@ class Module:
             self.parts.append(sincos_function(lanes, self.target.fma))
         return "@" + sincos_name(lanes)
 
+    def call_sincos(self, code: Code, lanes: Lanes, angle: Value) -> tuple[Value, Value]:
+        """Write a call of the sincos function; sine and cosine."""
+        pair = code.call(f"{{ {lanes.type}, {lanes.type} }}", self.sincos(lanes), angle)
+        return pair.part(0), pair.part(1)
+
     def function(self, name: str, parameters: str, lines: list[str]) -> None:
         """Add a function of straight-line code."""
         text = "\n".join(lines)
@@ -95,26 +99,25 @@ class Module:
             self._included.add(text)
             self.parts.append(text)
 
-    def masked_load(self, result: str, address: str, count: int) -> str:
-        """IR line that loads the first `count` entries into a vector, zeros beyond."""
+    def masked_load(self, address: str, count: int) -> str:
+        """The instruction that loads the first `count` entries into a vector, zeros beyond."""
         lanes = self.vector
         if lanes.count == 1:
-            return f"  {result} = load {lanes.type}, ptr {address}"
+            return f"load {lanes.type}, ptr {address}"
         mask = ", ".join(f"i1 {'true' if lane < count else 'false'}" for lane in range(lanes.count))
         name = f"@llvm.masked.load.{lanes.suffix}.p0"
         self._declared.add(f"declare {lanes.type} {name}(ptr, i32, {lanes.boolean}, {lanes.type})")
-        bytes_ = self.scalar.size
         return (
-            f"  {result} = call {lanes.type} {name}(ptr {address}, i32 {bytes_}, "
+            f"call {lanes.type} {name}(ptr {address}, i32 {self.scalar.size}, "
             f"{lanes.boolean} <{mask}>, {lanes.type} {lanes.number(0.0)})"
         )
 
     def masked_store(self, text: str, address: str, mask: str) -> str:
-        """IR line that stores the lanes of a vector where the mask holds."""
+        """The instruction that stores the lanes of a vector where the mask holds."""
         lanes = self.vector
         name = f"@llvm.masked.store.{lanes.suffix}.p0"
         self._declared.add(f"declare void {name}({lanes.type}, ptr, i32, {lanes.boolean})")
-        return f"  call void {name}({lanes.type} {text}, ptr {address}, i32 {self.scalar.size}, {lanes.boolean} {mask})"
+        return f"call void {name}({lanes.type} {text}, ptr {address}, i32 {self.scalar.size}, {lanes.boolean} {mask})"
 
     def text(self) -> str:
         """The whole module."""
@@ -276,7 +279,7 @@ class Block:
         if op in ("and", "or"):
             return self.do(f"{op} {boolean} {x[0]}, {x[1]}")
         if op == "not":
-            return self.do(f"xor {boolean} {x[0]}, {self.lanes.truth(True)}")
+            return self.do(f"xor {boolean} {x[0]}, {literal(boolean, True)}")
         if op == "where":
             return self._emit_where(*x)
         return self._emit_libm(op, x)
@@ -379,17 +382,8 @@ class Block:
         self.lines.append(f"  store i32 {new}, ptr %frame")
 
 
-def accumulate(lanes: Lanes, result: str, x: str, before: str, temporary: str) -> tuple[str, str]:
-    """IR lines of ``result = before + 0 x``: NaN once any x was not finite."""
-    zero = lanes.number(0.0)
-    return (
-        f"  {temporary} = fmul {lanes.type} {x}, {zero}",
-        f"  {result} = fadd {lanes.type} {before}, {temporary}",
-    )
-
-
-def frame_line(size: int) -> str:
-    """IR line that makes ``%frame``: on the stack if it is small, else in the memory that the caller gives."""
+def make_frame(code: Code, size: int, heap: Value | None = None) -> Value:
+    """Write ``%frame``: on the stack if it is small, else in memory that the caller gives, by default ``%heap``."""
     if size > STACK:
-        return "  %frame = getelementptr inbounds i8, ptr %heap, i64 0"
-    return f"  %frame = alloca [{size} x i8], align 64"
+        return code.do("ptr", f"getelementptr inbounds i8, {heap or 'ptr %heap'}, i64 0", "%frame")
+    return code.do("ptr", f"alloca [{size} x i8], align 64", "%frame")

@@ -13,12 +13,13 @@ Rows must be whole vectors long: all then begin at the same place of a line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_module import Module
 from kinetree.native.llvm_plan import Plan
-from kinetree.native.llvm_rows import slot_address, transpose
+from kinetree.native.llvm_rows import load_column, transpose
 
 LEAST = 128
 """Entries of the shortest row that is worth it."""
@@ -52,13 +53,6 @@ class RowStores:
     outputs: tuple[int, ...]
     flushes: tuple[dict[int, tuple[int, int]], ...]
     needed: dict[int, int]
-
-    def calls(self, chunk: int) -> list[str]:
-        """IR lines that store the blocks that are complete after a chunk."""
-        return [
-            f"  call fastcc void @flush{k}(ptr %frame, ptr %to{k}, i64 {a}, i64 {b}, i64 %shift{k}, i64 %last{k})"
-            for k, (a, b) in self.flushes[chunk].items()
-        ]
 
 
 def plan_row_stores(plan: Plan, lanes: int) -> RowStores:
@@ -149,151 +143,96 @@ def _made_by(plan: Plan, chunk: tuple[int, ...]) -> Iterator[int]:
             yield value
 
 
-def shift_lines(module: Module, outputs: tuple[int, ...]) -> list[str]:
-    """IR lines that find how far the blocks of each output are shifted, ``%shift{k}``, in a batch of ``%whole`` states.
+def shifts(module: Module, code: Code, whole: Value, n: Value, results: dict[int, Value]) -> dict[int, list[Value]]:
+    """For each output how far its blocks are shifted, and the distance from a tile's first row to the last there is.
 
-    ``%last{k}`` becomes the distance from the first row of a tile to the last one that there is.
+    Parameters
+    ----------
+    module : Module
+    code : Code
+    whole, n : Value
+        States of the batch, and of the part of it that this call evaluates.
+    results : dict of int to Value
+        Where the rows of each output begin.
     """
-    count, wide, item = module.vector.count, module.vector.size, module.scalar.size
-    sizes = {k: module.output_sizes[k] * item for k in outputs}
+    lanes, item = module.vector, module.scalar.size
+    sizes = {k: module.output_sizes[k] * item for k in results}
     total = sum(sizes.values())
     hidden = sum(map(len, module.plan.chunks)) >= HIDDEN * total // item
-    lines = [
-        f"  %volume = mul i64 %whole, {total}",
-        f"  %large = icmp sgt i64 %volume, {PAST_CACHES // 2 if hidden else PAST_CACHES}",
-        f"  %full = icmp sge i64 %n, {count}",
-        "  %past = and i1 %large, %full",
-        f"  %rows = select i1 %full, i64 {count}, i64 %n",
-        "  %others = sub i64 %rows, 1",
-    ]
+    large = whole * total > (PAST_CACHES // 2 if hidden else PAST_CACHES)
+    full = n >= lanes.count
+    past = large & full
+    others = full.select(lanes.count, n) - 1
+    found = {}
     for k, size in sizes.items():
-        lines += (
-            f"  %address{k} = ptrtoint ptr %out{k} to i64",
-            f"  %over{k} = and i64 %address{k}, {wide - 1}",
-            f"  %entries{k} = sdiv i64 %over{k}, {item}",
-            f"  %back{k} = sub i64 0, %entries{k}",
-            f"  %shift{k} = select i1 %past, i64 %back{k}, i64 {PLAIN}",
-            f"  %last{k} = mul i64 %others, {size}",
-        )
-    return lines
+        over = results[k].cast("ptrtoint", "i64") & lanes.size - 1
+        entries = code.do("i64", f"sdiv {over}, {item}")
+        found[k] = [past.select(-entries, PLAIN), others * size]
+    return found
 
 
 def flusher(module: Module, output: int) -> str:
     """IR of the functions that write some blocks of the rows of a tile: columns ``%start`` to ``%stop``, shifted."""
-    count, kind, item = module.vector.count, module.vector.type, module.scalar.size
-    size = module.output_sizes[output]
+    lanes, item = module.vector, module.scalar.size
+    width = module.output_sizes[output]
+    size, ints = width * item, f"<{lanes.count} x i32>"
+    memory = "ptr noalias %frame, ptr noalias %target"
 
-    def plain(row: str, r: int) -> list[str]:  # rows that are missing hold the last state's results and go to its row
-        return [
-            f"  %there{r} = icmp slt i64 {r * size * item}, %last",
-            f"  %distance{r} = select i1 %there{r}, i64 {r * size * item}, i64 %last",
-            f"  %row{r} = getelementptr inbounds i8, ptr %at, i64 %distance{r}",
-            f"  store {kind} {row}, ptr %row{r}, align {item}",
-        ]
+    keep = Code(f"internal fastcc void @keep{output}", f"{memory}, i64 %start, i64 %stop, i64 %last")
+    frame, target, start, stop, last = keep.arguments
+    with keep.count(stop, lanes.count, start) as column:
+        place, rows = _block(keep, module, output, frame, target, column)
+        for r, row in rows:
+            # Rows that are missing hold the last state's results and go to its row.
+            place.at((last > r * size).select(r * size, last)).store(row, item)
+    keep.give()
 
-    def past(row: str, r: int) -> list[str]:
-        return [
-            f"  %row{r} = getelementptr inbounds i8, ptr %at, i64 {r * size * item}",
-            f"  store {kind} {row}, ptr %row{r}, align {module.vector.size}, !nontemporal !{{i32 1}}",
-        ]
+    past = Code(f"internal fastcc void @pass{output}", f"{memory}, i64 %start, i64 %stop")
+    frame, target, start, stop = past.arguments
+    with past.count(stop, lanes.count, start) as column:
+        place, rows = _block(past, module, output, frame, target, column)
+        for r, row in rows:
+            place.at(r * size).store(row, lanes.size, ", !nontemporal !{i32 1}")
+    past.give()
 
-    def edge(row: str, r: int) -> list[str]:
-        return [
-            f"  %row{r} = getelementptr inbounds i8, ptr %at, i64 {r * size * item}",
-            module.masked_store(row, f"%row{r}", "%inside"),
-        ]
-
-    lanes = ", ".join(f"i32 {lane}" for lane in range(count))
-    everywhere = f"<{count} x i32> zeroinitializer"
-    ints = f"<{count} x i32>"
-    arguments = "ptr noalias %frame, ptr noalias %target"
-    return f"""define internal fastcc void @keep{output}({arguments}, i64 %start, i64 %stop, i64 %last) #0 {{
-{_loop(module, output, plain)}
-}}
-
-define internal fastcc void @pass{output}({arguments}, i64 %start, i64 %stop) #0 {{
-{_loop(module, output, past)}
-}}
-
-define internal fastcc void @edge{output}({arguments}, i64 %column, i32 %first, i32 %beyond) #0 {{
-  %one_first = insertelement {ints} poison, i32 %first, i32 0
-  %firsts = shufflevector {ints} %one_first, {ints} poison, {everywhere}
-  %one_beyond = insertelement {ints} poison, i32 %beyond, i32 0
-  %beyonds = shufflevector {ints} %one_beyond, {ints} poison, {everywhere}
-  %from_first = icmp sge {ints} <{lanes}>, %firsts
-  %to_last = icmp slt {ints} <{lanes}>, %beyonds
-  %inside = and <{count} x i1> %from_first, %to_last
-{_block(module, output, edge)}
-  ret void
-}}
-
-{_dispatch(output, size, count)}"""
+    edge = Code(f"internal fastcc void @edge{output}", f"{memory}, i64 %column, i32 %first, i32 %beyond")
+    frame, target, column, first, beyond = edge.arguments
+    first, beyond = edge.splat(first, lanes.count), edge.splat(beyond, lanes.count)
+    places = edge.value(ints, f"<{', '.join(f'i32 {lane}' for lane in range(lanes.count))}>")
+    inside = (places >= first) & (places < beyond)
+    place, rows = _block(edge, module, output, frame, target, column)
+    for r, row in rows:
+        edge.say(module.masked_store(row.text, place.at(r * size).text, inside.text))
+    edge.give()
+    return "\n\n".join([keep.text(), past.text(), edge.text(), _dispatch(output, width, lanes.count)])
 
 
 def _dispatch(output: int, size: int, count: int) -> str:
     """IR of the function that writes blocks the ordinary way or past the caches, with the ends of shifted rows."""
     arguments = "ptr noalias %frame, ptr noalias %target, i64 %start, i64 %stop, i64 %shift, i64 %last"
-    return f"""define internal fastcc void @flush{output}({arguments}) #0 {{
-  %plain = icmp eq i64 %shift, {PLAIN}
-  br i1 %plain, label %keep, label %pass
-keep:
-  call fastcc void @keep{output}(ptr %frame, ptr %target, i64 %start, i64 %stop, i64 %last)
-  ret void
-pass:
-  %shifted = icmp slt i64 %shift, 0
-  %over = trunc i64 %shift to i32
-  %own = add i32 %over, {count}
-  %begins = icmp eq i64 %start, 0
-  %has_head = and i1 %begins, %shifted
-  br i1 %has_head, label %head, label %headed
-head:
-  call fastcc void @edge{output}(ptr %frame, ptr %target, i64 0, i32 0, i32 %own)
-  br label %headed
-headed:
-  %ends = icmp eq i64 %stop, {size}
-  %has_tail = and i1 %ends, %shifted
-  br i1 %has_tail, label %tail, label %tailed
-tail:
-  call fastcc void @edge{output}(ptr %frame, ptr %target, i64 {size - count}, i32 %own, i32 {count})
-  br label %tailed
-tailed:
-  %after_head = select i1 %has_head, i64 {count}, i64 %start
-  %from = add i64 %after_head, %shift
-  %to = add i64 %stop, %shift
-  %any = icmp slt i64 %from, %to
-  br i1 %any, label %lines, label %done
-lines:
-  call fastcc void @pass{output}(ptr %frame, ptr %target, i64 %from, i64 %to)
-  br label %done
-done:
-  ret void
-}}"""
+    code = Code(f"internal fastcc void @flush{output}", arguments)
+    frame, target, start, stop, shift, last = code.arguments
+    code.branch(shift.equals(PLAIN), "keep", "pass")
+    code.label("keep")
+    code.call("void", f"@keep{output}", frame, target, start, stop, last)
+    code.give()
+    code.label("pass")
+    shifted = shift < 0
+    own = shift.cast("trunc", "i32") + count
+    none, all_ = code.value("i32", "0"), code.value("i32", str(count))
+    has_head = start.equals(0) & shifted
+    with code.only_if(has_head):
+        code.call("void", f"@edge{output}", frame, target, code.value("i64", "0"), none, own)
+    with code.only_if(stop.equals(size) & shifted):
+        code.call("void", f"@edge{output}", frame, target, code.value("i64", str(size - count)), own, all_)
+    begin, end = has_head.select(count, start) + shift, stop + shift
+    with code.only_if(begin < end):
+        code.call("void", f"@pass{output}", frame, target, begin, end)
+    code.give()
+    return code.text()
 
 
-def _loop(module: Module, output: int, store: Callable[[str, int], list[str]]) -> str:
-    """IR lines that write the blocks at ``%start`` and on to ``%stop``."""
-    return f"""entry:
-  br label %block
-block:
-  %column = phi i64 [ %start, %entry ], [ %next, %block ]
-{_block(module, output, store)}
-  %next = add i64 %column, {module.vector.count}
-  %more = icmp slt i64 %next, %stop
-  br i1 %more, label %block, label %done
-done:
-  ret void"""
-
-
-def _block(module: Module, output: int, store: Callable[[str, int], list[str]]) -> str:
-    """IR lines that write the block at ``%column``: ``store(name, r)`` writes what belongs to row r."""
-    lanes = module.vector
-    lines = [
-        f"  %bytes = mul i64 %column, {module.scalar.size}",
-        "  %at = getelementptr inbounds i8, ptr %target, i64 %bytes",
-        f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column",
-    ]
-    for c in range(lanes.count):
-        lines += (*slot_address(c), f"  %a{c} = load {lanes.type}, ptr %from{c}")
-    for r, row in enumerate(transpose(lanes, [f"%a{c}" for c in range(lanes.count)], lines, "s")):
-        lines += store(row, r)
-    return "\n".join(lines)
+def _block(code: Code, module: Module, output: int, frame: Value, target: Value, column: Value):
+    """Where the block at a column begins in the first row, and the rows of the block, numbered."""
+    place = target.at(column * module.scalar.size)
+    return place, enumerate(transpose(load_column(code, module.vector, output, frame, column)))

@@ -8,72 +8,49 @@ about numbers. ``table`` holds the pointers of `NUMBER`, ``item`` is the size of
 from __future__ import annotations
 
 from kinetree.native.builtin import FIELDS, NUMBER, READABLE, ROOM, VALUE
+from kinetree.native.llvm_code import Code
 
-_POINTERS = "\n".join(
-    f"  %{name}_at = getelementptr inbounds ptr, ptr %table, i64 {k}\n  %{name} = load ptr, ptr %{name}_at"
-    for k, name in enumerate(NUMBER)
-)
-_ARRAY = {"type": "ptr %array_type", "data": "ptr %place", "nd": "i32 0", "shape": "ptr null", "descr": "ptr %descr"}
-_ARRAY["flags"] = f"i32 {READABLE}"
-_FIELDS = "\n".join(
-    f"  %{name}_field = getelementptr inbounds i8, ptr %room, i64 {FIELDS[name]}\n  store {value}, ptr %{name}_field"
-    for name, value in _ARRAY.items()
-)
-NUMBER_IR = f"""
-define internal ptr @kinetree_number(ptr %x, ptr %room, ptr %table, i64 %item) {{
-begin:
-  %kind_at = getelementptr inbounds i8, ptr %x, i64 {FIELDS["type"]}
-  %kind = load ptr, ptr %kind_at
-{_POINTERS}
-  %value_at = getelementptr inbounds i8, ptr %x, i64 {VALUE}
-  %place = getelementptr inbounds i8, ptr %room, i64 {ROOM - 8}
-  %wide = icmp eq i64 %item, 8
-  %is_array = icmp eq ptr %kind, %array_type
-  br i1 %is_array, label %itself, label %look
-look:
-  %is_float = icmp eq ptr %kind, %float_type
-  br i1 %is_float, label %double, label %scalar
-scalar:
-  %is_scalar = icmp eq ptr %kind, %number_type
-  br i1 %is_scalar, label %own, label %whole
-own:
-  br i1 %wide, label %double, label %single
-single:
-  %narrow = load float, ptr %value_at
-  store float %narrow, ptr %place
-  br label %made
-double:
-  %read = load double, ptr %value_at
-  br label %keep
-whole:
-  %is_int = icmp eq ptr %kind, %int_type
-  br i1 %is_int, label %convert, label %itself
-convert:
-  %converted = call double %int_value(ptr %x)
-  %unclear = fcmp oeq double %converted, -1.0
-  br i1 %unclear, label %clear, label %range
-clear:
-  call void %clear_error()
-  br label %itself
-range:
-  %below = fcmp ole double %converted, {2.0**53:.1f}
-  %above = fcmp oge double %converted, {-(2.0**53):.1f}
-  %exact = and i1 %below, %above
-  br i1 %exact, label %keep, label %itself
-keep:
-  %value = phi double [ %read, %double ], [ %converted, %range ]
-  br i1 %wide, label %keep_double, label %keep_single
-keep_double:
-  store double %value, ptr %place
-  br label %made
-keep_single:
-  %rounded = fptrunc double %value to float
-  store float %rounded, ptr %place
-  br label %made
-made:
-{_FIELDS}
-  ret ptr %room
-itself:
-  ret ptr %x
-}}
-"""
+
+def number_ir() -> str:
+    """The text of the function."""
+    code = Code("internal ptr @kinetree_number", "ptr %x, ptr %room, ptr %table, i64 %item")
+    x, room, table, item = code.arguments
+    kind = x.at(FIELDS["type"]).load("ptr")
+    known = {name: table.at(k, "ptr").load("ptr") for k, name in enumerate(NUMBER)}
+    given, place, wide = x.at(VALUE), room.at(ROOM - 8), item.equals(8)
+    code.branch(kind.equals(known["array_type"]), "itself", "look")
+    code.label("look")
+    code.branch(kind.equals(known["float_type"]), "double", "scalar")
+    code.label("scalar")
+    code.branch(kind.equals(known["number_type"]), "own", "whole")
+    code.label("own")
+    code.branch(wide, "double", "single")
+    code.label("single")
+    place.store(given.load("float"))
+    code.go("made")
+    code.label("double")
+    read = given.load("double")
+    code.go("keep")
+    code.label("whole")
+    code.branch(kind.equals(known["int_type"]), "convert", "itself")
+    code.label("convert")
+    converted = code.call("double", known["int_value"], x, convention="")
+    code.branch(converted.equals(-1.0), "clear", "range")  # -1 is also what an int beyond all doubles gives
+    code.label("clear")
+    code.call("void", known["clear_error"], convention="")
+    code.go("itself")
+    code.label("range")
+    code.branch((converted <= 2.0**53) & (converted >= -(2.0**53)), "keep", "itself")
+    code.label("keep")
+    value = code.phi("double", (read, "double"), (converted, "range"))
+    code.either(wide, lambda: place.store(value), lambda: place.store(value.cast("fptrunc", "float")))
+    code.go("made")
+    code.label("made")
+    null, zero, flags = code.value("ptr", "null"), code.value("i32", "0"), code.value("i32", str(READABLE))
+    array = {"type": known["array_type"], "data": place, "nd": zero, "shape": null, "descr": known["descr"]}
+    for name, content in {**array, "flags": flags}.items():
+        room.at(FIELDS[name]).store(content)
+    code.give(room)
+    code.label("itself")
+    code.give(x)
+    return code.text()

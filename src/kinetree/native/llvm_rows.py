@@ -9,28 +9,26 @@ All-zero blocks are written like others: leaving out their shuffles gains nothin
 
 from __future__ import annotations
 
+from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_math import Lanes
-from kinetree.native.llvm_module import Module, accumulate
+from kinetree.native.llvm_module import Module
 
 
-def transpose(lanes: Lanes, rows: list[str], lines: list[str], prefix: str) -> list[str]:
-    """Emit the transposition of a square of lanes; returns the names of the new rows.
+def transpose(rows: list[Value]) -> list[Value]:
+    """Write the transposition of a square of lanes; the new rows.
 
     Stage b exchanges, between rows i and i + b, the blocks of b columns: log2(W) stages of W shuffles.
     """
-    count, kind = lanes.count, lanes.type
+    count = len(rows)
     rows = list(rows)
     step = 1
     while step < count:
-        low = ", ".join(f"i32 {e if not e & step else count + (e ^ step)}" for e in range(count))
-        high = ", ".join(f"i32 {e ^ step if not e & step else count + e}" for e in range(count))
+        low = [count + (e ^ step) if e & step else e for e in range(count)]
+        high = [count + e if e & step else e ^ step for e in range(count)]
         for i in range(count):
             if not i & step:
                 a, b = rows[i], rows[i | step]
-                for j, mask in ((i, low), (i | step, high)):
-                    name = f"%{prefix}{step}x{j}"
-                    lines.append(f"  {name} = shufflevector {kind} {a}, {kind} {b}, <{count} x i32> <{mask}>")
-                    rows[j] = name
+                rows[i], rows[i | step] = a.shuffle(b, low), a.shuffle(b, high)
         step *= 2
     return rows
 
@@ -45,98 +43,54 @@ def reader(module: Module, size: int, partial: bool) -> str:
 
     In a partial tile, n < W, the last row stands for the missing ones.
     """
-    lanes = module.vector
-    count, kind, item = lanes.count, lanes.type, module.scalar.size
-    lines = []
-    narrow = size < count
-    rows = []
-    for r in range(count):
-        before, step = ("at", "0") if r == 0 else (f"row{r - 1}", "%stride")
-        if partial and r:
-            step = f"%step{r}"
-            lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
-            lines.append(f"  {step} = select i1 %there{r}, i64 %stride, i64 0")
-        lines.append(f"  %row{r} = getelementptr inbounds i8, ptr %{before}, i64 {step}")
-        if narrow:
-            lines.append(module.masked_load(f"%a{r}", f"%row{r}", size))
-        else:
-            lines.append(f"  %a{r} = load {kind}, ptr %row{r}, align {item}")
-        rows.append(f"%a{r}")
-    if module.checks:
-        total = "%before"
-        lines.append(f"  %before = load {kind}, ptr %sum")
-        for r in range(count):
-            lines += accumulate(lanes, f"%n{r}", rows[r], total, f"%m{r}")
-            total = f"%n{r}"
-        lines.append(f"  store {kind} {total}, ptr %sum")
-    columns = transpose(lanes, rows, lines, "s")
-    for c in range(min(size, count)):
-        lines.append(f"  %to{c} = getelementptr inbounds i8, ptr %tile, i64 {c * lanes.size}")
-        lines.append(f"  store {kind} {columns[c]}, ptr %to{c}")
-    body = "\n".join(lines)
-    suffix, count_of_states = ("partial", ", i64 %n") if partial else ("", "")
-    signature = f"@read{size}{suffix}(ptr %source, i64 %stride, ptr %target, ptr %sum{count_of_states})"
-    name = f"define internal fastcc void {signature} #0"
-    return f"{name} {{\n{_over_columns(size, count, item, lanes.size, 'source', 'target', 'at', 'tile', body)}\n}}"
+    lanes, item = module.vector, module.scalar.size
+    code = _function(f"read{size}", "ptr %source, i64 %stride, ptr %target, ptr %sum", partial)
+    source, stride, target, total, *n = code.arguments
+    with code.cover(size - lanes.count, lanes.count) as column:
+        row, tile = source.at(column * item), target.at(column * lanes.size)
+        rows = []
+        for r in range(lanes.count):
+            if r:
+                row = row.at((n[0] > r).select(stride, 0) if partial else stride)
+            if size < lanes.count:
+                rows.append(code.do(lanes.type, module.masked_load(row.text, size)))
+            else:
+                rows.append(row.load(lanes.type, item))
+        if module.checks:
+            accumulate(total, rows)
+        for c, entries in enumerate(transpose(rows)[:size]):
+            tile.at(c * lanes.size).store(entries)
+    code.give()
+    return code.text()
 
 
-def _over_columns(
-    size: int, count: int, item: int, wide: int, rows: str, tile: str, row_name: str, tile_name: str, body: str
-) -> str:
-    """Wrap the code of one block of `count` columns in a loop over the columns of a row.
+def accumulate(total: Value, vectors: list[Value]) -> None:
+    """Add 0 x of some vectors to the sum at a pointer: NaN once any x was not finite."""
+    after = total.load(vectors[0].kind)
+    for x in vectors:
+        after = after + x * 0.0
+    total.store(after)
 
-    The last block ends at the last column, so it does some columns again when `size` is not a multiple of `count`.
-    """
-    if size <= count:
-        return (
-            f"entry:\n  %{row_name} = getelementptr inbounds i8, ptr %{rows}, i64 0\n"
-            f"  %{tile_name} = getelementptr inbounds i8, ptr %{tile}, i64 0\n  %column = add i64 0, 0\n"
-            f"{body}\n  ret void"
-        )
-    return f"""entry:
-  br label %block
-block:
-  %column = phi i64 [ 0, %entry ], [ %next, %block ]
-  %rowbytes = mul i64 %column, {item}
-  %tilebytes = mul i64 %column, {wide}
-  %{row_name} = getelementptr inbounds i8, ptr %{rows}, i64 %rowbytes
-  %{tile_name} = getelementptr inbounds i8, ptr %{tile}, i64 %tilebytes
-{body}
-  %regular = add i64 %column, {count}
-  %beyond = icmp sgt i64 %regular, {size - count}
-  %next = select i1 %beyond, i64 {size - count}, i64 %regular
-  %more = icmp slt i64 %column, {size - count}
-  br i1 %more, label %block, label %done
-done:
-  ret void"""
+
+def _function(name: str, arguments: str, partial: bool) -> Code:
+    """A function over a tile; that for tiles that are not full gets the number of states, too."""
+    suffix, states = ("partial", ", i64 %n") if partial else ("", "")
+    return Code(f"internal fastcc void @{name}{suffix}", arguments + states)
 
 
 def spreader(module: Module) -> str:
     """IR of a function that copies an input shared by all states to all lanes."""
-    lanes = module.vector
-    kind, element = lanes.type, module.element
-    zeros = ", ".join(["i32 0"] * lanes.count)
-    test = ""
-    if module.checks:
-        lines = accumulate(lanes, "%after", "%all", "%before", "%zero")
-        test = "\n".join([f"  %before = load {kind}, ptr %sum", *lines, f"  store {kind} %after, ptr %sum\n"])
-    return f"""define internal fastcc void @spread(ptr %source, i64 %size, ptr %target, ptr %sum) #0 {{
-entry:
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %from = getelementptr inbounds {element}, ptr %source, i64 %k
-  %to = getelementptr inbounds {kind}, ptr %target, i64 %k
-  %x = load {element}, ptr %from
-  %first = insertelement {kind} poison, {element} %x, i32 0
-  %all = shufflevector {kind} %first, {kind} poison, <{lanes.count} x i32> <{zeros}>
-  store {kind} %all, ptr %to
-{test}  %next = add i64 %k, 1
-  %more = icmp slt i64 %next, %size
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
+    lanes, element = module.vector, module.element
+    code = Code("internal fastcc void @spread", "ptr %source, i64 %size, ptr %target, ptr %sum")
+    source, size, target, total = code.arguments
+    with code.count(size) as k:
+        entry, place = source.at(k, element), target.at(k, lanes.type)
+        everywhere = code.splat(entry.load(element), lanes.count)
+        place.store(everywhere)
+        if module.checks:
+            accumulate(total, [everywhere])
+    code.give()
+    return code.text()
 
 
 def slot_table(module: Module, places: dict[int, int], output: int) -> str:
@@ -151,69 +105,43 @@ def writer(module: Module, places: dict[int, int], output: int, partial: bool) -
 
     In a partial tile, n < W, the missing rows hold the last state's results and are written to its row.
     """
-    lanes = module.vector
-    count, kind, item = lanes.count, lanes.type, module.scalar.size
-    row = module.program.results[output]
+    lanes, item = module.vector, module.scalar.size
+    row, count = module.program.results[output], lanes.count
     size = len(row)
-    lines = []
-    rows = []
-    for c in range(count):
-        if c >= size:
-            rows.append("poison")
-            continue
+    code = _function(f"write{output}", "ptr noalias %frame, ptr noalias %target", partial)
+    frame, target, *n = code.arguments
+    with code.cover(size - count, count) as column:
+        start = target.at(column * item)
+        last = (n[0] - 1) * (size * item) if partial else None
         if size <= count:
-            lines.append(f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 {places[row[c]]}")
+            found = [frame.at(places[value]).load(lanes.type) for value in row]
+            found += [code.value(lanes.type, "poison")] * (count - size)
         else:
-            lines += slot_address(c)
-        lines.append(f"  %a{c} = load {kind}, ptr %from{c}")
-        rows.append(f"%a{c}")
-    columns = transpose(lanes, rows, lines, "s")
-    for r in range(count):
-        address = f"%to{r}"
-        distance = str(r * size * item)
-        if partial and r:
-            distance = f"%distance{r}"
-            lines.append(f"  %there{r} = icmp slt i64 {r}, %n")
-            lines.append(f"  {distance} = select i1 %there{r}, i64 {r * size * item}, i64 %last")
-        lines.append(f"  {address} = getelementptr inbounds i8, ptr %at, i64 {distance}")
-        room = size if partial else (count - r) * size  # entries from here to the end of the tile's rows
-        if size >= count or room >= count:
-            lines.append(f"  store {kind} {columns[r]}, ptr {address}, align {item}")
-        else:
-            lines += _short_store(lanes, columns[r], address, size, f"p{r}", item)
-    if size > count:
-        lines.insert(0, f"  %table = getelementptr inbounds i32, ptr @places{output}, i64 %column")
-    if partial:
-        lines[:0] = "  %before = sub i64 %n, 1", f"  %last = mul i64 %before, {size * item}"
-    body = "\n".join(lines)
-    suffix, count_of_states = ("partial", ", i64 %n") if partial else ("", "")
-    signature = f"@write{output}{suffix}(ptr noalias %frame, ptr noalias %target{count_of_states})"
-    body = _over_columns(size, count, item, 0, "target", "frame", "at", "unused", body)
-    return f"define internal fastcc void {signature} #0 {{\n{body}\n}}"
+            found = load_column(code, lanes, output, frame, column)
+        for r, entries in enumerate(transpose(found)):
+            distance = r * size * item
+            place = start.at((n[0] > r).select(distance, last) if partial and r else distance)
+            room = size if partial else (count - r) * size  # entries from here to the end of the tile's rows
+            if max(size, room) >= count:
+                place.store(entries, item)
+            else:
+                _store_short(place, entries, size, item)
+    code.give()
+    return code.text()
 
 
-def slot_address(c: int) -> tuple[str, ...]:
-    """IR lines that find where in the frame the slot table's column c is."""
-    return (
-        f"  %where{c} = getelementptr inbounds i8, ptr %table, i64 {4 * c}",
-        f"  %place{c} = load i32, ptr %where{c}",
-        f"  %wide{c} = zext i32 %place{c} to i64",
-        f"  %from{c} = getelementptr inbounds i8, ptr %frame, i64 %wide{c}",
-    )
+def load_column(code: Code, lanes: Lanes, output: int, frame: Value, column: Value) -> list[Value]:
+    """Load as many results as a vector has lanes, from where the slot table of an output says."""
+    table = code.value("ptr", f"@places{output}").at(column, "i32")
+    offsets = (table.at(4 * c).load("i32").cast("zext", "i64") for c in range(lanes.count))
+    return [frame.at(offset).load(lanes.type) for offset in offsets]
 
 
-def _short_store(lanes: Lanes, row: str, address: str, size: int, prefix: str, item: int) -> list[str]:
+def _store_short(place: Value, row: Value, size: int, item: int) -> None:
     """Store the first `size` lanes, in pieces whose lengths are powers of two."""
-    lines = []
     done = 0
     while done < size:
         piece = 1 << ((size - done).bit_length() - 1)
-        mask = ", ".join(f"i32 {done + k}" for k in range(piece))
-        part, place = f"%{prefix}part{done}", f"%{prefix}at{done}"
-        lines += (
-            f"  {part} = shufflevector {lanes.type} {row}, {lanes.type} poison, <{piece} x i32> <{mask}>",
-            f"  {place} = getelementptr inbounds i8, ptr {address}, i64 {done * item}",
-            f"  store <{piece} x {lanes.element}> {part}, ptr {place}, align {item}",
-        )
+        part = row.shuffle(row.code.value(row.kind, "poison"), list(range(done, done + piece)))
+        place.at(done * item).store(part, item)
         done += piece
-    return lines

@@ -14,9 +14,10 @@ from operator import itemgetter
 
 import numpy as np
 
+from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_math import Lanes
-from kinetree.native.llvm_module import HEAD, STACK, Block, Module, accumulate, frame_line
-from kinetree.native.outline import Column, Outline, Shape
+from kinetree.native.llvm_module import HEAD, STACK, Block, Module, make_frame
+from kinetree.native.outline import Column, Shape
 from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
 
 MANY = 32
@@ -84,17 +85,19 @@ class ScalarBlock(Block):
             if starts and size % lanes.count:
                 starts.append(size - lanes.count)
             for start in starts or [0] * bool(size):
-                address = self.pointer(f"%in{array}", start * self.lanes.size)
-                entries, total_before, total = self.fresh(), total, self.fresh()
-                if size >= lanes.count:
-                    self.lines.append(f"  {entries} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
-                else:
-                    self.lines.append(module.masked_load(entries, address, size))
-                self.lines += accumulate(lanes, total, entries, total_before, self.fresh())
+                entries = self._load_lanes(self.pointer(f"%in{array}", start * self.lanes.size), min(size, lanes.count))
+                zeros = self.do(f"fmul {lanes.type} {entries}, {lanes.number(0.0)}")
+                total = self.do(f"fadd {lanes.type} {total}, {zeros}")
         wide = Block(module, lanes)
         wide.lines, wide.prefix = self.lines, "%w"
         bad = self.do(f"fcmp uno {lanes.type} {total}, {total}")
         wide.report(wide.any(bad), 0)
+
+    def _load_lanes(self, address: str, count: int) -> str:
+        """Load the first `count` lanes of a vector."""
+        lanes = self.module.vector
+        whole = f"load {lanes.type}, ptr {address}, align {self.lanes.size}"
+        return self.do(whole if count == lanes.count else self.module.masked_load(address, count))
 
     def _compute_trigonometry(self) -> None:
         """Sines and cosines of the joint angles, several at a time in the lanes of vectors."""
@@ -136,12 +139,7 @@ class ScalarBlock(Block):
             return self.operand(group[0])
         array, start = entries[0]
         if entries == [(array, start + k) for k in range(len(group))]:
-            address, whole = self.pointer(*self.input_address(array, start)), self.fresh()
-            if len(group) == lanes.count:
-                self.lines.append(f"  {whole} = load {lanes.type}, ptr {address}, align {self.lanes.size}")
-            else:
-                self.lines.append(self.module.masked_load(whole, address, len(group)))
-            return whole
+            return self._load_lanes(self.pointer(*self.input_address(array, start)), len(group))
         whole = lanes.number(0.0)
         for lane, (array, entry) in enumerate(entries):
             one = self.load(self.input_address(array, entry))
@@ -172,93 +170,45 @@ class ScalarRows(TableAddresses, ScalarBlock):
 
 def long_test(module: Module) -> str:
     """Add the loop over an input's vectors that adds up x * 0, and return its name."""
-    lanes = module.vector
-    kind, item = lanes.type, module.scalar.size
-    lines = "\n".join(accumulate(lanes, "%after", "%x", "%before", "%zero"))
-    module.include(
-        f"""define internal fastcc {kind} @finite(ptr noalias readonly %start, i64 %last, {kind} %sum) #0 {{
-entry:
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %before = phi {kind} [ %sum, %entry ], [ %after, %loop ]
-  %place = getelementptr inbounds i8, ptr %start, i64 %k
-  %x = load {kind}, ptr %place, align {item}
-{lines}
-  %regular = add i64 %k, {lanes.size}
-  %beyond = icmp sgt i64 %regular, %last
-  %next = select i1 %beyond, i64 %last, i64 %regular
-  %more = icmp slt i64 %k, %last
-  br i1 %more, label %loop, label %done
-done:
-  ret {kind} %after
-}}"""
-    )
+    lanes, kind = module.vector, module.vector.type
+    code = Code(f"internal fastcc {kind} @finite", f"ptr noalias readonly %start, i64 %last, {kind} %sum")
+    start, last, total = code.arguments
+    with code.cover(last, lanes.size) as k:
+        before = code.phi(kind, (total, "entry"))
+        after = before + start.at(k).load(kind, module.scalar.size) * 0.0
+        code.join(before, after)
+    code.give(after)
+    module.include(code.text())
     return "@finite"
 
 
 def long_trigonometry(module: Module, lanes: Lanes, first: int, offsets: list[int], stride: int) -> str:
     """IR of a loop over angles of one input, from number `first` on, as many at a time as a vector has lanes."""
-    kind, item, count = lanes.type, module.scalar.size, lanes.count
-    gather = []
-    whole = lanes.number(0.0)
-    for lane in range(count):
-        gather += (
-            f"  %where{lane} = getelementptr inbounds i8, ptr %row, i64 {4 * lane}",
-            f"  %short{lane} = load i32, ptr %where{lane}",
-            f"  %offset{lane} = zext i32 %short{lane} to i64",
-            f"  %from{lane} = getelementptr inbounds i8, ptr %input, i64 %offset{lane}",
-            f"  %one{lane} = load {module.element}, ptr %from{lane}",
-        )
-        if count > 1:
-            gather.append(f"  %all{lane} = insertelement {kind} {whole}, {module.element} %one{lane}, i32 {lane}")
-            whole = f"%all{lane}"
-        else:
-            whole = "%one0"
-    text = "\n".join(gather)
-    table = ", ".join(f"i32 {offset}" for offset in offsets)
-    return f"""@state_angle_places{first} = internal constant [{len(offsets)} x i32] [{table}]
-
-define internal fastcc void @state_angles{first}(ptr noalias readonly %input, ptr noalias %frame) #0 {{
-entry:
-  %sines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + first * item}
-  %cosines = getelementptr inbounds i8, ptr %frame, i64 {HEAD + (stride + first) * item}
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %row = getelementptr inbounds i32, ptr @state_angle_places{first}, i64 %k
-{text}
-  %pair = call fastcc {{ {kind}, {kind} }} {module.sincos(lanes)}({kind} {whole})
-  %sine = extractvalue {{ {kind}, {kind} }} %pair, 0
-  %cosine = extractvalue {{ {kind}, {kind} }} %pair, 1
-  %s = getelementptr inbounds {module.element}, ptr %sines, i64 %k
-  %c = getelementptr inbounds {module.element}, ptr %cosines, i64 %k
-  store {kind} %sine, ptr %s, align {item}
-  store {kind} %cosine, ptr %c, align {item}
-  %next = add i64 %k, {count}
-  %more = icmp slt i64 %next, {len(offsets)}
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
+    item, element, table = module.scalar.size, module.element, f"@state_angle_places{first}"
+    code = Code(f"internal fastcc void @state_angles{first}", "ptr noalias readonly %input, ptr noalias %frame")
+    given, frame = code.arguments
+    targets = [frame.at(HEAD + place * item) for place in (first, stride + first)]
+    with code.count(len(offsets), lanes.count) as k:
+        row, angles = code.value("ptr", table).at(k, "i32"), code.value(lanes.type, lanes.number(0.0))
+        for lane in range(lanes.count):
+            one = given.at(row.at(4 * lane).load("i32").cast("zext", "i64")).load(element)
+            angles = angles.with_lane(lane, one) if lanes.count > 1 else one
+        for target, value in zip(targets, module.call_sincos(code, lanes, angles), strict=True):
+            target.at(k, element).store(value, item)
+    code.give()
+    entries = ", ".join(f"i32 {offset}" for offset in offsets)
+    return f"{table} = internal constant [{len(offsets)} x i32] [{entries}]\n\n{code.text()}"
 
 
-CLEAR = """define internal fastcc void @clear(ptr %start, i64 %bytes) #0 {
-entry:
-  %last = sub i64 %bytes, SIZE
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %loop ]
-  %place = getelementptr inbounds i8, ptr %start, i64 %k
-  store TYPE zeroinitializer, ptr %place, align ITEM
-  %regular = add i64 %k, SIZE
-  %beyond = icmp sgt i64 %regular, %last
-  %next = select i1 %beyond, i64 %last, i64 %regular
-  %more = icmp slt i64 %k, %last
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}"""
+def clearer(module: Module) -> str:
+    """IR of the function that puts zeros into an output of a vector's length or more."""
+    lanes = module.vector
+    code = Code("internal fastcc void @clear", "ptr %start, i64 %bytes")
+    start, size = code.arguments
+    with code.cover(size - lanes.size, lanes.size) as k:
+        start.at(k).store(code.value(lanes.type, "zeroinitializer"), module.scalar.size)
+    code.give()
+    return code.text()
 
 
 def state_arguments(module: Module, attributes: bool) -> str:
@@ -276,13 +226,11 @@ def emit_state(module: Module) -> None:
     definition, call = state_arguments(module, True), state_arguments(module, False)
     block.begin()
     if any(block.cleared):
-        words = {"TYPE": module.vector.type, "SIZE": str(module.vector.size), "ITEM": str(module.scalar.size)}
-        clear = CLEAR
-        for word, text in words.items():
-            clear = clear.replace(word, text)
-        module.parts.append(clear)
+        module.parts.append(clearer(module))
     if module.outline is not None:
-        block.lines.append(emit_state_rows(module, module.outline))
+        arguments = f"{definition}, ptr noalias %frame", f"{call}, ptr %frame"
+        emit_rows(module, "state", lambda shape: ScalarRows(module, shape), lambda: ScalarBlock(module), arguments)
+        block.lines.append(f"  call fastcc void @state_steps({call}, ptr %frame)")
         block.end()
     elif len(plan_.chunks) == 1:
         block.emit(plan_.chunks[0])
@@ -303,33 +251,15 @@ def emit_state(module: Module) -> None:
     )
     module.state_frame = frame = HEAD + (plan_.slot_count + module.scratch) * module.scalar.size
     module.heap_bytes = frame if frame > STACK else 0
-    loads, names = load_pointers(module)
-    module.parts.append(
-        "define i32 @kinetree_scalar(ptr %inputs, ptr %outputs, ptr %params, ptr %heap) #0 {\n"
-        + "\n".join([frame_line(frame), *loads, f"  %status = call fastcc i32 @state({names}, ptr %frame)"])
-        + "\n  ret i32 %status\n}"
-    )
+    code = Code("i32 @kinetree_scalar", "ptr %inputs, ptr %outputs, ptr %params, ptr %heap")
+    inputs, outputs, params, _ = code.arguments
+    place = make_frame(code, frame)
+    sources, targets = load_pointers(module, inputs, outputs)
+    code.give(code.call("i32", "@state", *sources, *targets, params, place))
+    module.parts.append(code.text())
 
 
-def emit_state_rows(module: Module, outline: Outline) -> str:
-    """The scalar variant's functions; returns the call."""
-    arguments = (
-        state_arguments(module, True) + ", ptr noalias %frame",
-        state_arguments(module, False) + ", ptr %frame",
-    )
-    return emit_rows(
-        module, outline, "state", lambda shape: ScalarRows(module, shape), lambda: ScalarBlock(module), arguments
-    )
-
-
-def load_pointers(module: Module) -> tuple[list[str], str]:
-    """IR lines that read the arrays of pointers ``%inputs`` and ``%outputs``, and the arguments for ``@state``."""
-    lines = []
-    for kind, table, count in (
-        ("in", "%inputs", len(module.input_sizes)),
-        ("out", "%outputs", len(module.output_sizes)),
-    ):
-        for k in range(count):
-            lines.append(f"  %{kind}{k}at = getelementptr inbounds i8, ptr {table}, i64 {8 * k}")
-            lines.append(f"  %{kind}{k} = load ptr, ptr %{kind}{k}at")
-    return lines, state_arguments(module, False)
+def load_pointers(module: Module, inputs: Value, outputs: Value) -> list[list[Value]]:
+    """Read the arrays of pointers to inputs and outputs."""
+    counts = (inputs, len(module.input_sizes)), (outputs, len(module.output_sizes))
+    return [[table.at(8 * k).load("ptr") for k in range(count)] for table, count in counts]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kinetree.native.llvm_code import Code
 from kinetree.native.llvm_module import Block, Module
 from kinetree.native.outline import Column, Outline, Shape
 
@@ -53,11 +54,11 @@ class RowTable:
             block.lines.append(f"  {name} = getelementptr inbounds i8, ptr {base}, i64 %step{group}")
         return name, offset
 
-    def begin(self, block: Block) -> None:
-        """Read a row."""
+    def begin(self, block: Block, row: str) -> None:
+        """Read a row that a pointer leads to."""
         self._shifted: set[str] = set()
         for group in range(self.table.shape[1]):
-            place = block.pointer("%row", 4 * group)
+            place = block.pointer(row, 4 * group)
             block.lines.append(f"  %short{group} = load i32, ptr {place}")
             block.lines.append(f"  %step{group} = sext i32 %short{group} to i64")
 
@@ -84,13 +85,13 @@ class TableAddresses:
         return self.rows.address(self, ("param",), index)
 
 
-def emit_rows(module: Module, outline: Outline, name: str, rows: Callable, single: Callable, arguments: tuple) -> str:
+def emit_rows(module: Module, name: str, rows: Callable, single: Callable, arguments: tuple[str, str]) -> None:
     """Add the functions of shapes and single chunks, and the function ``@{name}_steps`` that runs them.
 
     Parameters
     ----------
     module : Module
-    outline : Outline
+        With an outline.
     name : str
         ``"state"`` or ``"tile"``.
     rows : callable
@@ -99,67 +100,51 @@ def emit_rows(module: Module, outline: Outline, name: str, rows: Callable, singl
         Makes the block of a single chunk.
     arguments : (str, str)
         The parameters of the functions, with attributes for definitions and without for calls.
-
-    Returns
-    -------
-    str
-        The call.
     """
     definition, call = arguments
-    cases = []
+    outline, cases = module.outline, []
     for k, shape in enumerate(outline.shapes):
         block = rows(shape)
-        block.number(0)
-        block.rows.begin(block)
-        block.emit(module.plan.chunks[shape.chunks[0]])
-        module.parts.append(block.rows.constant(f"@{name}_table{k}"))
-        lines = "\n".join(block.lines)
-        module.parts.append(
-            f"define internal fastcc void @{name}_rows{k}({definition}, i64 %first, i64 %end) #0 {{\nentry:\n"
-            f"  %start = getelementptr inbounds [{block.rows.width} x i32], ptr @{name}_table{k}, i64 %first\n"
-            f"  %stop = getelementptr inbounds [{block.rows.width} x i32], ptr @{name}_table{k}, i64 %end\n"
-            "  br label %loop\nloop:\n  %row = phi ptr [ %start, %entry ], [ %next, %loop ]\n"
-            f"{lines}\n"
-            f"  %next = getelementptr inbounds i8, ptr %row, i64 {4 * block.rows.width}\n"
-            "  %more = icmp ne ptr %next, %stop\n  br i1 %more, label %loop, label %done\ndone:\n  ret void\n}"
-        )
-        cases.append(f"  call fastcc void @{name}_rows{k}({call}, i64 %first, i64 %end)")
+        code = Code(f"internal fastcc void @{name}_rows{k}", f"{definition}, i64 %first, i64 %end")
+        kind = f"[{block.rows.width} x i32]"
+        table, (first, end) = code.value("ptr", f"@{name}_table{k}"), code.arguments[-2:]
+        start, stop = table.at(first, kind), table.at(end, kind)
+        with code.walk(start, stop, 4 * block.rows.width) as row:
+            block.number(0)
+            block.rows.begin(block, row.text)
+            block.emit(module.plan.chunks[shape.chunks[0]])
+            code.lines += block.lines
+        code.give()
+        module.parts += block.rows.constant(table.text), code.text()
+        cases.append((f"{name}_rows{k}", f"{call}, i64 %first, i64 %end"))
     for number in outline.single:
         block = single()
         block.number(1)
         block.emit(module.plan.chunks[number])
         module.function(f"{name}{number}", definition, block.lines)
-        cases.append(f"  call fastcc void @{name}{number}({call})")
-    steps = ", ".join(f"i32 {x}" for step in outline.steps for x in step)
-    count = 3 * len(outline.steps)
-    targets = " ".join(f"i32 {k}, label %case{k}" for k in range(len(cases)))
-    bodies = "\n".join(f"case{k}:\n{line}\n  br label %after" for k, line in enumerate(cases))
-    module.parts.append(
-        f"""@{name}_order = internal constant [{count} x i32] [{steps}]
+        cases.append((f"{name}{number}", call))
+    module.parts.append(_steps(outline, name, definition, cases))
 
-define internal fastcc void @{name}_steps({definition}) #0 {{
-entry:
-  br label %loop
-loop:
-  %k = phi i64 [ 0, %entry ], [ %next, %after ]
-  %case_at = getelementptr inbounds i32, ptr @{name}_order, i64 %k
-  %case = load i32, ptr %case_at
-  %first_at = getelementptr inbounds i8, ptr %case_at, i64 4
-  %first_short = load i32, ptr %first_at
-  %first = zext i32 %first_short to i64
-  %end_at = getelementptr inbounds i8, ptr %case_at, i64 8
-  %end_short = load i32, ptr %end_at
-  %end = zext i32 %end_short to i64
-  switch i32 %case, label %never [ {targets} ]
-{bodies}
-never:
-  unreachable
-after:
-  %next = add i64 %k, 3
-  %more = icmp slt i64 %next, {count}
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
-    )
-    return f"  call fastcc void @{name}_steps({call})"
+
+def _steps(outline: Outline, name: str, definition: str, cases: list[tuple[str, str]]) -> str:
+    """IR of the function that calls the cases, each a function and its arguments, in the order of the outline."""
+    numbers = [x for step in outline.steps for x in step]
+    table = f"@{name}_order = internal constant [{len(numbers)} x i32] [{', '.join(f'i32 {x}' for x in numbers)}]"
+    code = Code(f"internal fastcc void @{name}_steps", definition)
+    with code.count(len(numbers), 3) as k:
+        entry = code.value("ptr", f"@{name}_order").at(k, "i32")
+        case = entry.load("i32")
+        for place, row in ((4, "%first"), (8, "%end")):
+            short = entry.at(place).load("i32")
+            code.do("i64", f"zext {short} to i64", row)
+        targets = " ".join(f"i32 {k}, label %case{k}" for k in range(len(cases)))
+        code.say(f"switch {case}, label %never [ {targets} ]")
+        for k, (function, given) in enumerate(cases):
+            code.label(f"case{k}")
+            code.say(f"call fastcc void @{function}({given})")
+            code.go("after")
+        code.label("never")
+        code.say("unreachable")
+        code.label("after")
+    code.give()
+    return f"{table}\n\n{code.text()}"

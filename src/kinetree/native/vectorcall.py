@@ -2,7 +2,7 @@
 
 A class with a ``__call__`` written in Python costs 110 ns more than the arithmetic's entry, and a keyword 200 ns more:
 as much as the inverse dynamics of an arm. So a Function whose entry exists gets a class of its own, whose ``__call__``
-is compiled too (`llvm_vectorcall`). Only when the entry refuses the arguments does it call the method written in
+is compiled too (`llvm_driver`). Only when the entry refuses the arguments does it call the method written in
 Python, which takes all kinds of arguments and explains.
 """
 
@@ -16,7 +16,7 @@ import sys
 import numpy as np
 
 from kinetree.native import builtin, drivers
-from kinetree.native.llvm_vectorcall import CONTEXT, TUPLE_ITEMS, TUPLE_SIZE
+from kinetree.native.llvm_driver import TUPLE_ITEMS, TUPLE_SIZE, VECTORCALL
 from kinetree.once import once
 
 
@@ -54,7 +54,7 @@ def make_direct(function) -> None:
     values["vectorcall"] = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     code_address, code = drivers.vectorcall_code()
     owners = (entry, fallback, out_name, code)
-    call = builtin.make_method(code_address, [values[name] for name in CONTEXT], owners, b"Evaluate.", keywords=True)
+    call = builtin.make_method(code_address, [values[name] for name in VECTORCALL], owners, b"Evaluate.", keywords=True)
     body = {"__slots__": (), "__module__": kind.__module__, "__doc__": kind.__doc__, "__qualname__": kind.__qualname__}
     body |= {"__call__": call, "__signature__": _signature(function)}
     function.__class__ = type(kind.__name__, (kind,), body)
