@@ -55,7 +55,7 @@ class Algorithms(MutableMapping):
 ALGORITHMS = Algorithms()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Spec:
     """The declaration of an algorithm: its inputs and outputs.
 
@@ -96,10 +96,16 @@ class Spec:
     domains: tuple[Domain, ...] = ()
     body_frames: bool | str | None = False
     parts: tuple = ()
-    symbols: Mapping[str, str] = field(default_factory=dict, compare=False)
-    raises: tuple[str, ...] = field(default=(), compare=False)
-    variants: Mapping[str, Spec] = field(default_factory=dict, repr=False, compare=False)
-    methods: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    symbols: Mapping[str, str] = field(default_factory=dict)
+    raises: tuple[str, ...] = ()
+    variants: Mapping[str, Spec] = field(default_factory=dict, repr=False)
+    methods: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Spec) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        return hash(self.identity)
 
     def by(self, method: str) -> Spec:
         """The declaration of this quantity by one of its methods.
@@ -144,9 +150,14 @@ class Spec:
         """The shape of an input or output for this model."""
         for table in (self.inputs, self.optional, self.outputs):
             if name in table:
-                sizes = model.algebra.sizes  # in the plane, vectors are shorter
-                return tuple(getattr(model, x) if isinstance(x, str) else sizes.get(x, x) for x in table[name])
+                return sized(table[name], model)
         raise KeyError(name)
+
+
+def sized(shape: Shape, model) -> tuple[int, ...]:
+    """A declared shape in numbers."""
+    sizes = model.algebra.sizes  # in the plane, vectors are shorter
+    return tuple(getattr(model, x) if isinstance(x, str) else sizes.get(x, x) for x in shape)
 
 
 def _shapes(declared: str | Mapping[str, str | Shape], symbols: Mapping = ARRAYS) -> Mapping[str, Shape]:

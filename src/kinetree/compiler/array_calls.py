@@ -69,7 +69,7 @@ class ArrayCalls:
         """Results as a call returns them; a single number as a number, unless it was asked to fill an array."""
         if not given_out:
             results = [r if r.ndim else r[()] for r in results]
-        return results[0] if self._result is None else self._result(*results)
+        return self._pack(results)
 
 
 def _row_major(x: np.ndarray, batch: tuple[int, ...], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

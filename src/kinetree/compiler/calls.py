@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from kinetree.algorithms.spec import ALGORITHMS, Spec
-from kinetree.arguments import a_model, a_truth_value
+from kinetree.arguments import a_model, a_truth_value, choice
 from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.interpret import is_interpreted
 from kinetree.compiler.time_argument import TIME, missing_inputs, needs_time, takes_time, with_time
@@ -60,18 +60,11 @@ class _GeneralCall:
 
     def call(self, model, args, out, named):
         """The result, of a Function that is made when it is first needed."""
-        if self.spec.methods and "method" in named:
-            chosen = self.spec.by(named.pop("method"))
-            if chosen is not self.spec:
-                return made_once(self._others, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
-        if self.spec.variants:
-            for more in [entry for entry in self.spec.variants if entry in named]:
-                a_truth_value(f"{self.spec.name}: {more}", more_too := named.pop(more))
-                if more_too:
-                    chosen = self.spec.variants[more]
-                    return made_once(self._others, chosen.name, _GeneralCall, chosen).call(model, args, out, named)
+        other = self._other(named)
+        if other:
+            return other.call(model, args, out, named)
         spec, name = self.with_time if needs_time(self.spec, model) else self.spec, self.spec.name
-        if spec is not self.spec and not named and len(args) == len(spec.inputs):
+        if not named and len(args) == len(spec.inputs):
             f = model.functions.get(name)
             if f is not None and not is_interpreted():
                 return f(*args, out=out)
@@ -89,6 +82,20 @@ class _GeneralCall:
             check_static(spec, model, choices)
             f = model.functions.setdefault(key, Function(spec, model, present, choices, checks=True))
         return f(*arrays.values(), out=out)
+
+    def _other(self, named) -> _GeneralCall | None:
+        """The call of another method or variant that is asked for by name; these names are taken out."""
+        spec = self.spec
+        if spec.methods and "method" in named:
+            method = choice("method", named.pop("method"), spec.methods, spec.name)
+            if method != next(iter(spec.methods)):
+                return made_once(self._others, method, lambda: _GeneralCall(spec.by(method)))
+        for more in spec.variants.keys() & named.keys():
+            asked = named.pop(more)
+            a_truth_value(f"{spec.name}: {more}", asked)
+            if asked:
+                return made_once(self._others, more, _GeneralCall, spec.variants[more])
+        return None
 
     def _bound(self, spec: Spec, model, args, named) -> tuple[dict, dict]:
         """The arrays and the static choices by name."""

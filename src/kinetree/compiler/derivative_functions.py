@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from kinetree.algorithms.regularity import collected_pivots, require_regular
-from kinetree.algorithms.spec import Shape, Spec
+from kinetree.algorithms.spec import Shape, Spec, sized
 from kinetree.arguments import a_model, a_truth_value, a_word, checked, some_names
 from kinetree.compiler.function import Function, check_static
 from kinetree.compiler.fused import resolved
@@ -156,9 +156,7 @@ def differentiate(
         raise TypeError(f"the derivatives of {base.name!r} need a variable and an output, found wrt={wrt!r}, of={of!r}")
     chosen = _chosen(model, numbers) if NUMBERS in wrt else ()
     present = tuple(x for x in base.optional if x in optional or x in wrt)
-    spec = derivative_spec(
-        base, mode, wrt, of, present, chosen, total=len(model.numbers()), tangent=tangent, method=method
-    )
+    spec = derivative_spec(base, mode, wrt, of, present, chosen, len(model.numbers()), tangent, method)
     request = {
         "name": name, "mode": mode, "wrt": wrt, "of": of, "optional": present, "numbers": tuple(numbers),
         "tangent": tangent, "method": method,
@@ -184,9 +182,10 @@ def _chosen(model, patterns: Sequence[str]) -> tuple[int, ...]:
     return tuple(j for j, name in enumerate(names) if any(fnmatchcase(name, p) for p in _names(patterns)))
 
 
+@once(most=256)
 def derivative_spec(
     base: Spec, mode: str, wrt: tuple[str, ...], of: tuple[str, ...], present: tuple[str, ...] = (),
-    chosen: tuple[int, ...] = (), *, total: int = 0, tangent: bool = True, method: str = "auto",
+    chosen: tuple[int, ...] = (), total: int = 0, tangent: bool = True, method: str = "auto",
 ) -> Spec:  # fmt: skip
     """The Spec of a derivative; the same object for the same request, so that machine code is shared.
 
@@ -200,27 +199,6 @@ def derivative_spec(
     chosen : tuple of int
         Places of the model's numbers that are variables, among ``total``.
     """
-    return _derived(_Base(base), mode, wrt, of, present, chosen, total, tangent, method)
-
-
-class _Base:
-    """The Spec that is differentiated, as a key: equal for the same function and declaration."""
-
-    __slots__ = ("key", "spec")
-
-    def __init__(self, spec: Spec) -> None:
-        self.spec, self.key = spec, spec.identity
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Base) and self.key == other.key
-
-
-@once(most=256)
-def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, method) -> Spec:
-    base = of_spec.spec
     shapes = dict(base.inputs) | {x: base.optional[x] for x in present}
     variables = {x: _variable_shape(shapes[x], tangent) if x != NUMBERS else (len(chosen),) for x in wrt}
     inputs = dict(shapes)
@@ -238,7 +216,7 @@ def _derived(of_spec: _Base, mode, wrt, of, present, chosen, total, tangent, met
     if (of, present, chosen, tangent, method) != (tuple(base.outputs), (), (), True, "auto"):
         request = repr((of, present, chosen, total, tangent, method))
         name += "_" + hashlib.sha256(request.encode()).hexdigest()[:12]
-    derivative = _Derivative(base, mode, wrt, of, present, chosen, tangent, method)
+    derivative = _Derivative(base, mode, wrt, of, present, chosen, tangent, method, tuple(outputs.values()))
 
     def differentiated(model, *arrays, **static):
         return derivative(model, dict(zip(inputs, arrays, strict=False)) | static)
@@ -264,9 +242,9 @@ def _variable_shape(shape: Shape, tangent: bool) -> Shape:
 class _Derivative:
     """The function of a derivative's Spec, over scalars of any kind."""
 
-    def __init__(self, base: Spec, mode, wrt, of, present, chosen, tangent, method):
+    def __init__(self, base: Spec, mode, wrt, of, present, chosen, tangent, method, shapes):
         self.base, self.mode, self.wrt, self.of = base, mode, wrt, of
-        self.present, self.chosen, self.tangent, self.method = present, chosen, tangent, method
+        self.present, self.chosen, self.tangent, self.method, self.shapes = present, chosen, tangent, method, shapes
 
     def __call__(self, model, given: dict):
         base = self.base
@@ -302,26 +280,10 @@ class _Derivative:
                 lambda op, args: tables[args[0]][args[1]] if op == "input" else numbers[args[0]],
             )
         )
-        outputs = [_nested(values, shape) for shape in self._shapes(model)]
+        outputs = [_nested(values, sized(shape, model)) for shape in self.shapes]
         for _ in pivots.pairs:
             require_regular(next(values), next(values))
         return outputs if len(outputs) > 1 else outputs[0]
-
-    def _shapes(self, model) -> list[tuple[int, ...]]:
-        """The shapes of the results, from the sizes of the model."""
-        base = self.base
-
-        def sized(shape):
-            return tuple(getattr(model, size) if isinstance(size, str) else size for size in shape)
-
-        shapes = {**base.inputs, **base.optional}
-        wrt = [
-            (len(self.chosen),) if x == NUMBERS else sized(_variable_shape(shapes[x], self.tangent)) for x in self.wrt
-        ]
-        of = [sized(base.outputs[y]) for y in self.of]
-        if self.mode == "jacobian":
-            return [y + x for y in of for x in wrt]
-        return of if self.mode == "jvp" else wrt
 
     def _mover(self, graph, model, x, arrays):
         """Which entries each direction of a variable moves, and how fast: rows of (entry, node of the rate)."""
@@ -368,7 +330,7 @@ class _Derivative:
 
     def _jvp(self, graph, roots, variables, movers, directions, weights):
         seeds = _along(graph, variables, movers, directions)
-        return [[rate.get(0, graph.ZERO) for rate in tangents(graph, part, seeds)] for part in roots]
+        return [_rates(graph, part, seeds) for part in roots]
 
     def _vjp(self, graph, roots, variables, movers, directions, weights):
         return self._pulled_back(graph, _weighted(graph, roots, weights), variables, movers)
@@ -381,75 +343,72 @@ class _Derivative:
         """
         seeds = _along(graph, variables, movers, directions)
         gradient = _gradients(graph, _weighted(graph, roots, weights), variables)
-        flat = [k for part in gradient for k in part]
-        change = iter([rate.get(0, graph.ZERO) for rate in tangents(graph, flat, seeds)])
-        changes = [[next(change) for _ in part] for part in gradient]
+        changes = _split(_rates(graph, [k for part in gradient for k in part], seeds), gradient)
         found = []
         for leaves, mover, slopes, rates, d in zip(variables, movers, gradient, changes, directions, strict=True):
-            products = []
             turned = _turned(graph, leaves, mover, seeds, slopes, d)
-            for row, bend in zip(mover, turned, strict=True):
-                total = bend
-                for j, rate in row:
-                    total = graph.add(total, graph.mul(rates[j], rate))
-                products.append(total)
-            found.append(products)
+            found.append([_dot(graph, rates, row, bend) for row, bend in zip(mover, turned, strict=True)])
         return found
 
     @staticmethod
     def _pulled_back(graph, weights, variables, movers):
         """Gradient along the directions of each variable."""
         gradients = _gradients(graph, weights, variables)
-        return [_projected(graph, part, mover) for part, mover in zip(gradients, movers, strict=True)]
+        both = zip(gradients, movers, strict=True)
+        return [[_dot(graph, part, row, graph.ZERO) for row in mover] for part, mover in both]
 
 
 def _gradients(graph, weights, variables):
-    flat = iter(adjoints(graph, weights, [k for part in variables for k in part]))
-    return [[next(flat) for _ in part] for part in variables]
+    return _split(adjoints(graph, weights, [k for part in variables for k in part]), variables)
 
 
-def _projected(graph, gradient, mover):
-    products = []
-    for row in mover:
-        total = graph.ZERO
-        for j, rate in row:
-            total = graph.add(total, graph.mul(gradient[j], rate))
-        products.append(total)
-    return products
+def _split(flat, parts):
+    """A list in parts as long as these."""
+    entries = iter(flat)
+    return [[next(entries) for _ in part] for part in parts]
 
 
 def _along(graph, variables, movers, directions):
     """Seeds of the one direction 0: the entries' rates under the given tangents."""
     seeds: dict[int, dict[int, int]] = {}
     for leaves, mover, direction in zip(variables, movers, directions, strict=True):
-        rates = [graph.ZERO] * len(leaves)
-        for row, d in zip(mover, direction, strict=True):
-            for j, rate in row:
-                rates[j] = graph.add(rates[j], graph.mul(rate, d))
+        rates = _moved(graph, leaves, mover, direction)
         seeds.update((leaf, {0: rate}) for leaf, rate in zip(leaves, rates, strict=True) if rate != graph.ZERO)
     return seeds
+
+
+def _moved(graph, leaves, mover, direction):
+    """The rates of a variable's entries along a direction."""
+    rates = [graph.ZERO] * len(leaves)
+    for row, d in zip(mover, direction, strict=True):
+        for j, rate in row:
+            rates[j] = graph.add(rates[j], graph.mul(rate, d))
+    return rates
+
+
+def _rates(graph, nodes, seeds):
+    """The rates of nodes along the one direction 0 of the seeds."""
+    return [rate.get(0, graph.ZERO) for rate in tangents(graph, nodes, seeds)]
+
+
+def _dot(graph, x, row, total):
+    """``total`` and the products of entries of x with their rates in a row of a mover."""
+    for j, rate in row:
+        total = graph.add(total, graph.mul(x[j], rate))
+    return total
 
 
 def _turned(graph, leaves, mover, seeds, gradient, direction):
     """``gradient . (dm e_k [m d] + dm d [m e_k]) / 2`` for each direction e_k: zero where the mover m is constant."""
     # Both terms are derivatives of the mover's entries along one direction: of column k along d, of all along e_k.
     half, found = graph.const(0.5), []
-    columns = [[rate for _, rate in row] for row in mover]
-    moved = tangents(graph, [rate for column in columns for rate in column], seeds)
-    moved = iter([t.get(0, graph.ZERO) for t in moved])
+    moved = iter(_rates(graph, [rate for row in mover for _, rate in row], seeds))
     along_d = [[(j, next(moved)) for j, _ in row] for row in mover]
-    swept = [graph.ZERO] * len(leaves)
-    for row, d in zip(mover, direction, strict=True):
-        for j, rate in row:
-            swept[j] = graph.add(swept[j], graph.mul(rate, d))
+    swept = _moved(graph, leaves, mover, direction)
     for k, row in enumerate(mover):
-        along_k = tangents(graph, swept, {leaves[j]: {0: rate} for j, rate in row})
-        total = graph.ZERO
-        for j, rate in along_d[k]:
-            total = graph.add(total, graph.mul(gradient[j], rate))
-        for g, t in zip(gradient, along_k, strict=True):
-            total = graph.add(total, graph.mul(g, t.get(0, graph.ZERO)))
-        found.append(graph.mul(half, total))
+        along_k = _rates(graph, swept, {leaves[j]: {0: rate} for j, rate in row})
+        total = _dot(graph, gradient, along_d[k], graph.ZERO)
+        found.append(graph.mul(half, _dot(graph, gradient, enumerate(along_k), total)))
     return found
 
 

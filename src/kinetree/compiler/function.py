@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
-import operator
 import time
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,16 +11,15 @@ import numpy as np
 from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
 from kinetree.compiler.array_calls import ArrayCalls
-from kinetree.compiler.fused import CHOICES, Packing, flattened, resolved
+from kinetree.compiler.fused import CHOICES, flattened, packing, resolved
 from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
 from kinetree.compiler.static_choices import canonical
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.native.arrays import WEAK
-from kinetree.native.c_names import identifier
 from kinetree.native.threads import checked_threads
-from kinetree.once import alone, lock, made_once, once
+from kinetree.once import alone, lock, made_once
 
 # Machine code of this process by structure, the latest last: models that differ in numbers only share it.
 _RECENT: dict[tuple, object] = {}
@@ -88,7 +84,7 @@ class Function(ArrayCalls):
         self._present = self.input_names[len(spec.inputs) :]
         self._shapes = tuple(spec.shape(name, model) for name in self.input_names)
         self._out_shapes = tuple(spec.shape(name, model) for name in self.output_names)
-        self._result = _result_kind(spec)
+        self._pack = packing(spec)
         self._kernels, self._singles, self._batches = {}, {}, {}  # by dtype
         self._numbers = None  # other numbers than the model's
         self._own = {}  # the function in the user's own frames
@@ -147,10 +143,12 @@ class Function(ArrayCalls):
 
     def _compiled(self, dtype: np.dtype, batch: tuple[int, ...]):
         """The entry for one state or that for batches; from its first use on calls with plain arrays find it."""
-        entries, make = (self._batches, self._batch_entry) if batch else (self._singles, self._single_entry)
+        entries = self._batches if batch else self._singles
         entry = entries.get(dtype)
         if entry is None:
-            entry = entries[dtype] = make(self._kernel(dtype))
+            kernel = self._kernel(dtype)
+            plain = kernel.batch_entry if batch else kernel.scalar_entry
+            entry = entries[dtype] = self._packing(plain, as_numbers=not batch and () in self._out_shapes)
             if not batch and dtype == np.float64:
                 self.single = entry
                 alone(("direct", id(self)), self._make_direct)
@@ -168,47 +166,23 @@ class Function(ArrayCalls):
         """What a progress line says."""
         return f"compiling {self.name} for model {self.model.name!r}"
 
-    def _single_entry(self, kernel):
-        """The kernel's entry for one state, its results packed as a call of this function packs them."""
-        entry, count = kernel.scalar_entry, len(self.input_names)
-        if () not in self._out_shapes:
-            return self._packing(entry)
-        make = self._maker()
+    def _packing(self, entry, as_numbers: bool):
+        """An entry whose results are packed as a call packs them; the entry itself where one array is all."""
+        make, count, alone = self._pack, len(self.input_names), len(self._out_shapes) == 1
+        if alone and not self.spec.parts and not as_numbers:
+            return entry
 
         def packed(*args):
             result = entry(*args)
             if result is NotImplemented:
                 return result
-            result = result if type(result) is tuple else (result,)
-            if len(args) == count:  # a number, unless it was asked to fill an array
+            if alone:
+                result = (result,)
+            if as_numbers and len(args) == count:  # unless it was asked to fill arrays
                 result = [x if x.ndim else x[()] for x in result]
             return make(result)
 
         return packed
-
-    def _batch_entry(self, kernel):
-        """The kernel's entry for batches, its results packed."""
-        return self._packing(kernel.batch_entry)
-
-    def _packing(self, entry):
-        """An entry whose results are packed; the entry itself where one array is all."""
-        if self._result is None:
-            return entry
-        make, alone = self._maker(), len(self._out_shapes) == 1
-
-        def packed(*args):
-            result = entry(*args)
-            if result is NotImplemented:
-                return result
-            return make((result,) if alone else result)
-
-        return packed
-
-    def _maker(self):
-        """Makes the result of a call out of the arrays of the kernel, without looking at them."""
-        if self._result is None:
-            return operator.itemgetter(0)
-        return self._result.make if self.spec.parts else functools.partial(tuple.__new__, self._result)
 
     def _kernel(self, dtype: np.dtype):
         kernel = self._kernels.get(dtype)
@@ -404,26 +378,6 @@ def _in_own_frames(function) -> Function:
 
 def _with_parameters(function, parameters) -> Function:
     return function.with_parameters(parameters)
-
-
-def _result_kind(spec: Spec):
-    """What makes the result of a call out of its arrays; None for a single array as it is."""
-    if spec.parts:
-        named = [(part.name, tuple(part.spec.outputs)) for part in spec.parts]
-        return Packing(spec, [_result_type(*each) if len(each[1]) > 1 else None for each in named])
-    return _result_type(spec.name, tuple(spec.outputs)) if len(spec.outputs) > 1 else None
-
-
-@once
-def _result_type(algorithm: str, fields: tuple[str, ...]):
-    """The named tuple of an algorithm with several results; one class for all models, so results can be pickled."""
-    kind = namedtuple(f"{identifier(algorithm)}_result", fields)
-    kind.__reduce__ = lambda self: (_result_of, (algorithm, fields, *self))
-    return kind
-
-
-def _result_of(algorithm: str, fields: tuple[str, ...], *values):
-    return _result_type(algorithm, fields)(*values)
 
 
 @checked(model=a_model, optional=some_names, checks=a_truth_value)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import operator
 from collections import namedtuple
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -21,7 +22,7 @@ from kinetree.arguments import a_model
 from kinetree.compiler.static_choices import canonical
 from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
-from kinetree.native.c_names import identifiers
+from kinetree.native.c_names import identifier, identifiers
 from kinetree.once import once
 
 CHOICES = {
@@ -216,12 +217,11 @@ def fused_spec(parts: tuple[Quantity, ...]) -> Spec:
     Inputs are those of all algorithms by name, in the order in which they first appear; outputs are named by quantity
     ("crba"), those of algorithms with several by both ("rnea_derivatives_dtau_dq").
     """
-    return _fused_spec(parts, tuple(part.spec.identity for part in parts))
+    return _fused_spec(parts, tuple(part.spec for part in parts))
 
 
 @once(most=256)
-def _fused_spec(parts: tuple[Quantity, ...], identities: tuple) -> Spec:
-    specs = [part.spec for part in parts]
+def _fused_spec(parts: tuple[Quantity, ...], specs: tuple[Spec, ...]) -> Spec:
     inputs = _united([spec.inputs for spec in specs])
     optional = {name: shape for name, shape in _united([spec.optional for spec in specs]).items() if name not in inputs}
     _united([inputs, *(spec.optional for spec in specs)])  # one shape for every name
@@ -314,61 +314,47 @@ def _name(parts: Sequence[Quantity]) -> str:
 # Results --------------------------------------------------------------------------------------------------------------
 
 
-class Packing:
-    """Puts the arrays of a fused function into a named tuple by quantity; it stands where others have a tuple's class.
+def packing(spec: Spec) -> Callable:
+    """What makes the result of a call out of its arrays, given in a row, without looking at them.
 
-    An algorithm with one output gives its array, one with several the named tuple that a call of it gives.
-
-    Parameters
-    ----------
-    spec : Spec
-        Of a fused function.
-    kinds : sequence of type or None
-        The named tuple of each quantity, None for those with one output.
-
-    Attributes
-    ----------
-    kind : type
-        The named tuple of all quantities.
-    make : callable
-        The result from the arrays in a row. It is made for the arrangement: it runs with every call.
+    One array is the result itself, several are a named tuple. A fused function has a named tuple by quantity, in which
+    each has its array or, with several outputs, the named tuple that a call of it gives.
     """
-
-    __slots__ = ("kind", "make")
-
-    def __init__(self, spec: Spec, kinds: Sequence[type | None]) -> None:
-        self.kind = result_type(tuple(_fields(spec.parts, {*spec.inputs, *spec.optional})))
-        scope = {"whole": functools.partial(tuple.__new__, self.kind)}
-        fields, count = [], 0
-        for part, kind in zip(spec.parts, kinds, strict=True):
-            arrays = [f"x{n}" for n in range(count, count + len(part.spec.outputs))]
-            count += len(arrays)
-            if kind is None:
-                fields += arrays
-            else:
-                scope[f"part{len(fields)}"] = functools.partial(tuple.__new__, kind)
-                fields.append(f"part{len(fields)}(({', '.join(arrays)}))")
-        if len(fields) == count:  # no quantity has several
-            self.make = scope["whole"]
+    if not spec.parts:
+        return _tuple(spec.name, spec.outputs) if len(spec.outputs) > 1 else operator.itemgetter(0)
+    # Made for the arrangement: it runs with every call.
+    scope = {"whole": _tuple("fused", _fields(spec.parts, {*spec.inputs, *spec.optional}))}
+    fields, count = [], 0
+    for part in spec.parts:
+        outputs = part.spec.outputs
+        arrays = [f"x{n}" for n in range(count, count + len(outputs))]
+        count += len(arrays)
+        if len(arrays) == 1:
+            fields += arrays
         else:
-            arrays = "".join(f"x{n}, " for n in range(count))
-            exec(f"def make(arrays):\n    {arrays}= arrays\n    return whole(({', '.join(fields)},))", scope)
-            self.make = scope["make"]
+            scope[f"part{len(fields)}"] = _tuple(part.name, outputs)
+            fields.append(f"part{len(fields)}(({', '.join(arrays)}))")
+    if len(fields) == count:  # no quantity has several
+        return scope["whole"]
+    arrays = "".join(f"x{n}, " for n in range(count))
+    exec(f"def make(arrays):\n    {arrays}= arrays\n    return whole(({', '.join(fields)},))", scope)
+    return scope["make"]
 
-    def __call__(self, *results):
-        return self.make(results)
+
+def _tuple(name: str, fields: Iterable[str]) -> Callable:
+    return functools.partial(tuple.__new__, result_type(name, tuple(fields)))
 
 
 @once
-def result_type(fields: tuple[str, ...]) -> type:
-    """The named tuple of fused quantities; one class for the same fields, so that results can be pickled."""
-    kind = namedtuple("fused_result", fields)
-    kind.__reduce__ = lambda self: (_result_of, (fields, *self))
+def result_type(name: str, fields: tuple[str, ...]) -> type:
+    """The named tuple of several results; one class for all models, so that results can be pickled."""
+    kind = namedtuple(f"{identifier(name)}_result", fields)
+    kind.__reduce__ = lambda self: (_result_of, (name, fields, *self))
     return kind
 
 
-def _result_of(fields: tuple[str, ...], *values):
-    return result_type(fields)(*values)
+def _result_of(name: str, fields: tuple[str, ...], *values):
+    return result_type(name, fields)(*values)
 
 
 def flattened(results) -> tuple:

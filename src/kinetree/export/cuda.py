@@ -145,7 +145,7 @@ class CudaFunction:
                     host = {name: x.get() for name, x in zip(names, arrays, strict=True)}
                     error = explain(f.spec, f.model, host, batch)
                     raise error or NonFiniteError(f"{f.name}: an input is outside the algorithm's domain.")
-        return results[0] if f._result is None else f._result(*results)
+        return f._pack(results)
 
     def source(self, dtype: str = "float32", shared: tuple[str, ...] = ()) -> CudaSource:
         """The kernel for arrays of a type, of which those in ``shared`` hold for all states."""

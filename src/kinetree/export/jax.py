@@ -151,7 +151,7 @@ def _evaluation(jax, function) -> Callable:
     if program.prologue is not None:
         (params,) = program.prologue.interpret([numbers_model(function.spec, function.model).number_values()])
     table = tabulate(program, params)
-    result, caller = function._result, function.name
+    pack, caller = function._pack, function.name
     # Params of every state are a last input, which no caller gives.
     further = [function.params[np.dtype(np.float64)]] if function is not _without_parameters(function) else []
 
@@ -169,7 +169,7 @@ def _evaluation(jax, function) -> Callable:
         ]
         outputs = _run(jax, table, jnp.concatenate(rows), count, dtype)
         outputs = [y.T.reshape(*batch, *shape) for y, (_, shape) in zip(outputs, program.outputs, strict=True)]
-        return outputs[0] if result is None else result(*outputs)
+        return pack(outputs)
 
     return evaluate
 

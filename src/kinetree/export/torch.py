@@ -81,7 +81,7 @@ class TorchFunction:
             tensors = runner.plain._bound(tensors, named)
         runner.check(tensors)
         results = self._value.apply(*tensors)
-        return self.function._result(*results) if self.function.spec.parts else results
+        return self.function._pack(results) if self.function.spec.parts else results
 
     def __reduce__(self):
         return to_torch, (self.function,)
