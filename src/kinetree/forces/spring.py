@@ -31,8 +31,8 @@ class Spring(JointForce):
     spring_reference: tuple | None = None
 
     parameters = (
-        Parameter("stiffness", "force/position", mjcf="stiffness", sdf="stiffness"),
-        Parameter("spring_reference", "position", position=True, sdf="reference"),
+        Parameter("stiffness", "force/position", mjcf="stiffness", sdf="spring_stiffness"),
+        Parameter("spring_reference", "position", position=True, sdf="spring_reference"),
     )
     energy_channel = "springs"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from kinetree.errors import KinetreeError
@@ -11,13 +9,13 @@ from kinetree.io.lint.facts import AngleFacts, BodyFacts, Facts, JointFacts, Pla
 from kinetree.io.lint.result import Finding, findings_of
 from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, shapes_of
-from kinetree.io.sdf.frames import WORLD
 from kinetree.io.sdf.model import Assembly, Link
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.tree import Edge
 from kinetree.io.sdf.values import Pose
 from kinetree.io.xml.reader import Document
+from kinetree.model.builder import WORLD
 
 _FREEDOMS = {"fixed": 0, "weld": 0, "ball": 3, "universal": 2, "revolute2": 2}
 _TURNING = ("revolute", "continuous")
@@ -72,8 +70,8 @@ def _joint(edge: Edge, assembly: Assembly) -> JointFacts:
     origin = np.zeros(3) if carrier is None else carrier.place.p
     freedoms = _FREEDOMS.get(c.kind, 1)
     axis = c.records[0] if freedoms == 1 and c.records else None
-    bounds = (axis.lower, axis.upper, axis.effort, axis.velocity) if axis is not None else (math.inf,) * 4
-    stated = [bound if math.isfinite(bound) else None for bound in bounds]
+    settings = {} if axis is None else axis.settings
+    stated = [settings.get(name) for name in ("lower", "upper", "effort_limit", "velocity_limit")]
     place = Place.of(c.node)
     limit = place if axis is None else Place.of(axis.node.child("limit") or axis.node)
     offset = tuple((c.place.p - origin).tolist())

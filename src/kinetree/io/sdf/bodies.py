@@ -9,11 +9,12 @@ import numpy as np
 from kinetree.errors import InertiaError, ModelError
 from kinetree.geometry import inertia_of_shapes
 from kinetree.io.inertia_rules import NO_MASS, Mass, settle_link, violation
-from kinetree.io.sdf.frames import Placed, Scope
+from kinetree.io.sdf.frames import Scope
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import LinkRecord
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.shapes import ShapeRecord, geometry_of
+from kinetree.io.sdf.values import Placed
 from kinetree.model.parts import Geometry
 
 # Stands for mass properties that could not be read: enough to resist any joint.

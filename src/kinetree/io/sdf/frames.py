@@ -3,34 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-
-import numpy as np
 
 from kinetree.errors import KinetreeError, unknown_name
 from kinetree.io.sdf.records import FrameRecord, JointRecord, LinkRecord, ModelRecord
-from kinetree.io.sdf.values import Pose
+from kinetree.io.sdf.values import Placed, Pose
 from kinetree.io.xml.reader import Node
+from kinetree.model.builder import WORLD
 
 OWN = "__model__"
-WORLD = "world"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Placed:
-    """Orientation and position of a frame in another."""
-
-    R: np.ndarray
-    p: np.ndarray
-
-    def __matmul__(self, inner: Placed) -> Placed:
-        return Placed(self.R @ inner.R, self.R @ inner.p + self.p)
-
-    def inverse(self) -> Placed:
-        return Placed(self.R.T, -(self.R.T @ self.p))
-
-
-HERE = Placed(np.eye(3), np.zeros(3))
+HERE = Placed()
 
 
 def circle_of(names: list[str]) -> str:
@@ -131,8 +112,7 @@ class Scope:
         if isinstance(found, tuple):
             outer, inner = found
             return outer, self.inner[outer].pose(inner, asked_by), asked_by
-        raw = found.pose
-        local = Placed(raw.R, raw.p)
+        raw = local = found.pose
         default = OWN
         if isinstance(found, JointRecord):
             default = found.child
@@ -164,7 +144,7 @@ class Scope:
     def in_world(self, pose: Pose, default: str, asked_by: Node) -> Placed:
         """Where a pose of this scope is in the world."""
         base = self.pose(pose.relative_to or default, pose.node or asked_by)
-        return self.place @ base @ Placed(pose.R, pose.p)
+        return self.place @ base @ pose
 
     # Attachment -------------------------------------------------------------------------------------------------
 
@@ -230,7 +210,5 @@ class Scope:
             return next(iter(record.links))
         for name, scope in self.inner.items():
             return f"{name}::{scope.canonical(asked_by)}"
-        raise asked_by.fail(
-            f"{self} has no link", code="no-links", repair="a model holds at least one <link>",
-            follows=bool(record.lost),
-        )  # fmt: skip
+        repair = "a model holds at least one <link>"
+        raise asked_by.fail(f"{self} has no link", code="no-links", repair=repair, follows=bool(record.lost))

@@ -7,24 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from kinetree.forces.registry import names_in
-from kinetree.io.sdf.frames import WORLD, Placed, Scope
+from kinetree.io.sdf.frames import Scope
 from kinetree.io.sdf.notes import Notes
-from kinetree.io.sdf.records import UNKNOWN, AxisRecord, JointRecord, MimicRecord
+from kinetree.io.sdf.records import NEUTRAL, STOPS, UNKNOWN, AxisRecord, JointRecord, MimicRecord
+from kinetree.io.sdf.values import Placed
 from kinetree.io.xml.reader import Node
 from kinetree.joints import Fixed, Helical, Joint, Prismatic, Revolute, Spherical, Universal
+from kinetree.model.builder import WORLD
 
 _PERPENDICULAR = 1e-9  # of the cosine of two axes
 _PARALLEL = 1e-6
-
-# What acts along an axis, by the names of the record and of the builder, and where there is nothing.
-_SETTINGS = {
-    **names_in("sdf"), "lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit",
-}  # fmt: skip
-_NEUTRAL = {
-    **dict.fromkeys(names_in("sdf"), 0.0), "lower": -math.inf, "upper": math.inf, "effort": math.inf,
-    "velocity": math.inf,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +31,8 @@ class Connection:
         The type in the file; a "weld" holds a static link.
     place : Placed
         The joint's frame in the world.
+    node : Node
+    scope : Scope
     axes : tuple of (3,) arrays
         Unit directions in the world.
     records : tuple of AxisRecord
@@ -46,8 +40,6 @@ class Connection:
         Of a screw [m/rad].
     cut : bool
         Whether it asks to close a loop.
-    node : Node
-    scope : Scope
     """
 
     name: str
@@ -55,12 +47,12 @@ class Connection:
     child: str
     kind: str
     place: Placed
-    axes: tuple[np.ndarray, ...]
-    records: tuple[AxisRecord, ...]
-    lead: float | None
-    cut: bool
     node: Node
     scope: Scope
+    axes: tuple[np.ndarray, ...] = ()
+    records: tuple[AxisRecord, ...] = ()
+    lead: float | None = None
+    cut: bool = False
     is_known: bool = True
 
     def orientation(self, link: Placed) -> np.ndarray:
@@ -90,14 +82,12 @@ class Connection:
     def settings(self) -> dict[str, object]:
         """What acts in the joint, by the names of ``ModelBuilder.add_body``; what is neutral is left out."""
         found: dict[str, object] = {}
-        for field_name, setting in _SETTINGS.items():
-            values = [getattr(record, field_name) for record in self.records]
-            if any(value != _NEUTRAL[field_name] for value in values):
-                found[setting] = values[0] if len(values) == 1 else values
-        if self.records and all(record.stop is not None for record in self.records):
-            stops = [record.stop for record in self.records]
-            found["limit_stiffness"] = [stop[0] for stop in stops]
-            found["limit_damping"] = [stop[1] for stop in stops]
+        for name, neutral in NEUTRAL.items():
+            values = [record.settings.get(name, neutral) for record in self.records]
+            if any(value != neutral for value in values):
+                found[name] = values[0] if len(values) == 1 else values
+        if self.records and all(STOPS.keys() <= record.settings.keys() for record in self.records):
+            found |= {name: [record.settings[name] for record in self.records] for name in STOPS}
         return found
 
 
@@ -136,9 +126,8 @@ def _join(record: JointRecord, scope: Scope, still: set[str], found: Mechanism, 
     if not (parent and child):  # in a collecting document, which has the error: the parts stand still
         held = parent or child
         if held not in ("", WORLD):
-            fixed = Connection(scope.prefix + record.name, WORLD, held, "fixed", scope.place, (), (), None, False,
-                               record.node, scope, is_known=False)  # fmt: skip
-            found.connections.append(fixed)
+            name, place = scope.prefix + record.name, scope.place
+            found.connections.append(Connection(name, WORLD, held, "fixed", place, record.node, scope, is_known=False))
         return False
     if parent == child:
         raise record.node.fail(
@@ -171,7 +160,7 @@ def _connections(
     place = scope.in_world(record.pose, record.child, record.node)
     axes = tuple(direction(record, axis, scope) for axis in record.axes)
     unsure = record.name in scope.uncertain or any(axis.expressed_in in scope.uncertain for axis in record.axes)
-    common = (record.lead, record.cut, record.node, scope, record.is_known and not unsure)
+    common = {"lead": record.lead, "cut": record.cut, "is_known": record.is_known and not unsure}
     name = scope.prefix + record.name
     if len(axes) == 2 and abs(axes[0] @ axes[1]) > _PERPENDICULAR:
         if abs(axes[0] @ axes[1]) > 1.0 - _PARALLEL:
@@ -187,10 +176,10 @@ def _connections(
         notes.info(record.node, f"joint '{name}': its axes are not perpendicular, so body '{between}' is between them")
         ends = ((f"{name}_1", parent, between), (f"{name}_2", between, child))
         return [
-            Connection(inner, a, b, "revolute", place, (axis,), (entry,), *common)
+            Connection(inner, a, b, "revolute", place, record.node, scope, (axis,), (entry,), **common)
             for (inner, a, b), axis, entry in zip(ends, axes, record.axes, strict=True)
         ]
-    return [Connection(name, parent, child, record.type, place, axes, record.axes, *common)]
+    return [Connection(name, parent, child, record.type, place, record.node, scope, axes, record.axes, **common)]
 
 
 def direction(record: JointRecord, axis: AxisRecord, scope: Scope) -> np.ndarray:
@@ -266,9 +255,9 @@ def _gear(
                 sign = math.copysign(1.0, c.axes[0] @ stated)
                 angles.append((c.name, sign if c.parent == reference else -sign))
                 break
-    acting = [axis for axis in record.axes if axis.damping or axis.friction or axis.stiffness]
-    for axis in acting:
-        notes.unsupported(axis.node, f"gearbox '{record.name}' has damping, friction or a spring of its own")
+    for axis in record.axes:
+        if axis.exerts:
+            notes.unsupported(axis.node, f"gearbox '{record.name}' has damping, friction or a spring of its own")
     if len(angles) < 2:
         notes.unsupported(
             record.node,

@@ -5,26 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-import numpy as np
-
 from kinetree.errors import CouplingError, KinetreeError, ModelError
 from kinetree.io.free_names import Names, base_joint_name
-from kinetree.io.inertia_rules import Mass
+from kinetree.io.inertia_rules import NO_MASS, Mass
 from kinetree.io.options import Options
 from kinetree.io.sdf.bodies import UNKNOWN_MASS, mass_of, shapes_of
-from kinetree.io.sdf.frames import HERE, OWN, Placed, Scope
+from kinetree.io.sdf.frames import HERE, OWN, Scope
 from kinetree.io.sdf.joints import Connection, Mechanism, couplings, mechanism
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import LinkRecord, ModelRecord
 from kinetree.io.sdf.scopes import Reader
 from kinetree.io.sdf.tree import Edge, SpanningTree, spanning_tree
+from kinetree.io.sdf.values import Placed
 from kinetree.io.xml.reader import values_of
 from kinetree.joints import Fixed, Free, Reversed
 from kinetree.model import Model, ModelBuilder
 from kinetree.model.builder import WORLD
 from kinetree.model.equipment import Equipment, Keyframe, LoopJoint
 from kinetree.model.model import GRAVITY
-from kinetree.model.parts import transform_of_pose
 from kinetree.spatial.rotations import quaternion_from_rotation
 
 
@@ -107,7 +105,7 @@ class Assembly:
             if not scope.record.is_world
         ]
         welds = [
-            Connection(f"{name}_to_world", WORLD, name, "weld", HERE, (), (), None, False, link.record.node, link.scope)
+            Connection(f"{name}_to_world", WORLD, name, "weld", HERE, link.record.node, link.scope)
             for name, link in self.links.items()
             if name in self.still
         ]
@@ -224,9 +222,9 @@ class Assembly:
             self.notes.info(link.record.node, message, "free-link")
         self.at[name] = link.place
         self._add(builder, name, WORLD, Free(), joint, link.place, placement=HERE)
-        if not (np.array_equal(link.place.R, np.eye(3)) and not link.place.p.any()):
-            E = transform_of_pose(link.place.R, link.place.p).E
-            self.key[joint] = (*link.place.p.tolist(), *map(float, quaternion_from_rotation(E)))
+        if not link.place.is_identity:
+            quaternion = quaternion_from_rotation(link.place.transform.E)
+            self.key[joint] = (*link.place.p.tolist(), *map(float, quaternion))
 
     def _add_edge(self, builder: ModelBuilder, edge: Edge, locked: bool) -> None:
         c = edge.connection
@@ -253,22 +251,19 @@ class Assembly:
     ) -> None:  # fmt: skip
         """Add a body that stands at ``body`` in the world at the pose of the file."""
         self.at[name] = body
-        placed = _between(self.at[parent], body) if placement is None else placement
+        placed = body.seen_from(self.at[parent]) if placement is None else placement
         link = self.links.get(name)
-        mass, geometry = Mass(0.0, np.zeros(3), np.zeros((3, 3))), []
+        mass, geometry = NO_MASS, []
         if link is not None:
-            place = _between(body, link.place)
+            place = link.place.seen_from(body)
             mass = self.masses[name].seen_from(place.R, place.p)
             geometry = shapes_of(link.record, link.scope, body, self.reader, self.notes)
         builder.add_body(
-            name, parent, joint, joint_name, transform_of_pose(placed.R, placed.p),
+            name, parent, joint, joint_name, placed.transform,
             mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **settings,
         )  # fmt: skip
-        if link is not None and body is not link.place:
-            seen = _between(body, link.place)
-            if not (np.array_equal(seen.R, np.eye(3)) and not seen.p.any()):
-                # Its name stays that of the link's own frame.
-                builder.add_frame(name, name, transform_of_pose(seen.R, seen.p))
+        if link is not None and not place.is_identity:  # its name stays that of the link's own frame
+            builder.add_frame(name, name, place.transform)
 
     def _frames(self, builder: ModelBuilder) -> None:
         for scope in self.root.all_scopes():
@@ -276,8 +271,8 @@ class Assembly:
                 full = scope.prefix + record.name
                 link = record.node.document.attempt(scope.link_of, record.name, record.node)
                 if link in self.at:
-                    seen = _between(self.at[link], scope.place @ scope.pose(record.name, record.node))
-                    builder.add_frame(full, link, transform_of_pose(seen.R, seen.p))
+                    place = scope.place @ scope.pose(record.name, record.node)
+                    builder.add_frame(full, link, place.seen_from(self.at[link]).transform)
 
     # Loops ------------------------------------------------------------------------------------------------------
 
@@ -285,7 +280,7 @@ class Assembly:
         ends = [self.links[name].place if name in self.links else self.at[name] for name in (c.parent, c.child)]
         R = c.orientation(ends[1])
         place = Placed(R, c.place.p)
-        X_P, X_S = (transform_of_pose(seen.R, seen.p) for seen in (_between(end, place) for end in ends))
+        X_P, X_S = (place.seen_from(end).transform for end in ends)
         settings = c.settings()
         for what in ("effort_limit", "velocity_limit", "limit_stiffness", "limit_damping"):
             if what in settings:
@@ -311,12 +306,6 @@ def _drop_prefix(scope: Scope, prefix: str) -> None:
     scope.prefix = prefix
     for name, inner in scope.inner.items():
         _drop_prefix(inner, f"{prefix}{name}::")
-
-
-def _between(a: Placed, b: Placed) -> Placed:
-    """The pose of b in a; equal axes and equal origins give exact ones and zeros."""
-    R = np.eye(3) if a.R is b.R or np.array_equal(a.R, b.R) else a.R.T @ b.R
-    return Placed(R, a.R.T @ (b.p - a.p))
 
 
 def _code(error: KinetreeError) -> str:

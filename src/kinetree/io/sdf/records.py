@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinetree.errors import InertiaError
+from kinetree.forces.registry import names_in
 from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.shapes import ShapeRecord, read_shapes
@@ -37,6 +38,13 @@ JOINT_TYPES = {
     "revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "gearbox": 2,
     "ball": 0, "fixed": 0,
 }  # fmt: skip
+DYNAMICS = names_in("sdf")  # in <dynamics>, and ours
+# What acts along an axis, by the names of ``ModelBuilder.add_body``, where nothing acts.
+NEUTRAL = {
+    **dict.fromkeys(DYNAMICS.values(), 0.0), "lower": -math.inf, "upper": math.inf, "effort_limit": math.inf,
+    "velocity_limit": math.inf,
+}  # fmt: skip
+STOPS = {"limit_stiffness": 1e8, "limit_damping": 1.0}  # what a stop has that states one of them alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,26 +98,24 @@ class MimicRecord:
 
 @dataclass(frozen=True, slots=True)
 class AxisRecord:
-    """``<axis>``: a direction in the joint's frame or a named one, and what acts along it [SI].
+    """``<axis>``: a direction in the joint's frame or a named one, and what acts along it.
 
-    ``is_known``: whether the direction could be read; z stands for it in a collecting document.
+    ``settings``: what differs from ``NEUTRAL``, and ``STOPS`` [SI]. ``is_known``: whether the direction could be read;
+    z stands for it in a collecting document.
     """
 
     xyz: tuple[float, float, float]
     expressed_in: str | None
-    damping: float
-    friction: float
-    stiffness: float
-    reference: float
-    lower: float
-    upper: float
-    effort: float
-    velocity: float
-    stop: tuple[float, float] | None
+    settings: dict[str, float]
     initial: float
     mimic: MimicRecord | None
     node: Node
     is_known: bool = True
+
+    @property
+    def exerts(self) -> bool:
+        """Whether a damping, a friction or a spring acts along it."""
+        return any(name in self.settings for tag, name in DYNAMICS.items() if tag != "spring_reference")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,8 +208,7 @@ def read_link(node: Node, version: Version, notes: Notes) -> LinkRecord:
 
 def _unread(node: Node) -> InertialRecord:
     """What stands for an ``<inertial>`` that a collecting document cannot read."""
-    here = Pose(np.eye(3), np.zeros(3), None, None, is_known=False)
-    return InertialRecord(math.nan, here, np.full((3, 3), math.nan), None, node, node)
+    return InertialRecord(math.nan, Pose(is_known=False), np.full((3, 3), math.nan), None, node, node)
 
 
 def read_inertial(node: Node, version: Version, notes: Notes) -> InertialRecord:
@@ -254,8 +259,7 @@ def _automatic(node: Node) -> InertialRecord:
                 code="auto-inertia",
                 repair=f"remove <{tag}>, or the attribute",
             )
-    here = Pose(np.eye(3), np.zeros(3), None, None)
-    return InertialRecord(0.0, here, np.zeros((3, 3)), positive(node, "density", WATER), node, node)
+    return InertialRecord(0.0, Pose(), np.zeros((3, 3)), positive(node, "density", WATER), node, node)
 
 
 def read_frame(node: Node, version: Version, notes: Notes) -> FrameRecord:
@@ -350,10 +354,10 @@ def _axes(node: Node, kind: str, version: Version, notes: Notes) -> tuple[AxisRe
         if extra is not None:
             idle = attempt(_axis, extra, "ball", version, notes, default=_idle_axis(extra))
             message = f"joint '{node.element.get('name')}' is {kind}: its <{tag}> has no meaning"
-            acting = idle.damping or idle.friction or idle.stiffness
-            (notes.warning if acting else notes.info)(
-                extra, f"{message}, with the damping, friction or spring in it" if acting else message, "idle-dynamics"
-            )
+            if idle.exerts:
+                notes.warning(extra, f"{message}, with the damping, friction or spring in it", "idle-dynamics")
+            else:
+                notes.info(extra, message, "idle-dynamics")
     return tuple(axes)
 
 
@@ -370,8 +374,7 @@ def _required_axis(node: Node, tag: str, kind: str, version: Version, notes: Not
 
 def _idle_axis(node: Node) -> AxisRecord:
     """What stands for an axis that a collecting document cannot read."""
-    acting, free = (0.0,) * 4, (-math.inf, math.inf, math.inf, math.inf)
-    return AxisRecord((0.0, 0.0, 1.0), None, *acting, *free, None, 0.0, None, node, is_known=False)
+    return AxisRecord((0.0, 0.0, 1.0), None, {}, 0.0, None, node, is_known=False)
 
 
 def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
@@ -401,58 +404,52 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
     if kind != "ball" and abs(length - 1.0) > 1e-6 and is_known:
         message = f"{node.path}: axis {direction} normalized, its length is {length:g}"
         notes.info(xyz or node, message, "axis-length")
-    dynamics, limit = node.child("dynamics"), node.child("limit")
-    acting = {
-        tag: 0.0 if dynamics is None else number(dynamics, tag, 0.0)
-        for tag in ("damping", "friction", "spring_stiffness", "spring_reference")
-    }
-    for tag in ("damping", "friction", "spring_stiffness"):
-        if acting[tag] < 0.0:
-            entry = dynamics.child(tag)
-            message = f"{entry.path} is {acting[tag]:g}, expected 0 or more"
-            entry.reject(message, code="negative-dissipation", repair="is the sign wrong?", value=acting[tag])
-            acting[tag] = 0.0
-    return AxisRecord(
-        direction if is_known else (0.0, 0.0, 1.0),
-        frame,
-        *acting.values(),
-        *_limits(limit, kind, notes),
-        number(node, "initial_position", 0.0),
-        node.document.attempt(_mimic, node, kind),
-        node,
-        is_known,
-    )
+    settings = _dynamics(node.child("dynamics")) | _limits(node.child("limit"), kind, notes)
+    mimic = node.document.attempt(_mimic, node, kind)
+    direction = direction if is_known else (0.0, 0.0, 1.0)
+    return AxisRecord(direction, frame, settings, number(node, "initial_position", 0.0), mimic, node, is_known)
 
 
-def _limits(node: Node | None, kind: str, notes: Notes) -> tuple:
-    """(lower, upper, effort, velocity, stop); infinite and None where there is nothing."""
+def _dynamics(node: Node | None) -> dict[str, float]:
+    stated = {} if node is None else {tag: number(node, tag, 0.0) for tag in DYNAMICS}
+    for tag, value in stated.items():
+        if value < 0.0 and tag != "spring_reference":
+            message = f"{node.child(tag).path} is {value:g}, expected 0 or more"
+            node.child(tag).reject(message, code="negative-dissipation", repair="is the sign wrong?", value=value)
+            stated[tag] = 0.0
+    return {DYNAMICS[tag]: value for tag, value in stated.items() if value != 0.0}
+
+
+def _limits(node: Node | None, kind: str, notes: Notes) -> dict[str, float]:
     if node is None:
-        return -math.inf, math.inf, math.inf, math.inf, None
+        return {}
     lower = number(node, "lower", -math.inf, infinite=True)
     upper = number(node, "upper", math.inf, infinite=True)
     lower = -math.inf if lower <= -UNLIMITED else lower
     upper = math.inf if upper >= UNLIMITED else upper
     if lower > upper:
-        node.reject(
-            f"{node.path}: the lower limit {lower:g} is above the upper limit {upper:g}",
-            code="limit-order",
-            repair="were they exchanged, or given in degrees with a wrong sign?",
-        )
+        message = f"{node.path}: the lower limit {lower:g} is above the upper limit {upper:g}"
+        repair = "were they exchanged, or given in degrees with a wrong sign?"
+        node.reject(message, code="limit-order", repair=repair)
         lower, upper = -math.inf, math.inf
     if kind == "continuous" and (math.isfinite(lower) or math.isfinite(upper)):
         message = f"{node.path}: a continuous joint has no limits; lower and upper have no meaning"
         notes.info(node, message, "idle-limit")
         lower, upper = -math.inf, math.inf
-    bounds = [number(node, tag, math.inf, infinite=True) for tag in ("effort", "velocity")]
-    bounds = [math.inf if bound < 0.0 or bound >= UNLIMITED else bound for bound in bounds]
-    stiffness, dissipation = number(node, "stiffness"), number(node, "dissipation")
-    stop = None
-    if (stiffness is not None or dissipation is not None) and not any(x != x for x in (stiffness, dissipation)):
-        stop = (1e8 if stiffness is None else stiffness, 1.0 if dissipation is None else dissipation)
-        if min(stop) < 0.0:
-            message = f"{node.path}: stiffness and dissipation of a stop are {stop}, expected 0 or more"
-            stop = node.reject(message, code="negative-dissipation")
-    return lower, upper, *bounds, stop
+    effort, velocity = (number(node, tag, math.inf, infinite=True) for tag in ("effort", "velocity"))
+    bounds = {"lower": lower, "upper": upper, "effort_limit": effort, "velocity_limit": velocity}
+    for name in ("effort_limit", "velocity_limit"):
+        if bounds[name] < 0.0 or bounds[name] >= UNLIMITED:
+            bounds[name] = math.inf
+    found = {name: bound for name, bound in bounds.items() if bound != NEUTRAL[name]}
+    stated = [number(node, tag) for tag in ("stiffness", "dissipation")]
+    if stated == [None, None] or any(x != x for x in stated):
+        return found
+    stop = tuple(default if x is None else x for x, default in zip(stated, STOPS.values(), strict=True))
+    if min(stop) < 0.0:
+        message = f"{node.path}: stiffness and dissipation of a stop are {stop}, expected 0 or more"
+        return node.reject(message, found, code="negative-dissipation")
+    return found | dict(zip(STOPS, stop, strict=True))
 
 
 def _mimic(node: Node, kind: str) -> MimicRecord | None:

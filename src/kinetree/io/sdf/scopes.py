@@ -7,11 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from kinetree.errors import UnsupportedError, unknown_name
 from kinetree.io.mesh_paths import MeshFinder
-from kinetree.io.sdf.frames import Placed, Scope
+from kinetree.io.sdf.frames import Scope
 from kinetree.io.sdf.notes import Notes
 from kinetree.io.sdf.records import (
     FrameRecord,
@@ -24,11 +22,11 @@ from kinetree.io.sdf.records import (
 )
 from kinetree.io.sdf.values import Pose, boolean, content, numbers, truth
 from kinetree.io.xml.reader import Document, Node, shown
+from kinetree.model.builder import WORLD
 
 GRAVITY = (0.0, 0.0, -9.8)  # of a world that states none
 NEWEST = (1, 12)
 MOST_INCLUDES = 1000
-WORLD = "world"
 
 
 class Reader:
@@ -61,7 +59,7 @@ class Reader:
         root = self.document.root
         version = self._open(self.document)
         worlds, models = root.children("world"), root.children("model")
-        scope = ModelRecord(WORLD, Pose(np.eye(3), np.zeros(3), None, None), root, is_world=True)
+        scope = ModelRecord(WORLD, Pose(), root, is_world=True)
         if len(worlds) > 1:
             worlds[1].reject(
                 f"the file holds {len(worlds)} worlds; one is read", error=UnsupportedError, code="unsupported",
@@ -282,7 +280,7 @@ class Reader:
         own = replace(model.pose, relative_to=model.pose.relative_to or "__model__")
         if model.placement_frame is not None:
             frame = Scope(model).pose(model.placement_frame, model.node)
-            place = Placed(own.R, own.p) @ frame.inverse()
+            place = own @ frame.inverse()
             own = replace(own, R=place.R, p=place.p)
         scope.frames[proxy] = FrameRecord(proxy, own, canonical, model.node)
 

@@ -12,19 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from kinetree.io.sdf.joints import Connection
+from kinetree.model.builder import WORLD
 from kinetree.model.topology import Groups
-
-WORLD = "world"
-
-
-class Connection(Protocol):
-    """What this file asks of a joint."""
-
-    parent: str
-    child: str
-    cut: bool
 
 
 @dataclass(frozen=True, slots=True)

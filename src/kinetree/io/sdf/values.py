@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from kinetree.io.xml.numbers import BadNumber, parse_number
 from kinetree.io.xml.reader import Node, shown
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+from kinetree.model.parts import transform_of_pose
+from kinetree.spatial import Transform
 
 WATER = 1000.0  # kg/m^3, where a density is asked for and not stated
 UNLIMITED = 1e16  # what SDF before 1.9 writes for "no limit"
@@ -18,17 +20,44 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pose:
+class Placed:
+    """Orientation and position of a frame in another; by default in itself."""
+
+    R: np.ndarray = field(default_factory=lambda: np.eye(3))
+    p: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    def __matmul__(self, inner: Placed) -> Placed:
+        return Placed(self.R @ inner.R, self.R @ inner.p + self.p)
+
+    def inverse(self) -> Placed:
+        return Placed(self.R.T, -(self.R.T @ self.p))
+
+    def seen_from(self, other: Placed) -> Placed:
+        """The pose in another frame, both placed in the same; equal axes and origins give exact ones and zeros."""
+        R = np.eye(3) if other.R is self.R or np.array_equal(other.R, self.R) else other.R.T @ self.R
+        return Placed(R, other.R.T @ (self.p - other.p))
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the two frames are the same."""
+        return np.array_equal(self.R, np.eye(3)) and not self.p.any()
+
+    @property
+    def transform(self) -> Transform:
+        """From coordinates of the other frame to those of this one."""
+        return transform_of_pose(self.R, self.p)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pose(Placed):
     """``<pose>``: orientation and position of a frame in another one, whose name may be left to the format.
 
     ``rpy``: roll, pitch and yaw [rad] where the file states them as such. ``is_known``: whether it could be read; only
     a collecting document has others, and the identity stands for them.
     """
 
-    R: np.ndarray
-    p: np.ndarray
-    relative_to: str | None
-    node: Node | None
+    relative_to: str | None = None
+    node: Node | None = None
     rpy: tuple[float, ...] = ()
     is_known: bool = True
 
@@ -115,15 +144,16 @@ def pose(node: Node) -> Pose:
     """
     child = node.child("pose")
     if child is None:
-        return Pose(np.eye(3), np.zeros(3), None, None)
+        return Pose()
     relative_to = child.text("relative_to") or None
     form = child.text("rotation_format", "euler_rpy")
+    unknown = Pose(relative_to=relative_to, node=child, is_known=False)
     degrees = child.has("degrees") and truth(child, child.text("degrees"))
     if form not in ("euler_rpy", "quat_xyzw"):
         message = f"{child.path}: rotation_format is {shown(form)}; known: euler_rpy, quat_xyzw"
-        return child.reject(message, _unknown(relative_to, child), code="bad-choice", value=form)
+        return child.reject(message, unknown, code="bad-choice", value=form)
     if not content(child):
-        return Pose(np.eye(3), np.zeros(3), relative_to, child)
+        return Pose(relative_to=relative_to, node=child)
     if form == "quat_xyzw":
         if degrees:
             child.reject(f"{child.path}: degrees are for euler_rpy, not for a quaternion", code="bad-choice")
@@ -132,7 +162,6 @@ def pose(node: Node) -> Pose:
         size = math.hypot(w, x, y, z)
         if abs(size - 1.0) > 1e-3:
             message = f"{child.path}: the quaternion {values[3:]} (x, y, z, w) has length {size:g}, expected 1"
-            unknown = _unknown(relative_to, child)
             return child.reject(message, unknown, code="bad-quaternion", value=content(child))
         rpy, R = (), rotation_of_quaternion((w, x, y, z))
     else:
@@ -140,10 +169,5 @@ def pose(node: Node) -> Pose:
         angles = [math.radians(angle) for angle in values[3:]] if degrees else values[3:]
         rpy, R = () if degrees else tuple(angles), rotation_of_rpy(*angles)
     if not all(map(math.isfinite, values)):
-        return _unknown(relative_to, child)
+        return unknown
     return Pose(R, np.array(values[:3]), relative_to, child, rpy)
-
-
-def _unknown(relative_to: str | None, node: Node) -> Pose:
-    """What stands for a pose that a collecting document cannot read."""
-    return Pose(np.eye(3), np.zeros(3), relative_to, node, is_known=False)
