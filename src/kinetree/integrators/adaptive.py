@@ -100,11 +100,6 @@ def _solution(states: np.ndarray, nq: int, normalize, evaluations: int) -> Adapt
 class _TrialRate:
     """The rate y' of y = (q, v), as the solvers take it: such that a step is rejected where a trial state has none."""
 
-    __slots__ = (
-        "_calls", "_failures", "_first", "_method", "_none", "_nq", "_normalize", "_nv", "_q_dot", "_reached", "_tick",
-        "_trials",
-    )  # fmt: skip
-
     def __init__(self, system, trials: TrialDynamics, tick, method: str) -> None:
         self._trials, self._tick, self._method, self._nq = trials, tick, method, system.model.nq
         self._q_dot, self._normalize = (system.function(n, checks=False) for n in ("q_dot", "normalize"))
@@ -140,8 +135,6 @@ class _TrialRate:
 
 class _TrialJacobian:
     """The Jacobian of the rate as SciPy takes it: the last one that there was, where a trial state has none."""
-
-    __slots__ = ("_jacobian", "_last", "_normalize", "_nq", "_trials")
 
     def __init__(self, system, trials: TrialDynamics, tau, f_ext) -> None:
         self._trials, self._jacobian, self._nq = trials, StateJacobian(system, tau, f_ext), system.model.nq

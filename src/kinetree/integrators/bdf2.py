@@ -32,8 +32,6 @@ class BDF2:
     It uses the last step, so it has no step algorithm for rollouts.
     """
 
-    __slots__ = ("_memory", "_newton", "_rest", "get_state", "reset", "set_state")
-
     name = "bdf2"
     algorithm = None  # a step needs the one before
     order = 2

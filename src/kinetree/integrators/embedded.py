@@ -55,12 +55,6 @@ class EmbeddedRungeKutta:
     manifold.
     """
 
-    __slots__ = (
-        "_atol", "_base", "_difference", "_end", "_error", "_h", "_integrate", "_keeps", "_K", "_neutral", "_numbers",
-        "_max_step", "_nv", "_point", "_rtol", "_start", "_tableau", "a", "evaluations", "q", "rejections", "steps",
-        "system", "t", "trials", "v",
-    )  # fmt: skip
-
     def __init__(self, system, tableau: Tableau, tau, f_ext, rtol: float, atol: float, max_step=math.inf) -> None:
         model = system.model
         self.system, self._tableau, self.trials = system, tableau, TrialDynamics(system, tau, f_ext)

@@ -169,8 +169,6 @@ class EventLocator:
     on the method itself: the step is shortened until its end lies on the event.
     """
 
-    __slots__ = ("_changes", "_counts", "_fresh", "_last", "_values", "events")
-
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = tuple(events)
         for event in self.events:

@@ -132,8 +132,6 @@ class GeneralizedAlphaStep:
     coefficients : AlphaCoefficients
     """
 
-    __slots__ = ("_dynamics", "_memory", "_newton", "coefficients", "get_state", "reset", "set_state")
-
     name = GeneralizedAlpha.name
 
     def __init__(self, system, coefficients: AlphaCoefficients) -> None:

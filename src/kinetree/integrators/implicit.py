@@ -130,8 +130,6 @@ class Elimination:
     A is an inertia matrix with additions of the order of the step, not symmetric; only structural zeros are skipped.
     """
 
-    __slots__ = ("_rows", "_scale")
-
     def __init__(self, A) -> None:
         rows, n = [list(row) for row in A], len(A)
         self._scale = [0.0] * n
@@ -165,8 +163,6 @@ class Elimination:
 class Reduced:
     """A linear system of the tree on its independent velocities: ``G^T A G y = G^T b``, and ``x = G y``."""
 
-    __slots__ = ("_columns", "_factors", "_model")
-
     def __init__(self, model, A) -> None:
         self._model, self._columns = model, coupling_columns(model) if model.constraints else None
         if self._columns is not None:
@@ -192,8 +188,6 @@ def stage(model, q, x0, w0, a, x1, w1):
 
 class Linearization:
     """``M + w1 D + x1 K T(xi)`` of the tree at a stage, to which passive forces come there or at a later one."""
-
-    __slots__ = ("_model", "_rigid", "_stage", "_weights")
 
     def __init__(self, model, xi, Q, w, a, x1, w1, f_ext=None) -> None:
         dq, dv, M = rnea_derivatives(model, Q, w, a, f_ext)

@@ -36,8 +36,6 @@ class ImplicitMidpoint:
     Cost: three or four times derivatives of inverse dynamics and a solution with the tree's zeros.
     """
 
-    __slots__ = ("_newton", "_rest")
-
     name = "implicit_midpoint"
     algorithm = "implicit_midpoint_step"  # the step under constant forces, for rollouts
     order = 2

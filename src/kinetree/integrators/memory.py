@@ -13,8 +13,6 @@ class Memory:
     A run that begins elsewhere (a new start, an event, another chart of a joint's coordinates) has no past.
     """
 
-    __slots__ = ("_data", "_end")
-
     def __init__(self) -> None:
         self.clear()
 

@@ -32,8 +32,6 @@ class Newton:
         ``end(q, xi, v) -> (q, v)``: the state after the step xi, in regular coordinates.
     """
 
-    __slots__ = ("_last", "_name", "_system", "_update", "_weights", "end", "iterations")
-
     def __init__(self, system, name: str) -> None:
         self._system, self._name = system, name
         self._update = system.function(NEWTON_UPDATE, checks=False)

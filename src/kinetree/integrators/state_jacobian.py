@@ -28,8 +28,6 @@ class StateJacobian:
         ``f_ext(t)``, a tuple of the external wrenches or of nothing.
     """
 
-    __slots__ = ("_G", "_f_ext", "_rate", "_slopes", "_system", "_tau")
-
     def __init__(self, system, tau, f_ext) -> None:
         model = system.model
         self._system, self._tau, self._f_ext = system, tau, f_ext

@@ -42,8 +42,6 @@ class TrialDynamics:
         (q, v, a, error of the forces or None) of the last trial, if it was not finite.
     """
 
-    __slots__ = ("_dynamics", "_f_ext", "_none", "_system", "_tau", "failed", "t")
-
     def __init__(self, system, tau: Callable, f_ext: Callable) -> None:
         self._system, self._tau, self._f_ext = system, tau, f_ext
         self._dynamics = system.function(system.rate, checks=False)

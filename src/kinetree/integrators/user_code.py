@@ -59,8 +59,6 @@ class UserStep:
         With ``step(t, h, q, v, tau, f_ext) -> (q, v)``; all else that it has is found here, too.
     """
 
-    __slots__ = ("_stepper",)
-
     def __init__(self, stepper) -> None:
         self._stepper = stepper
 

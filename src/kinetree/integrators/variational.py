@@ -66,8 +66,6 @@ class Variational:
     are solved to rounding in `simulate`; the rollout takes `variational_step`, a fixed number of corrections.
     """
 
-    __slots__ = ("_end", "_h", "_h_array", "_momentum", "_system", "_update", "iterations")
-
     name = "variational"
     algorithm = "variational_step"  # the step under constant forces, for rollouts
     order = 2
@@ -155,8 +153,6 @@ def _apparent(model, i, q, u, X_i):
 
 class Middle:
     """What the momenta see of the step u from q: the middle, ``T(x)^-1`` and ``T(-x)^-1`` of its half."""
-
-    __slots__ = ("_backward", "_forward", "_slots", "position")
 
     def __init__(self, model, q, u, h) -> None:
         x = [0.5 * h * u_k for u_k in u]

@@ -14,8 +14,6 @@ LATEST = 20  # steps
 class _OnTheWay:
     """What a solve has reached so far: the samples, and the latest steps."""
 
-    __slots__ = ("_latest", "_samples")
-
     def __init__(self) -> None:
         self._samples, self._latest = [], deque(maxlen=LATEST)
 
@@ -49,11 +47,6 @@ class AdaptiveLoop:
     counts : dict
         Evaluations, steps and rejections are added there.
     """
-
-    __slots__ = (
-        "_components", "_counts", "_inputs", "_every", "_method", "_monitor", "_record", "_run_state",
-        "_system",
-    )  # fmt: skip
 
     def __init__(self, system, state, inputs, components, monitor, record, every, method, counts) -> None:
         self._system, self._run_state, self._inputs, self._components = system, state, inputs, components

@@ -210,8 +210,6 @@ class Channels(Mapping):
     run : Trajectory
     """
 
-    __slots__ = ("_run",)
-
     def __init__(self, run) -> None:
         self._run = run
 

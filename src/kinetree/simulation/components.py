@@ -7,6 +7,7 @@ read-only; those that it returns are copied.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,6 @@ import numpy as np
 
 from kinetree.errors import SimulationError
 from kinetree.integrators.user_code import copied, lock
-
-HOOKS = (
-    "prepare", "wrap", "reset", "joint_forces", "next_time", "after_step", "after_reset", "get_state", "set_state",
-    "channels",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,43 +127,36 @@ class Component:
 
     def prepare(self, model):
         """The model as simulated, once, before anything is compiled; nq and nv stay."""
-        raise NotImplementedError
 
     def wrap(self, stepper, system):
         """A fixed step around the integrator's, or instead of it."""
-        raise NotImplementedError
 
     def reset(self, simulation) -> None:
         """Before the first step."""
-        raise NotImplementedError
 
     def joint_forces(self, t, q, v, tau):
         """Applied joint forces, from the commanded ones; (nv,) [N m or N]."""
-        raise NotImplementedError
 
     def next_time(self, t) -> float:
         """A time after t at which a step has to end [s]; infinity for none."""
-        raise NotImplementedError
 
     def after_step(self, step: Step) -> StateReset | None:
         """Where the step ends instead, or None."""
-        raise NotImplementedError
 
     def after_reset(self, t) -> None:
         """The run goes on from a time t within the last step, in another state or cut short by a component."""
-        raise NotImplementedError
 
     def get_state(self):
         """The state for snapshots; anything that can be pickled."""
-        raise NotImplementedError
 
     def set_state(self, state) -> None:
         """Restore a state of `get_state`."""
-        raise NotImplementedError
 
     def channels(self, run) -> dict[str, Channel]:
         """Rows of the energy balance of a trajectory."""
-        raise NotImplementedError
+
+
+HOOKS = tuple(name for name, x in vars(Component).items() if inspect.isfunction(x))
 
 
 class Components:
@@ -177,8 +166,6 @@ class Components:
     ----------
     components : iterable
     """
-
-    __slots__ = ("_hooks", "all")
 
     def __init__(self, components: Iterable) -> None:
         self.all = tuple(components) if isinstance(components, Iterable) else (components,)

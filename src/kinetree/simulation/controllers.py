@@ -50,8 +50,6 @@ class Sampled:
     [0.0, 0.02, 0.04, 0.06, 0.08, 0.1]
     """
 
-    __slots__ = ("_next", "_offset", "_output", "controller", "sample_time")
-
     def __init__(self, controller, sample_time: float, offset: float = 0.0) -> None:
         _time("sample_time", sample_time, positive=True)
         _time("offset", offset)
@@ -110,8 +108,6 @@ class Delayed:
         Joint forces until the first value [N m or N]; default zero.
     """
 
-    __slots__ = ("_initial", "_last", "_output", "_waiting", "controller", "delay")
-
     @checked(initial=an_array)
     def __init__(self, controller, delay: float, initial=None) -> None:
         _time("delay", delay)
@@ -167,8 +163,6 @@ class Sum:
     *controllers : callable
         Each ``controller(t, q, v) -> tau``, sampled, late, or neither.
     """
-
-    __slots__ = ("controllers",)
 
     def __init__(self, *controllers) -> None:
         if not controllers:

@@ -87,8 +87,6 @@ class Motion:
         ``make() -> Interpolant``.
     """
 
-    __slots__ = ("_interpolant", "_make")
-
     def __init__(self, make: Callable) -> None:
         self._make, self._interpolant = make, None
 

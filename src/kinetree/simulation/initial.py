@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.algorithms.domain import CONSTRAINTS, unit_quaternions
 from kinetree.errors import LimitError, NonFiniteError, ShapeError, SimulationError
+from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import System
 from kinetree.model.ranges import position_ranges
 from kinetree.model.seeds import generator
@@ -130,8 +131,8 @@ def _vector(model, value, name: str, size: str) -> np.ndarray:
         )
     if not np.isfinite(x).all():
         k = int(np.flatnonzero(~np.isfinite(x))[0])
-        slices = model.q_slice if size == "nq" else model.v_slice
-        joint = next(model.joint_name(i) for i in model.outward() if slices[i].start <= k < slices[i].stop)
+        c = Coordinates.of(model)
+        joint = (c.position_joints if size == "nq" else c.velocity_joints)[k]
         raise NonFiniteError(
             f"simulate: {name}[{k}] is {x[k]} (joint {joint!r}); the initial state must be finite.", name=name, index=k
         )

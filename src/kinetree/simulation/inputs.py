@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kinetree.errors import NonFiniteError, NonFiniteForceError, ShapeError, SimulationError
+from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import time_argument
 from kinetree.integrators.user_code import copied, explain, lock
 from kinetree.native.arrays import wrenches_by_name
+from kinetree.simulation.components import Components
 from kinetree.simulation.control import control_array, control_parts
 from kinetree.simulation.controllers import (
     check_continuous,
@@ -57,36 +59,14 @@ class BoundInputs:
     else gets it.
     """
 
-    __slots__ = (
-        "_controller",
-        "_disturbance",
-        "_components",
-        "_control",
-        "_control_of_state",
-        "_f_ext",
-        "_given",
-        "_given_f_ext",
-        "_hold",
-        "_discontinuous",
-        "_model",
-        "_pushed",
-        "_tau",
-        "_u",
-        "_user_disturbance",
-        "at_steps",
-        "controlled",
-        "f_ext",
-        "has_wrenches",
-        "wrench_of_state",
-    )
-
-    def __init__(self, model, controller, inputs: Inputs, components=None) -> None:
+    def __init__(self, model, controller, inputs: Inputs, components: Components) -> None:
         tau, f_ext, disturbance = inputs.tau, inputs.f_ext, inputs.disturbance
         if controller is not None and tau is not None:
             raise SimulationError(
                 "simulate: both controller and inputs.tau are given, so it is not clear which joint forces act. Give "
                 "one; a controller may return the sum of both."
             )
+        nv, nb = model.nv, model.nb
         for part in () if controller is None else parts(controller):
             if not callable(part):
                 raise SimulationError(
@@ -94,8 +74,6 @@ class BoundInputs:
                     "constant joint forces are given as inputs=kt.Inputs(tau=...).",
                     controller=part,
                 )
-        nv, nb = model.nv, model.nb
-        for part in () if controller is None else parts(controller):
             _check_signature("controller", part, "controller(t, q, v)", f"({nv},)", (0.0, None, None))
         _check_signature("tau", tau, "tau(t)", f"({nv},)", (0.0,))
         _check_signature("disturbance", disturbance, "disturbance(t)", f"({nv},)", (0.0,))
@@ -119,8 +97,8 @@ class BoundInputs:
         self._control_of_state = any(_takes_the_state(source) for source in sources)
         self._u = self._inputs_at(0.0) if not any(map(callable, sources)) else (np.zeros(model.nu),)
         self._f_ext = f_ext
-        changes_forces = components is not None and bool(components.having("joint_forces"))
-        of_state = self.controlled or self.wrench_of_state or changes_forces or self._control_of_state
+        self._changes_forces = components.having("joint_forces")
+        of_state = self.controlled or self.wrench_of_state or self._changes_forces or self._control_of_state
         self.at_steps = bool(of_state or self._discontinuous)
         self._hold, self._pushed = copied(np.zeros(nv)), None
         self._tau = self._force_source(tau)
@@ -148,10 +126,9 @@ class BoundInputs:
         """`begin` as the shortest function that does it; None if there is nothing to do."""
         if not self.at_steps:
             return None
-        changes_forces = self._components is not None and self._components.having("joint_forces")
         if not self.controlled or keeps_time(self._controller) or self._discontinuous or self.wrench_of_state:
             return self.begin
-        if changes_forces or self._control_of_state or self._model.nx:
+        if self._changes_forces or self._control_of_state or self._model.nx:
             return self.begin
         evaluated, checked, controller = self._evaluated, self._checked, self._controller
 
@@ -195,10 +172,9 @@ class BoundInputs:
             tau = self._tau(t)
         else:
             return self._tau(t) if self._disturbance is None else self._tau(t) + self._disturbance(t)
-        if self._components is not None:
-            for component in self._components.having("joint_forces"):
-                applied = self._evaluated(component.joint_forces, t, q, v, tau, what="component", who=component)
-                tau = self._checked(applied, "component", component, t)
+        for component in self._changes_forces:
+            applied = self._evaluated(component.joint_forces, t, q, v, tau, what="component", who=component)
+            tau = self._checked(applied, "component", component, t)
         self._hold = tau
         return self.hold(t)
 
@@ -221,14 +197,12 @@ class BoundInputs:
         found = math.inf if self._controller is None else next_time(self._controller, t)
         for source in self._sources[1:]:
             found = min(found, next_time(source, t))
-        return found if self._components is None else min(found, self._components.next_time(t))
+        return min(found, self._components.next_time(t))
 
     @property
     def has_instants(self) -> bool:
         """Whether `next_time` may ever be finite."""
-        return any(hasattr(source, "next_time") for source in self._sources) or bool(
-            self._components is not None and self._components.having("next_time")
-        )
+        return bool(self._components.having("next_time")) or any(hasattr(x, "next_time") for x in self._sources)
 
     def disturbances(self, times: np.ndarray) -> np.ndarray | None:
         """The disturbance at several times, shape (T, nv)."""
@@ -368,11 +342,7 @@ class BoundInputs:
             )
         if not all(map(math.isfinite, tau.tolist())):  # faster than NumPy's for as few entries as these
             k = int(np.flatnonzero(~np.isfinite(tau))[0])
-            joint = next(
-                self._model.joint_name(i)
-                for i in self._model.outward()
-                if self._model.v_slice[i].start <= k < self._model.v_slice[i].stop
-            )
+            joint = Coordinates.of(self._model).velocity_joints[k]
             verb = "gives" if source is None else "returned"
             raise NonFiniteForceError(
                 f"simulate: {where} {verb} tau[{k}] = {tau[k]} for joint {joint!r}{at}; joint forces must be finite.",
@@ -391,8 +361,6 @@ class BoundInputs:
 
 class _Sampled:
     """A discontinuous signal, sampled at the beginning of the step."""
-
-    __slots__ = ("source", "value")
 
     def __init__(self, source) -> None:
         self.source, self.value = source, None

@@ -6,6 +6,7 @@ import numpy as np
 
 from kinetree.constraints import HardLimits, Lock, PrescribedMotion, StickingFriction
 from kinetree.errors import SimulationError
+from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.events import Occurrence
 from kinetree.integrators.given_joints import GivenJoints, given_forces
 from kinetree.integrators.joint_complementarity import JointComplementarity
@@ -59,8 +60,7 @@ class JointConstraints(Component):
     def prepare(self, model):
         """The model without these constraints, the friction and the limits that are solved for here."""
         self.rows = joint_rows(model, self.constraints)
-        names = {k: model.joint_name(i) for i in model.outward() for k in range(*model.v_slice[i].indices(model.nv))}
-        self._joints = [names[k] for k in self.rows.master]
+        self._joints = np.array(Coordinates.of(model).velocity_joints)[self.rows.master].tolist()
         slices = (model.q_index(c.joint) for c in self.constraints if isinstance(c, Lock))
         self._locked_entries = [n for s in slices for n in range(s.start, s.stop)]
         left = model.replace(constraints=tuple(c for c in model.constraints if not isinstance(c, HANDLED)))

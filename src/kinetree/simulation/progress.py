@@ -22,8 +22,6 @@ class Progress:
         Whether the total is simulated time. The time left is shown only then: steps of a search may end early.
     """
 
-    __slots__ = ("_bar", "_is_time", "_next", "_show", "_task", "_title", "_total")
-
     def __init__(self, title: str, total: float, show: bool | None, is_time: bool = False) -> None:
         self._title, self._total, self._is_time = title, total, is_time
         self._show = sys.stderr.isatty() if show is None else show

@@ -73,8 +73,6 @@ class Recorder:
     rows : int
     """
 
-    __slots__ = ("_columns", "q", "rows", "tau", "time", "u", "v", "wrenches")
-
     def __init__(self, model, wrenches: bool = False) -> None:
         self.rows = 0
         self.time, self.q, self.v = np.empty(0), np.empty((0, model.nq)), np.empty((0, model.nw))
@@ -251,8 +249,6 @@ class Monitor:
     energy : callable
         ``energy(t, q, v)``: kinetic, of gravity and elastic, for the energy of impulse events [J].
     """
-
-    __slots__ = ("_components", "_energy", "_stepper", "impulses", "was_reset")
 
     def __init__(self, components, stepper, energy) -> None:
         self._components, self._stepper, self._energy = components, stepper, energy
