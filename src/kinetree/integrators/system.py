@@ -38,12 +38,12 @@ class System:
         Names and units of the entries of q and v.
     """
 
-    __slots__ = ("coordinates", "model", "wrenches")
-
     def __init__(self, model, wrenches: bool = False) -> None:
         self.model = model
         self.wrenches = wrenches
         self.coordinates = Coordinates.of(model)
+        given = (("f_ext", wrenches), ("x", model.nx), ("u", model.nu))
+        self._given = tuple(name for name, is_given in given if is_given)
 
     @property
     def rate(self) -> str | Spec:
@@ -62,8 +62,7 @@ class System:
         Without checks it lets NaN through: the loop looks at its states itself, every so often.
         """
         spec = ALGORITHMS[algorithm] if isinstance(algorithm, str) else algorithm
-        given = (("f_ext", self.wrenches), ("x", self.model.nx), ("u", self.model.nu))
-        present = tuple(name for name, is_given in given if is_given and name in spec.optional)
+        present = tuple(name for name in self._given if name in spec.optional)
         if checks and ALGORITHMS.get(spec.name) is spec:
             key = (spec.name, present) if present else spec.name  # that of the plain call, which has the same checks
         else:  # a user's method may have the name of another one

@@ -81,6 +81,7 @@ class BoundInputs:
         if not self.wrench_of_state:
             _check_signature("f_ext", f_ext, "f_ext(t)", f"({nb}, 6)", (0.0,), " (or f_ext(t, q, v))")
         self._model, self._controller, self._components = model, controller, components
+        self._nv, self._nx, self._nu = nv, model.nx, model.nu
         self._given, self._given_f_ext, self._user_disturbance = tau, f_ext, disturbance
         self.controlled = controller is not None
         # Discontinuous signals are sampled at the beginning of a step: its end belongs to the next one.
@@ -95,7 +96,7 @@ class BoundInputs:
         )
         self._control = [(*part[:2], source) for part, source in zip(control, sources, strict=True)]
         self._control_of_state = any(_takes_the_state(source) for source in sources)
-        self._u = self._inputs_at(0.0) if not any(map(callable, sources)) else (np.zeros(model.nu),)
+        self._u = self._inputs_at(0.0) if not any(map(callable, sources)) else (np.zeros(self._nu),)
         self._f_ext = f_ext
         self._changes_forces = components.having("joint_forces")
         of_state = self.controlled or self.wrench_of_state or self._changes_forces or self._control_of_state
@@ -106,7 +107,7 @@ class BoundInputs:
         self.has_wrenches = f_ext is not None
         wrenches = self._wrench_source(f_ext)
         self.f_ext = (lambda t: time_argument(model, t) + wrenches(t)) if model.time_dependent else wrenches
-        if model.nu:
+        if self._nu:
             fixed = self._control_of_state or not any(map(callable, sources))
             before, u = self.f_ext, (lambda t: self._u) if fixed else self._inputs_at
             self.f_ext = lambda t: before(t) + u(t)
@@ -128,7 +129,7 @@ class BoundInputs:
             return None
         if not self.controlled or keeps_time(self._controller) or self._discontinuous or self.wrench_of_state:
             return self.begin
-        if self._changes_forces or self._control_of_state or self._model.nx:
+        if self._changes_forces or self._control_of_state or self._nx:
             return self.begin
         evaluated, checked, controller = self._evaluated, self._checked, self._controller
 
@@ -142,7 +143,7 @@ class BoundInputs:
         """Arrays as the dynamics take them besides the joint forces, for a step that is thrown away."""
         if not self.wrench_of_state:
             return self.f_ext(0.0)
-        u = (np.zeros(self._model.nu),) if self._model.nu else ()
+        u = (np.zeros(self._nu),) if self._nu else ()
         return (*time_argument(self._model, 0.0), np.zeros((self._model.nb, 6)), *u)
 
     def reset(self) -> None:
@@ -212,7 +213,7 @@ class BoundInputs:
 
     def recorded(self, t: float) -> tuple[np.ndarray | None, np.ndarray | None]:
         """What is recorded of a sample beside the joint forces: wrenches that depend on the state, inputs."""
-        return self.pushed, self.f_ext(t)[-1] if self._model.nu else None
+        return self.pushed, self.f_ext(t)[-1] if self._nu else None
 
     @property
     def pushed(self) -> np.ndarray | None:
@@ -225,7 +226,7 @@ class BoundInputs:
             return None
         if self._discontinuous and callable(self._given_f_ext):
             return np.array([self._wrench(self._given_f_ext(float(t)), t) for t in times])
-        place = -2 if self._model.nu else -1
+        place = -2 if self._nu else -1
         return np.array([self.f_ext(float(t))[place] for t in times])
 
     def get_state(self) -> dict:
@@ -254,7 +255,7 @@ class BoundInputs:
 
     def _velocities(self, w: np.ndarray) -> np.ndarray:
         """Velocities without the internal states that follow them."""
-        return w[: self._model.nv] if self._model.nx else w
+        return w[: self._nv] if self._nx else w
 
     def _inputs_at(self, t: float, *state: np.ndarray) -> tuple[np.ndarray]:
         """The inputs of force elements at a time, and a state where something depends on it."""
