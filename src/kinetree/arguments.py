@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial, wraps
 from typing import NoReturn, TypeVar
 
 import numpy as np
@@ -248,7 +248,7 @@ def checked(moved: Mapping[str, str] | None = None, /, **checks: Check) -> Calla
         outer, _, own = function.__qualname__.rpartition(".")
         label = outer.rpartition(".")[2] if own == "__init__" else own
 
-        @functools.wraps(function)
+        @wraps(function)
         def call(*args, **named):
             for name in () if any_name else named:
                 if name not in places:
@@ -277,6 +277,40 @@ def _refuse_option(label: str, name: str, known: list[str], moved: Mapping[str, 
     raise ArgumentError(f"{label}: there is no option {name!r}.{hint} Options: {', '.join(known)}.", argument=name)
 
 
+def of_kind(name: str, *attributes: str) -> Check:
+    """The check for an object of a class with these attributes, which is above this floor."""
+
+    def check(what: str, value: object) -> None:
+        if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
+            refuse(what, value, f"a {name}")
+
+    return check
+
+
+a_joint = of_kind("Joint, as kinetree.joints.Revolute((0, 0, 1))", "nq", "nv", "transform")
+a_name = partial(text, expected="a name")
+a_word = text  # chosen from a list of words
+a_mapping = partial(instance, kind=Mapping, expected="a mapping of names to values")
+a_truth_value = partial(instance, kind=(bool, np.bool_), expected="True or False")
+a_random_generator = partial(
+    instance, kind=np.random.Generator, expected="a random generator, as numpy.random.default_rng(0)"
+)
+an_array = array  # whether it fits in shape is seen later
+a_number = number
+a_positive_number = partial(number, expected="a positive number", above=0.0)
+a_number_not_negative = partial(number, expected="a number that is not negative", least=0.0)
+a_count = partial(whole, expected="a whole number, at least 1 and at most 2^31", least=1, most=2**31)
+# Of machine size; the function says which of them make sense.
+a_whole_number = partial(whole, expected="a whole number up to 2^31", most=2**31)
+# How many bodies a made-up mechanism has.
+a_size = partial(whole, expected="a whole number from 1 to 1000000", least=1, most=10**6)
+# Of a tree that doubles from level to level.
+a_depth = partial(whole, expected="a whole number from 1 to 20", least=1, most=20)
+# Of a random generator.
+a_seed = partial(whole, expected="a whole number that is not negative", least=0, most=math.inf)
+a_compiled_function = of_kind("Function, as kinetree.compile gives it", "program", "with_parameters")
+
+
 def a_model(what: str, value: object) -> None:
     """A model, spatial or planar."""
     if isinstance(value, type) or not all(hasattr(value, name) for name in ("outward", "joint_names", "v_slice")):
@@ -285,21 +319,10 @@ def a_model(what: str, value: object) -> None:
         refuse(what, value, f"a Model, {hint}")
 
 
-def a_joint(what: str, value: object) -> None:
-    """A joint."""
-    if isinstance(value, type) or not all(hasattr(value, name) for name in ("nq", "nv", "transform")):
-        refuse(what, value, "a Joint, as kinetree.joints.Revolute((0, 0, 1))")
-
-
 def a_joint_or_name(what: str, value: object) -> None:
     """A joint, or the name of a kind of joint."""
     if not isinstance(value, str):
         a_joint(what, value)
-
-
-def a_name(what: str, value: object) -> None:
-    """A name."""
-    text(what, value, "a name")
 
 
 def some_names(what: str, value: object) -> None:
@@ -311,16 +334,6 @@ def a_sequence(what: str, value: object) -> None:
     """Several things, in a tuple, a list or anything else that can be gone through; no text."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__") or isinstance(value, type):
         refuse(what, value, "a sequence")
-
-
-def a_mapping(what: str, value: object) -> None:
-    """Values by name."""
-    instance(what, value, Mapping, "a mapping of names to values")
-
-
-def a_number(what: str, value: object) -> None:
-    """A finite number."""
-    number(what, value)
 
 
 def a_scalar(what: str, value: object) -> None:
@@ -353,7 +366,7 @@ def scalars(count: int) -> Check:
 
 def an_instance(kind: type) -> Check:
     """The check for an object of a class."""
-    return lambda what, value: instance(what, value, kind, f"a {kind.__name__}")
+    return partial(instance, kind=kind, expected=f"a {kind.__name__}")
 
 
 def a_bound(what: str, value: object) -> None:
@@ -362,61 +375,16 @@ def a_bound(what: str, value: object) -> None:
         refuse(what, value, "a number")
 
 
-def a_positive_number(what: str, value: object) -> None:
-    """A finite number above zero."""
-    number(what, value, "a positive number", above=0.0)
-
-
-def a_number_not_negative(what: str, value: object) -> None:
-    """A finite number, zero or above."""
-    number(what, value, "a number that is not negative", least=0.0)
-
-
-def a_count(what: str, value: object) -> None:
-    """A whole number, one or more."""
-    whole(what, value, "a whole number, at least 1 and at most 2^31", least=1, most=2**31)
-
-
-def a_whole_number(what: str, value: object) -> None:
-    """A whole number of machine size; the function says which of them make sense."""
-    whole(what, value, "a whole number up to 2^31", most=2**31)
-
-
-def a_size(what: str, value: object) -> None:
-    """How many bodies a made-up mechanism has."""
-    whole(what, value, "a whole number from 1 to 1000000", least=1, most=10**6)
-
-
-def a_depth(what: str, value: object) -> None:
-    """Of a tree that doubles from level to level."""
-    whole(what, value, "a whole number from 1 to 20", least=1, most=20)
-
-
 def a_method(what: str, value: object) -> None:
     """A name, a class that takes steps, or a method with its options."""
     if not (isinstance(value, str) or (hasattr(value, "name") and (callable(value) or hasattr(value, "solve")))):
         refuse(what, value, "an integrator: its name, a method of kt.integrators, or a class with a name and step(...)")
 
 
-def a_seed(what: str, value: object) -> None:
-    """The seed of a random generator."""
-    whole(what, value, "a whole number that is not negative", least=0, most=math.inf)
-
-
 def a_callable(what: str, value: object) -> None:
     """A function, or an object that is called as one; no class."""
     if isinstance(value, type) or not callable(value):
         refuse(what, value, "a function")
-
-
-def a_truth_value(what: str, value: object) -> None:
-    """True or False."""
-    instance(what, value, (bool, np.bool_), "True or False")
-
-
-def an_array(what: str, value: object) -> None:
-    """Real numbers; whether they fit in shape is seen later."""
-    array(what, value)
 
 
 def a_path(what: str, value: object) -> None:
@@ -446,19 +414,6 @@ def progress_bar(what: str, value: object) -> None:
         refuse(what, value, "True, False or a function that is called with the progress")
 
 
-def of_kind(name: str, *attributes: str) -> Check:
-    """The check for an object of a class with these attributes, which is above this floor."""
-
-    def check(what: str, value: object) -> None:
-        if isinstance(value, type) or not all(hasattr(value, attribute) for attribute in attributes):
-            refuse(what, value, f"a {name}")
-
-    return check
-
-
-a_compiled_function = of_kind("Function, as kinetree.compile gives it", "program", "with_parameters")
-
-
 def several(check: Check) -> Check:
     """The check for a sequence whose items each pass a check."""
 
@@ -473,19 +428,9 @@ def several(check: Check) -> Check:
 
 def a_number_up_to(most: float) -> Check:
     """The check for a number above zero, and no more than this."""
-    return lambda what, value: number(what, value, f"a number above 0 and up to {most:g}", above=0.0, most=most)
+    return partial(number, expected=f"a number above 0 and up to {most:g}", above=0.0, most=most)
 
 
 def a_shape(*shape) -> Check:
     """The check for an array of real numbers of this shape, as `array` takes it."""
-    return lambda what, value: array(what, value, shape=shape)
-
-
-def a_random_generator(what: str, value: object) -> None:
-    """A generator of NumPy."""
-    instance(what, value, np.random.Generator, "a random generator, as numpy.random.default_rng(0)")
-
-
-def a_word(what: str, value: object) -> None:
-    """A text, as what is chosen from a list of words."""
-    text(what, value, "a text")
+    return partial(array, shape=shape)

@@ -17,7 +17,7 @@ import re
 import stat
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
@@ -126,11 +126,11 @@ def replacing(path: str | PathLike) -> Iterator[BinaryIO]:
     """
     path, yours = Path(path), False
     try:
-        with _written_directly(path) or _Replacement(path) as writer:
+        with _opened(path) as (file, finish):
             yours = True
-            yield writer.file
+            yield file
             yours = False
-            writer.finish()
+            finish()
     except OSError as error:
         if isinstance(error, FileWriteError) or (yours and error.filename is not None):
             raise  # about another file: those of write() name none
@@ -173,60 +173,38 @@ def _refusal(path: Path, error: OSError) -> FileWriteError:
     return FileWriteError(message, file=str(path), filename=str(path), errno=error.errno, strerror=error.strerror)
 
 
-# Writers: a file, and what makes it the one that was asked for --------------------------------------------------------
+# Writers: a file, and the function that makes it the one that was asked for ------------------------------------------
 
 
-class _Direct:
-    """A pipe, a device, or what is open already: at its end."""
-
-    def __init__(self, path: Path) -> None:
-        self.file = path.open("ab")
-
-    def __enter__(self) -> _Direct:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-    def finish(self) -> None:
-        self.file.close()
-
-
-def _written_directly(path: Path) -> _Direct | None:
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[BinaryIO, Callable[[], None]]]:
+    """A pipe, a device, or a file that is open already, at its end; else a new file in the folder of the old one."""
     if _OPEN_ALREADY.fullmatch(os.path.abspath(path)) or (path.exists() and not path.is_file()):
-        return _Direct(path)
-    return None
+        with path.open("ab") as file:
+            yield file, file.close
+        return
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, "the links lead in a circle")
+    old = target.stat() if target.exists() else None
+    if old is not None and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, "the file that is there is write-protected")
+    _remove_abandoned(target.parent)
+    draft = _Nameless.made_in(target.parent) or _Named(target.parent)
 
+    def finish() -> None:
+        draft.file.flush()
+        os.fsync(draft.file.fileno())
+        if old is not None:
+            _adopt(draft.file.fileno(), old)
+        draft.publish(target)
 
-class _Replacement:
-    """A new file in the folder of the one that it will replace."""
-
-    def __init__(self, path: Path) -> None:
-        self._target = Path(os.path.realpath(path))
-        if self._target.is_symlink():
-            raise OSError(errno.ELOOP, "the links lead in a circle")
-        self._old = self._target.stat() if self._target.exists() else None
-        if self._old is not None and not os.access(self._target, os.W_OK):
-            raise PermissionError(errno.EACCES, "the file that is there is write-protected")
-        folder = self._target.parent
-        _remove_abandoned(folder)
-        self._draft = _Nameless.made_in(folder) or _Named(folder)
-        self.file = self._draft.file
-
-    def __enter__(self) -> _Replacement:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(OSError):  # what could not be written has been said, or is no matter
-            self.file.close()
-        self._draft.discard()
-
-    def finish(self) -> None:
-        self.file.flush()
-        os.fsync(self.file.fileno())
-        if self._old is not None:
-            _adopt(self.file.fileno(), self._old)
-        self._draft.publish(self._target)
+    try:
+        yield draft.file, finish
+    finally:
+        with suppress(OSError):  # errors of unwritten content are raised already, or do not matter
+            draft.file.close()
+        draft.discard()
 
 
 def _adopt(descriptor: int, old: os.stat_result) -> None:

@@ -30,8 +30,8 @@ def found(t):
     """Values, first and second derivatives of the four functions."""
     orders = (
         (*coefficients.exp_coefficients(t), coefficients.log_coefficient(t)),
-        (*coefficients.exp_coefficient_rates(t), coefficients.log_coefficient_rate(t)),
-        (*coefficients.exp_coefficient_second_rates(t), coefficients.log_coefficient_second_rate(t)),
+        (*coefficients.exp_coefficients(t, 1), coefficients.log_coefficient(t, 1)),
+        (*coefficients.exp_coefficients(t, 2), coefficients.log_coefficient(t, 2)),
     )
     return {(name, order): row[k] for order, row in enumerate(orders) for k, name in enumerate(EXACT)}
 

@@ -48,6 +48,10 @@ class Series:
         """The series of the derivative."""
         return Series([k * c for k, c in enumerate(self.coefficients)][1:])
 
+    def derivative(self, order: int) -> Series:
+        """The series of the derivative of an order."""
+        return self if order == 0 else self.rate.derivative(order - 1)
+
     def __call__(self, t):
         coefficients = self.extended if _is_extended(t) else self.floats
         value = coefficients[-1]
@@ -99,21 +103,19 @@ def cos_sinc(t):
     return where(small, COS(t), c), where(small, SINC(t), s / angle)
 
 
-def exp_coefficients(t):
-    """A, B, C of the exponential and its tangent maps."""
+def exp_coefficients(t, order: int = 0) -> tuple:
+    """A, B, C of the exponential and its tangent maps, or their derivatives of order 1 or 2 with respect to t."""
     small, safe, s, c, angle = _guarded(t)
-    A = s / angle
-    B = (1.0 - c) / safe
-    C = (1.0 - A) / safe
-    return where(small, SINC(t), A), where(small, COSC(t), B), where(small, SINCC(t), C)
+    values = _exp_closed(safe, s, c, angle, order)[order]
+    return tuple(where(small, f.derivative(order)(t), x) for f, x in zip((SINC, COSC, SINCC), values, strict=True))
 
 
-def log_coefficient(t):
-    """D of the inverse tangent maps; singular at a full turn, where the logarithm is."""
+def log_coefficient(t, order: int = 0):
+    """D of the inverse tangent maps, or its derivative; singular at a full turn, where the logarithm is."""
     small, safe, s, c, angle = _guarded(t)
     _refuse_full_turns(angle, c)
-    D = (1.0 - 0.5 * angle * s / (1.0 - c)) / safe
-    return where(small, COTC(t), D)
+    value = _log_closed(safe, s, c, angle, order)
+    return where(small, COTC.derivative(order)(t), value)
 
 
 def _refuse_full_turns(angle, cosine):
@@ -128,57 +130,33 @@ def _refuse_full_turns(angle, cosine):
         )
 
 
-def exp_coefficient_rates(t):
-    """dA/dt, dB/dt, dC/dt."""
-    small, safe, s, c, angle = _guarded(t)
-    (_, _, _), (dA, dB, dC) = _exp_rates(safe, s, c, angle)
-    return where(small, SINC.rate(t), dA), where(small, COSC.rate(t), dB), where(small, SINCC.rate(t), dC)
-
-
-def log_coefficient_rate(t):
-    """dD/dt."""
-    small, safe, s, c, angle = _guarded(t)
-    _refuse_full_turns(angle, c)
-    (A, B, _), (dA, dB, _) = _exp_rates(safe, s, c, angle)
-    D = (1.0 - A / (2.0 * B)) / safe
-    dD = (-(dA * B - A * dB) / (2.0 * B * B) - D) / safe
-    return where(small, COTC.rate(t), dD)
-
-
-def exp_coefficient_second_rates(t):
-    """Second derivatives of A, B, C with respect to t."""
-    small, safe, s, c, angle = _guarded(t)
-    values, rates = _exp_rates(safe, s, c, angle)
-    second = _exp_second(safe, values, rates)
-    return tuple(where(small, f.rate.rate(t), x) for f, x in zip((SINC, COSC, SINCC), second, strict=True))
-
-
-def log_coefficient_second_rate(t):
-    """Second derivative of D with respect to t."""
-    small, safe, s, c, angle = _guarded(t)
-    _refuse_full_turns(angle, c)
-    values, rates = _exp_rates(safe, s, c, angle)
-    (A, B, _), (dA, dB, _) = values, rates
-    ddA, ddB, _ = _exp_second(safe, values, rates)
-    G = A / (2.0 * B)  # (a/2) cot(a/2) = 1 - t D
-    dG = (dA * B - A * dB) / (2.0 * B * B)
-    ddG = (ddA * B - A * ddB) / (2.0 * B * B) - 2.0 * dB / B * dG
-    dD = (-dG - (1.0 - G) / safe) / safe
-    return where(small, COTC.rate.rate(t), (-ddG - 2.0 * dD) / safe)
-
-
-def _exp_rates(t, s, c, angle):
-    """(A, B, C) and their derivatives in closed form, away from zero."""
+def _exp_closed(t, s, c, angle, order: int) -> list[tuple]:
+    """(A, B, C) and their derivatives up to an order in closed form, away from zero."""
     A = s / angle
     B = (1.0 - c) / t
     C = (1.0 - A) / t
-    dA = (c - A) / (2.0 * t)
-    dB = (0.5 * A - B) / t
-    return (A, B, C), (dA, dB, (-dA - C) / t)
+    found = [(A, B, C)]
+    if order > 0:
+        dA = (c - A) / (2.0 * t)
+        dB = (0.5 * A - B) / t
+        dC = (-dA - C) / t
+        found.append((dA, dB, dC))
+    if order > 1:
+        ddA = (-0.5 * A - 3.0 * dA) / (2.0 * t)
+        found.append((ddA, (0.5 * dA - 2.0 * dB) / t, (-ddA - 2.0 * dC) / t))
+    return found
 
 
-def _exp_second(t, values, rates):
-    """The second derivatives of A, B, C in closed form, away from zero."""
-    (A, _, _), (dA, dB, dC) = values, rates
-    ddA = (-0.5 * A - 3.0 * dA) / (2.0 * t)
-    return ddA, (0.5 * dA - 2.0 * dB) / t, (-ddA - 2.0 * dC) / t
+def _log_closed(t, s, c, angle, order: int):
+    """D or its derivative of an order in closed form, away from zero."""
+    if order == 0:
+        return (1.0 - 0.5 * angle * s / (1.0 - c)) / t
+    (A, B, _), (dA, dB, _), *second = _exp_closed(t, s, c, angle, order)
+    G = A / (2.0 * B)  # (a/2) cot(a/2) = 1 - t D
+    dG = (dA * B - A * dB) / (2.0 * B * B)
+    dD = (-dG - (1.0 - G) / t) / t
+    if order == 1:
+        return dD
+    ((ddA, ddB, _),) = second
+    ddG = (ddA * B - A * ddB) / (2.0 * B * B) - 2.0 * dB / B * dG
+    return (-ddG - 2.0 * dD) / t

@@ -16,14 +16,7 @@ The tangent maps need no formulas of their own. ``u x = [[w x, 0], [v x, w x]]``
 from __future__ import annotations
 
 from kinetree.liegroup import so3
-from kinetree.liegroup.coefficients import (
-    exp_coefficient_rates,
-    exp_coefficient_second_rates,
-    exp_coefficients,
-    log_coefficient,
-    log_coefficient_rate,
-    log_coefficient_second_rate,
-)
+from kinetree.liegroup.coefficients import exp_coefficients, log_coefficient
 from kinetree.spatial.motion import Motion
 from kinetree.spatial.transform import Transform
 from kinetree.spatial.vectors import Matrix3, Vector3
@@ -141,7 +134,7 @@ def _exponential_map(u, sign, x):
     """1 + sign B (u x) + C (u x)^2, B and C being functions of a dual number too."""
     t = u.angular.dot(u.angular)
     _, B, C = exp_coefficients(t)
-    _, dB, dC = exp_coefficient_rates(t)
+    _, dB, dC = exp_coefficients(t, 1)
     rate = 2.0 * u.angular.dot(u.linear)
     first = u.cross(x)
     second = u.cross(first)
@@ -153,7 +146,7 @@ def _exponential_map(u, sign, x):
 def _logarithm_map(u, half, x):
     """1 +- (u x)/2 + D (u x)^2."""
     t = u.angular.dot(u.angular)
-    D, dD = log_coefficient(t), log_coefficient_rate(t)
+    D, dD = log_coefficient(t), log_coefficient(t, 1)
     rate = 2.0 * u.angular.dot(u.linear)
     first = u.cross(x)
     second = u.cross(first)
@@ -164,14 +157,14 @@ def _logarithm_map(u, half, x):
 def _tangent(u, sign):
     """p and q of the tangent maps, each with two derivatives with respect to t."""
     t = u.angular.dot(u.angular)
-    values, rates, second = exp_coefficients(t), exp_coefficient_rates(t), exp_coefficient_second_rates(t)
+    values, rates, second = exp_coefficients(t), exp_coefficients(t, 1), exp_coefficients(t, 2)
     return tuple(sign * f[1] for f in (values, rates, second)), tuple(f[2] for f in (values, rates, second))
 
 
 def _inverse_tangent(u, half):
     """p and q of the inverse tangent maps, each with two derivatives with respect to t."""
     t = u.angular.dot(u.angular)
-    return (half, 0.0, 0.0), (log_coefficient(t), log_coefficient_rate(t), log_coefficient_second_rate(t))
+    return (half, 0.0, 0.0), (log_coefficient(t), log_coefficient(t, 1), log_coefficient(t, 2))
 
 
 def _polynomial_rate(u, rate, x, p, q):

@@ -16,14 +16,7 @@ inverses are singular at full turns, where the logarithm is: a `SingularityError
 
 from __future__ import annotations
 
-from kinetree.liegroup.coefficients import (
-    ARCTAN,
-    cos_sinc,
-    exp_coefficient_rates,
-    exp_coefficients,
-    log_coefficient,
-    log_coefficient_rate,
-)
+from kinetree.liegroup.coefficients import ARCTAN, cos_sinc, exp_coefficients, log_coefficient
 from kinetree.spatial.rotation import AxialRotation, GeneralRotation, IdentityRotation, Rotation
 from kinetree.spatial.rotations import quaternion_from_rotation, require_direction
 from kinetree.spatial.scalar import arctan2, sqrt, where
@@ -229,14 +222,14 @@ def _tangent(v, sign):
     """p, q, dp/dt, dq/dt of the tangent maps."""
     t = v.dot(v)
     _, B, C = exp_coefficients(t)
-    _, dB, dC = exp_coefficient_rates(t)
+    _, dB, dC = exp_coefficients(t, 1)
     return sign * B, C, sign * dB, dC
 
 
 def _inverse_tangent(v, half):
     """p, q, dp/dt, dq/dt of the inverse tangent maps."""
     t = v.dot(v)
-    return half, log_coefficient(t), 0.0, log_coefficient_rate(t)
+    return half, log_coefficient(t), 0.0, log_coefficient(t, 1)
 
 
 def _quadratic(v, p, q):

@@ -48,9 +48,6 @@ class ArticulatedInertia(Quantity):
         """The zero inertia, with structural zeros."""
         return cls(Symmetric3.zero(), Matrix3.zero(), Symmetric3.zero())
 
-    def __repr__(self):
-        return f"ArticulatedInertia({self.M!r}, {self.H!r}, {self.I!r})"
-
     def __add__(self, other):
         if other.__class__ is ArticulatedInertia:
             return ArticulatedInertia(self.M + other.M, self.H + other.H, self.I + other.I)

@@ -72,9 +72,6 @@ class AccelerationField(Quantity):
         xx, yy, zz = x * x, y * y, z * z
         return Vector3(zz - yy, xx - zz, yy - xx)
 
-    def __repr__(self):
-        return f"AccelerationField({self.w!r}, {self.dw!r}, {self.a!r})"
-
     def at(self, point: Vector3) -> Vector3:
         """Acceleration of the body-fixed point at ``point`` [m]: ``a + U r``."""
         return self.a + self.gradient @ point

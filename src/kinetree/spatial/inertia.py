@@ -91,9 +91,6 @@ class Inertia(Quantity):
             _inertia_second_moments(self, Symmetric3(half - I.xx, -I.xy, half - I.yy, -I.xz, -I.yz, half - I.zz))
         return self._second_moments
 
-    def __repr__(self):
-        return f"Inertia({self.m!r}, {self.h!r}, {self.I!r})"
-
     def __add__(self, other):
         if other.__class__ is not Inertia:
             if hasattr(other, "plus_rigid"):

@@ -49,9 +49,6 @@ class SpatialVector(Quantity):
         yield from self.angular
         yield from self.linear
 
-    def __repr__(self):
-        return f"{type(self).__name__}({self.angular!r}, {self.linear!r})"
-
     def __add__(self, other):
         if other.__class__ is not self.__class__:
             raise refuse(self, "+", other, self._SUM)

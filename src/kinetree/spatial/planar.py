@@ -49,9 +49,6 @@ class Vector2(Quantity):
         yield self.x
         yield self.y
 
-    def __repr__(self):
-        return f"Vector2({self.x!r}, {self.y!r})"
-
     def __add__(self, other):
         return Vector2(self.x + other.x, self.y + other.y) if other.__class__ is Vector2 else NotImplemented
 
@@ -130,9 +127,6 @@ class PlanarRotation(Quantity):
     def rows(self):
         """The 2x2 matrix, row by row."""
         return ((self.c, self.s), (-self.s, self.c))
-
-    def __repr__(self):
-        return f"PlanarRotation({self.c!r}, {self.s!r})"
 
 
 _rotation_c, _rotation_s = writers(PlanarRotation)
@@ -484,9 +478,6 @@ class PlanarTransform(Quantity):
     def turn(self) -> PlanarTransform:
         """Its rotation alone, about the origin."""
         return PlanarTransform(self.c, self.s, Vector2.zero())
-
-    def __repr__(self):
-        return f"PlanarTransform({self.c!r}, {self.s!r}, {self.r!r})"
 
     def _turn(self, v):
         return Vector2(self.c * v.x + self.s * v.y, self.c * v.y - self.s * v.x)

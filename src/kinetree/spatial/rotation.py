@@ -44,9 +44,6 @@ class IdentityRotation(Rotation):
 
     __slots__ = ()
 
-    def __repr__(self):
-        return "IdentityRotation()"
-
     def __matmul__(self, other):
         if other.__class__ is Vector3 or isinstance(other, Rotation):
             return other
@@ -102,9 +99,6 @@ class AxialRotation(Rotation):
         _axial_right_angle(self, isinstance(c, float) and isinstance(s, float) and (abs(c), abs(s)) in _RIGHT_ANGLES)
         _axial_products(self, None)
         _axial_doubles(self, None)
-
-    def __repr__(self):
-        return f"AxialRotation({self.axis}, {self.c!r}, {self.s!r})"
 
     @property
     def products(self):
@@ -260,9 +254,6 @@ class GeneralRotation(Rotation):
         _general_matrix(self, matrix if matrix.__class__ is Matrix3 else Matrix3(matrix))
         _general_factors(self, None)
         _general_turns(self, None)
-
-    def __repr__(self):
-        return f"GeneralRotation({self.matrix!r})"
 
     @property
     def factors(self):

@@ -78,9 +78,6 @@ class Transform(Quantity):
             _transform_screw(self, screw)
         return self._screw
 
-    def __repr__(self):
-        return f"Transform({self.E!r}, {self.r!r})"
-
     def __matmul__(self, other):
         law = _APPLY.get(other.__class__)
         if law is None:
@@ -261,9 +258,6 @@ class FactoredTransform(Quantity):
     def __init__(self, outer, inner):
         _factored_outer(self, outer)
         _factored_inner(self, inner)
-
-    def __repr__(self):
-        return f"FactoredTransform({self.outer!r}, {self.inner!r})"
 
     def __matmul__(self, other):
         return self.outer @ (self.inner @ other)

@@ -30,6 +30,11 @@ class Immutable:
     def __delattr__(self, name: str) -> None:
         raise FrozenInstanceError(f"{type(self).__name__} is immutable, so {name} cannot be deleted")
 
+    def __repr__(self) -> str:
+        """The class, and the values that make another one."""
+        slots = (name for kind in reversed(type(self).__mro__) for name in vars(kind).get("__slots__", ()))
+        return f"{type(self).__name__}({', '.join(repr(getattr(self, name)) for name in slots if name[0] != '_')})"
+
     def __setstate__(self, state: tuple) -> None:
         """Fill in the values of a copy or a pickle."""
         for name, value in state[1].items():
@@ -130,9 +135,6 @@ class Vector3(Quantity):
         """The components along the last axis: ``np.asarray(model.gravity)``, ``np.cross(p, model.gravity)``."""
         return assemble(list(self)).astype(dtype, copy=False)
 
-    def __repr__(self):
-        return f"Vector3({self.x!r}, {self.y!r}, {self.z!r})"
-
     def __add__(self, other):
         if other.__class__ is not Vector3:
             return NotImplemented
@@ -230,9 +232,6 @@ class Matrix3(Quantity):
         i, j = index
         return self.rows[i][j]
 
-    def __repr__(self):
-        return f"Matrix3({self.rows!r})"
-
     def __add__(self, other):
         if other.__class__ is not Matrix3:
             return NotImplemented
@@ -304,7 +303,7 @@ class Symmetric3(Quantity):
     Vector3(1.0, 4.0, 3.0)
     """
 
-    __slots__ = ("xx", "xy", "xz", "yy", "yz", "zz")
+    __slots__ = ("xx", "xy", "yy", "xz", "yz", "zz")
 
     def __init__(self, xx, xy, yy, xz, yz, zz):
         _symmetric_xx(self, xx)
@@ -336,9 +335,6 @@ class Symmetric3(Quantity):
     def __getitem__(self, index):
         i, j = index
         return self.matrix.rows[i][j]
-
-    def __repr__(self):
-        return f"Symmetric3({', '.join(map(repr, self))})"
 
     def __add__(self, other):
         if other.__class__ is not Symmetric3:
@@ -428,4 +424,4 @@ class Symmetric3(Quantity):
         return self.matrix.array()
 
 
-_symmetric_xx, _symmetric_xy, _symmetric_xz, _symmetric_yy, _symmetric_yz, _symmetric_zz = writers(Symmetric3)
+_symmetric_xx, _symmetric_xy, _symmetric_yy, _symmetric_xz, _symmetric_yz, _symmetric_zz = writers(Symmetric3)
