@@ -119,7 +119,7 @@ def test_joints_that_no_motor_drives():
 
 
 def test_motors_are_data_of_the_model():
-    """Two runs of one model share nothing; algorithms take delivered forces; rollouts refuse what they do not apply."""
+    """Two runs of one model share nothing; algorithms take delivered forces."""
     motor = kt.forces.Motor("rail", torque_limit=2.0, time_constant=0.02)
     model = slider(MASS).with_forces(motor)
     assert model.motors == (motor,) and model.laws == () and model.forces == (motor,)
@@ -132,5 +132,42 @@ def test_motors_are_data_of_the_model():
     assert kt.surgery.rename(model, prefix="a_").motors == (
         kt.forces.Motor("a_rail", torque_limit=2.0, time_constant=0.02),
     )
-    with pytest.raises(UnsupportedError, match="has motor 'motor rail', which rollouts do not apply"):
-        kt.rollout(model, [[0.0]], [[0.0]], [[1.0]], 1e-3, steps=2)
+
+
+@pytest.mark.parametrize("integrator", ["semi_implicit", "rk4", "implicit_midpoint"])
+@pytest.mark.parametrize("settings", [
+    {"torque_limit": 0.3, "speed_limit": 6.0, "rated_speed": 2.0, "efficiency": 0.8, "rotor_inertia": 0.01},
+    {"gear_ratio": -4.0, "torque_limit": 0.5},
+    {"torque_limit": 0.4, "speed_limit": 8.0, "time_constant": 0.03},
+    {"time_constant": 0.02},
+], ids=["losses", "reversed", "lag", "unlimited"])  # fmt: skip
+def test_a_rollout_is_the_simulation(integrator, settings):
+    """Commands over time, saturated, with losses and lag: the same motion; a batch is its states."""
+    model = kt.models.double_pendulum().with_forces(kt.forces.Motor("elbow", **({"gear_ratio": 3.0} | settings)))
+    commands = 4.0 * np.random.default_rng(0).normal(size=(2, 60, 2))
+    if "time_constant" in settings and integrator == "implicit_midpoint":
+        with pytest.raises(UnsupportedError, match="'motor elbow' has internal states or inputs, which integrator"):
+            kt.rollout(model, [0.5, 0.2], None, commands, 5e-3, integrator=integrator)
+        return
+    rolled = kt.rollout(model, [0.5, 0.2], None, commands, 5e-3, integrator=integrator)
+    for n in range(2):
+        hold = lambda t, q, v: commands[n, min(round(t / 5e-3), 59)]  # noqa: B023, E731
+        run = kt.simulate(model, [0.5, 0.2], duration=0.3, dt=5e-3, integrator=integrator, controller=hold)
+        np.testing.assert_allclose(rolled.q[n], run.q, atol=1e-11)
+        np.testing.assert_allclose(rolled.v[n], run.v, atol=1e-10)
+        if "time_constant" in settings:
+            lagging = kt.simulation.Rollout(model).model
+            assert lagging.state_names == ("motor elbow.force",) and rolled.x[n, 0] == 0.0
+            rest = kt.rollout(model, run.q[30], run.v[30], commands[n, 30:], 5e-3, integrator=integrator,
+                              x0=rolled.x[n, 30])  # fmt: skip
+            np.testing.assert_allclose(rest.q[-1], run.q[-1], atol=1e-11)
+
+
+def test_numbers_of_motors_are_those_of_a_batch():
+    """Torque limits of a batch, of one kernel, as of models of their own."""
+    motor = kt.forces.Motor("rail", gear_ratio=RATIO, torque_limit=0.3)
+    model = slider(MASS).with_forces(motor)
+    limits = np.array([0.1, 0.2, 0.5])
+    roll = kt.simulation.Rollout(model, "semi_implicit").with_parameters({"motor rail.torque_limit": limits})
+    q, v = roll([0.0], None, [[100.0]], 1e-2, steps=10)
+    np.testing.assert_allclose(v[:, -1, 0], 0.1 * RATIO * limits / MASS, rtol=1e-12)

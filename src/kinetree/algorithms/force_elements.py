@@ -221,7 +221,7 @@ def element_energies(model, q) -> list:
 
 def laws(model, x=None, u=None) -> list[Law]:
     """The laws of the elements, differentiated; x by default the initial states, u zero."""
-    return [differentiated(element, x_e, u_e) for element, x_e, u_e in model.with_internal(x, u)]
+    return [differentiated(*each) for each in model.with_internal(x, u) if not each[0].commanded]
 
 
 def element_forces(model, q, v, x=None, u=None) -> list:
@@ -253,14 +253,21 @@ def force_state_rates(model, q, v, x=None, u=None):
     --------
     forward_dynamics, passive_joint_forces
     """
-    kin = Kinematics(model, q, v)
-    return [rate for law in laws(model, x, u) for rate in law.leaves.outer(law.rates, kin)]
+    kin, found = Kinematics(model, q, v), []
+    for element, x_e, u_e in model.with_internal(x, u):
+        law = None if element.commanded or not x_e else differentiated(element, x_e, u_e)
+        found += law.leaves.outer(law.rates, kin) if law else [0.0] * len(x_e)
+    return found
 
 
 def implicit_state_changes(model, q, v, x, u, dt) -> list:
     """``(1 - dt J)^-1 dt x'`` with ``J = dx'/dx`` element by element: linearly implicit Euler, stable for any lag."""
     kin, found = Kinematics(model, q, v), []
-    for law in laws(model, x, u):
+    for element, x_e, u_e in model.with_internal(x, u):
+        if element.commanded or not x_e:
+            found += [0.0] * len(x_e)
+            continue
+        law = differentiated(element, x_e, u_e)
         rates = law.leaves.outer(law.rates, kin)
         slopes = [dict(zip(row, law.leaves.outer(list(row.values()), kin), strict=True)) for row in law.rate_slopes]
         n = len(rates)

@@ -63,7 +63,7 @@ class ForceElement:
         Whether it acts only outside the position limits of a joint.
     commanded : bool
         Whether it delivers a joint force that is commanded from outside, as motors do, instead of a law of positions
-        and velocities: then simulations apply it, and algorithms are given what it delivers.
+        and velocities: then simulations and rollouts apply it, and algorithms are given what it delivers.
 
     Notes
     -----

@@ -10,6 +10,7 @@ import numpy as np
 from kinetree.arguments import a_name, number
 from kinetree.errors import ModelError
 from kinetree.forces.contract import ForceElement
+from kinetree.spatial.scalar import absolute, exp, maximum, minimum, where
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,8 @@ class Motor(ForceElement):
     -----
     At the joint: ``|tau| <= eta |r| tau_max(omega)`` where the motor drives, ``|tau| <= |r| tau_limit / eta`` where it
     brakes, with omega = r v. With a fixed step the torque is that at the step's beginning, held over it. The motor acts
-    on what controllers and inputs command in simulations; the joint forces tau of the algorithms are delivered ones.
+    on what controllers and inputs command in simulations and rollouts; the joint forces tau of the algorithms are
+    delivered ones.
 
     Examples
     --------
@@ -98,19 +100,28 @@ class Motor(ForceElement):
         """Inertia of the rotor at the joint [kg m^2 or kg]."""
         return self.gear_ratio**2 * self.rotor_inertia
 
-    def range(self, v: float) -> tuple[float, float]:
-        """Smallest and largest force that the joint gets at its velocity v [N m or N]."""
-        ratio, omega = abs(self.gear_ratio), abs(self.gear_ratio * v)
+    def range(self, v) -> tuple:
+        """Smallest and largest force that the joint gets at its velocity v [N m or N], over any scalar."""
+        ratio, omega = absolute(self.gear_ratio), absolute(self.gear_ratio * v)
         brake = ratio * self.torque_limit / self.efficiency
-        rated = 0.0 if self.rated_speed is None else self.rated_speed
-        if math.isinf(self.speed_limit) or omega <= rated:
-            part = 1.0
-        else:
-            part = max((self.speed_limit - omega) / (self.speed_limit - rated), 0.0)
-        drive = ratio * self.torque_limit * part * self.efficiency if part else 0.0
-        if v == 0.0:
-            return -drive, drive
-        return (-brake, drive) if v > 0.0 else (-drive, brake)
+        drive = ratio * self.torque_limit * self.efficiency
+        if not _unlimited(self.speed_limit):
+            rated = 0.0 if self.rated_speed is None else self.rated_speed
+            left = (self.speed_limit - omega) / (self.speed_limit - rated)
+            part = where(omega <= rated, 1.0, maximum(left, 0.0))
+            drive = where(part > 0.0, ratio * self.torque_limit * part * self.efficiency, 0.0)
+        return where(v > 0.0, -brake, -drive), where(v < 0.0, brake, drive)
+
+    def delivered(self, v, force):
+        """The part of a joint force that is in the `range` at this velocity [N m or N], over any scalar."""
+        if _unlimited(self.torque_limit) and _unlimited(self.speed_limit):
+            return force
+        low, high = self.range(v)
+        return minimum(maximum(force, low), high)
+
+    def lagged(self, force, command, dt):
+        """The joint force after a time in which it went from there to a constant command [N m or N]."""
+        return command + (force - command) * exp(-dt / self.time_constant)
 
     @classmethod
     def of_effort_limits(cls, model) -> tuple[Motor, ...]:
@@ -133,3 +144,38 @@ class Motor(ForceElement):
         """A motor of a joint of one coordinate, for the tests."""
         single = [name for name in model.joint_names if model.joints[model.joint(name)].nv == 1]
         return cls(str(rng.choice(single)), gear_ratio=float(rng.uniform(2.0, 9.0)), torque_limit=3.0)
+
+
+def _unlimited(limit) -> bool:
+    """Whether there is no limit, by structure."""
+    return isinstance(limit, float) and math.isinf(limit)
+
+
+@dataclass(frozen=True)
+class LaggingMotor(Motor):
+    """A motor whose force, which lags behind the command, is an internal state: in rollouts."""
+
+    states = ("force",)
+
+
+def driven_model(model, internal: bool = False):
+    """The model with the rotors of its motors as armature; with ``internal``, lags are internal states.
+
+    Parameters
+    ----------
+    model : Model
+    internal : bool
+
+    Returns
+    -------
+    Model
+    """
+    armature, changes = np.array(model.armature, dtype=float), {}
+    for motor in model.motors:
+        armature[model.coordinate(motor.joint)] += motor.armature
+    if any(motor.armature for motor in model.motors):
+        changes["armature"] = armature
+    if internal and any(motor.time_constant for motor in model.motors):
+        lagging = {motor: LaggingMotor(**vars(motor)) for motor in model.motors if motor.time_constant}
+        changes["forces"] = [lagging.get(force, force) for force in model.forces]
+    return model.replace(**changes) if changes else model

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
@@ -155,6 +156,31 @@ RUNGE_KUTTA_SUM = part("runge_kutta_sum", _runge_kutta_sum, f"q[nq] w[nw] h {_SL
 def step_of(name: str, model) -> Spec:
     """A step of the library by its name; for a model with internal states as one of w."""
     return _joined(name) if model.nx else ALGORITHMS[name]
+
+
+def with_motors(spec: Spec) -> Spec:
+    """A step under commanded joint forces, of which the model's motors deliver what they can at its beginning."""
+    return replace(spec, name=f"{spec.name}_with_motors", function=_driven(spec.function))
+
+
+@once
+def _driven(function):
+    def driven(model, q, v, tau, dt, **given):
+        tau, later = list(tau), {}
+        for element, place in model.internal_places():
+            if not element.commanded:
+                continue
+            k = model.coordinate(element.joint)
+            command = element.delivered(v[k], tau[k])
+            tau[k] = command
+            for n in range(model.nv + place.start, model.nv + place.stop):
+                tau[k] = element.delivered(v[k], v[n])
+                later[n] = element.lagged(v[n], command, dt)
+        q, v = function(model, q, v, tau, dt, **given)
+        return q, [later.get(n, x) for n, x in enumerate(v)]
+
+    driven.__name__ = f"{function.__name__}_with_motors"
+    return driven
 
 
 @once

@@ -564,18 +564,19 @@ class Tree:
         ends = [0, *accumulate(len(getattr(element, what)) for element in self.elements)]
         return [slice(*each) for each in pairwise(ends)]
 
+    def internal_places(self) -> list[tuple]:
+        """Each of `elements` with its entries of x."""
+        return list(zip(self.elements, self._internal_slices("states"), strict=True))
+
     def with_internal(self, x=None, u=None) -> list[tuple]:
-        """Each of `laws` with its parts of x and u: by default its initial states, and zero."""
+        """Each of `elements` with its parts of x and u: by default its initial states, and zero."""
         return [
             (
                 element,
                 list(element.initial_state() if x is None else x[x_slice]),
                 [0.0] * len(element.inputs) if u is None else list(u[u_slice]),
             )
-            for element, x_slice, u_slice in zip(
-                self.elements, self._internal_slices("states"), self._internal_slices("inputs"), strict=True
-            )
-            if not element.commanded
+            for (element, x_slice), u_slice in zip(self.internal_places(), self._internal_slices("inputs"), strict=True)
         ]
 
     @property

@@ -25,13 +25,9 @@ class Drivetrain:
         self._k, self._log, self._start = None, [], None
 
     def prepare(self, model):
-        """The model with the inertia of the motor."""
+        """The model as it is."""
         self._k = model.coordinate(self.motor.joint)
-        if not self.motor.armature:
-            return model
-        armature = np.array(model.armature, dtype=float)
-        armature[self._k] += self.motor.armature
-        return model.replace(armature=armature)
+        return model
 
     def reset(self, simulation) -> None:
         """Before the first step."""
@@ -59,10 +55,9 @@ class Drivetrain:
         commanded = float(tau[k])
         if not math.isfinite(commanded):
             return tau  # the inputs raise an error that names the controller
-        low, high = self.motor.range(float(v[k]))
-        applied = min(max(commanded, low), high)
+        applied = self.motor.delivered(float(v[k]), commanded)
         if self.motor.time_constant:
-            applied = min(max(self._lagging(t, applied), low), high)
+            applied = self.motor.delivered(float(v[k]), self._lagging(t, applied))
         tau[k] = applied
         if self._fixed:
             if self._log and self._log[-1][0] >= t:
@@ -76,7 +71,7 @@ class Drivetrain:
             self._start = (t, 0.0, command)
             return 0.0
         since, torque, last = self._start
-        torque = last + (torque - last) * math.exp(-(t - since) / self.motor.time_constant)
+        torque = self.motor.lagged(torque, last, t - since)
         self._start = (t, torque, command)
         return torque
 

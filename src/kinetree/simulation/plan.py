@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetree.algorithms.complete import refuse_unsupported
 from kinetree.errors import UnsupportedError
+from kinetree.forces.motor import driven_model
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
@@ -85,7 +86,7 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     own = () if constraints is None else (constraints,)
     own += (*map(Drivetrain, given.motors), *checked_events(events))
     components = Components((*Components(components).all, *own))
-    model = components.prepare(given)
+    model = components.prepare(driven_model(given))
     q, v, notes = initial_state(model, q0, v0, seed, () if constraints is None else constraints.hard)
     if constraints is not None:
         q, v, changed = constraints.start(model, q, v)

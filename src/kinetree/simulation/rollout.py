@@ -14,8 +14,9 @@ from kinetree.compiler.interpret import interpret, is_interpreted
 from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
+from kinetree.forces.motor import driven_model
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.integrators.kernels import step_of
+from kinetree.integrators.kernels import step_of, with_motors
 from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_internal
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
@@ -100,12 +101,6 @@ class Rollout:
         checks: bool = True,
         threads: int | None = None,
     ) -> None:
-        if model.motors:
-            raise UnsupportedError(
-                f"rollout: model {model.name!r} has motor {model.motors[0].name!r}, which "
-                "rollouts do not apply: they take delivered joint forces. Take motors out: model.replace(forces=[f for "
-                "f in model.forces if f not in model.motors]); kt.simulate applies them."
-            )
         self.model = self._base = _with_stops(model)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):
@@ -318,6 +313,7 @@ class Rollout:
         if f is None:
             step = self._method.algorithm
             spec = step if isinstance(step, Spec) else step_of(step, self._base)
+            spec = with_motors(spec) if self._base.motors else spec
             optional = tuple({"control": "u"}.get(name, name) for name in present)
             f = Function(spec, self._base, optional, {}, self.checks, self.threads)
             for parameters in self._parameters:
@@ -423,9 +419,10 @@ def rollout(
     v0 : (..., nv) array or None
         Velocities at the start [rad/s or m/s]; None for rest.
     tau : (..., T, nv) array or None
-        Actuator forces [N m or N], constant during each of the T steps. The leading axes of all arrays broadcast, so
-        (T, nv) acts on every state. With an axis of time of length 1, as (nv,), or, where ``steps`` is given, with
-        exactly the leading axes of the states, as (N, nv), the forces are constant. None for no forces.
+        Actuator forces [N m or N], of joints with motors as commanded, constant during each of the T steps. The leading
+        axes of all arrays broadcast, so (T, nv) acts on every state. With an axis of time of length 1, as (nv,), or,
+        where ``steps`` is given, with exactly the leading axes of the states, as (N, nv), the forces are constant. None
+        for no forces.
     dt : float
         Step [s].
     steps : int, optional
@@ -509,7 +506,8 @@ def rollout(
 
 
 def _with_stops(model):
-    """The model with a stop at every limit."""
+    """The model with a stop at every limit, rotors of motors, and forces of motors with a lag as internal states."""
+    model = driven_model(model, internal=True)
     if all(model.has_stop(k) for _, _, k in bounded_coordinates(model)):
         return model
     q, _, _ = initial_state(model, None, None, None)
