@@ -6,7 +6,9 @@ compiler neither fuses nor reorders on its own: `FLAGS`, never ``-ffast-math``.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import copysign
 
@@ -14,8 +16,9 @@ import numpy as np
 
 from kinetree.native.large_angles import large_angle_text
 from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
+from kinetree.native.llvm_module import STATUS_BITS
 from kinetree.native.llvm_plan import Plan, plan
-from kinetree.trace.program import Program
+from kinetree.trace.program import Program, is_zero
 
 FLAGS = "-std=c99 -O2 -march=native -ffp-contract=off -fno-tree-slp-vectorize"
 """For GCC and Clang. The vectorizer of blocks makes the code slower, and GCC 12 fuses products there even though
@@ -26,8 +29,6 @@ CHUNK = 400
 
 ZEROS = 8
 """Outputs with at least so many structural zeros are cleared in a loop first."""
-
-STATUS_BITS = 31  # as in llvm.py: check k sets bit 1 + k, those beyond share the last bit
 
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "and": "&", "or": "|"}
 _LIBM = {
@@ -84,7 +85,7 @@ PREAMBLE = """\
 
 @dataclass(frozen=True)
 class Dialect:
-    """How numbers are written.
+    """How numbers and operations are written.
 
     Parameters
     ----------
@@ -95,35 +96,63 @@ class Dialect:
         evaluates with NumPy, rounds twice.
     own_sincos : str or None
         Name of the generated sine and cosine; None takes those of the C library.
+    cuda : bool
+        Whether CUDA C++ is written, whose compiler fuses nothing by itself and always can.
     """
 
     real: str = "double"
     fused: bool = True
     own_sincos: str | None = None
+    cuda: bool = False
 
     def literal(self, x: float) -> str:
-        """A constant, exact; negative ones in parentheses."""
+        """A constant, exact; negative ones in parentheses. Beyond single precision: infinity."""
+        single = self.real == "float"
         with np.errstate(over="ignore"):
-            x = float(np.float32(x)) if self.real == "float" else x
-        if math.isinf(x):
-            return "INFINITY" if x > 0 else "(-INFINITY)"
-        text = str(np.float32(abs(x))) + "f" if self.real == "float" else repr(abs(x))
+            x = float(np.float32(x)) if single else x
+        if not math.isinf(x):
+            text = str(np.float32(abs(x))) + "f" if single else repr(abs(x))
+        elif self.cuda:
+            text = "__int_as_float(0x7f800000)" if single else "__longlong_as_double(0x7ff0000000000000ll)"
+        else:
+            text = "INFINITY"
         return f"(-{text})" if copysign(1.0, x) < 0 else text
 
-    def libm(self, op: str) -> str:
-        """The C library's function."""
-        return _LIBM[op] + ("f" if self.real == "float" else "")
+    def function(self, name: str) -> str:
+        """A function of <math.h> in this precision, by its name or that of the operation."""
+        return _LIBM.get(name, name) + ("f" if self.real == "float" else "")
+
+    @property
+    def fma(self) -> str:
+        """What is called for a b + c."""
+        return self.function("fma") if self.cuda else "KT_FMA"
+
+    def kind(self, boolean: bool) -> str:
+        """Type of a value."""
+        return self.real if not boolean else "bool" if self.cuda else "int"
+
+    def formula(self, op: str, x: Sequence[str]) -> str:
+        """An operation of operands."""
+        if op in _INFIX:
+            return f"{x[0]} {_INFIX[op]} {x[1]}"
+        if op in ("neg", "not"):
+            return f"{'-' if op == 'neg' else '!'}{x[0]}"
+        if op == "where":
+            return f"{x[0]} ? {x[1]} : {x[2]}"
+        if op in ("fma", "fms", "fnma"):
+            return f"{self.fma}({'-' * (op == 'fnma')}{x[0]}, {x[1]}, {'-' * (op == 'fms')}{x[2]})"
+        return f"{self.function(op)}({', '.join(x)})"
+
+    def horner(self, coefficients: Sequence[float]) -> str:
+        """The polynomial of z with some coefficients, the highest first."""
+        write = "{}({}, {}, {})".format
+        return functools.reduce(lambda text, c: write(self.fma, "z", text, c), map(self.literal, coefficients))
 
     def preamble(self) -> str:
         """Macros that the code needs."""
-        fma = self.libm_name("fma")
         # 32-bit ARM cores fuse floats; doubles only where the macro says so.
         arm = "1" if self.real == "float" else "(__ARM_FP & 8)"
-        return PREAMBLE.replace("@fma@", fma).replace("@ARM@", arm)
-
-    def libm_name(self, name: str) -> str:
-        """A function of <math.h> in this precision."""
-        return name + ("f" if self.real == "float" else "")
+        return PREAMBLE.replace("@fma@", self.function("fma")).replace("@ARM@", arm)
 
 
 @dataclass
@@ -163,7 +192,7 @@ class Routine:
         inputs = len(self.program.inputs)
         self.inputs, self.outputs = self.arrays[:inputs], self.arrays[inputs:]
         code = self.program.code
-        zeros = [sum(_is_zero(code[value]) for value in result) for result in self.program.results]
+        zeros = [sum(is_zero(code[value]) for value in result) for result in self.program.results]
         self.cleared = [count >= ZEROS for count in zeros]
 
     @property
@@ -234,7 +263,10 @@ class Routine:
         own = self.dialect.own_sincos
         if own:
             return [f"{own}({angle}, &{sine}, &{cosine});"]
-        return [f"{sine} = {self.dialect.libm('sin')}({angle});", f"{cosine} = {self.dialect.libm('cos')}({angle});"]
+        return [
+            f"{sine} = {self.dialect.function('sin')}({angle});",
+            f"{cosine} = {self.dialect.function('cos')}({angle});",
+        ]
 
 
 class _Part:
@@ -253,34 +285,28 @@ class _Part:
     def emit(self, chunk: tuple[int, ...]) -> None:
         """The operations in their order; results and values of later chunks are stored as soon as they exist."""
         plan_ = self.plan
-        reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
         for value in chunk:
             op, *args = self.code[value]
             if op in ("sin", "cos"):
-                twins = [twin for twin, _ in plan_.pairs[args[0]]]
                 self._sincos(args[0], value)
             else:
-                twins = [value]
                 self._operation(value, op, [self.operand(a) for a in args])
-            for twin in twins:
+            for twin in plan_.made(value):
                 if twin in plan_.slots:
-                    boolean = plan_.is_boolean(twin)
+                    boolean = self.routine.program.is_boolean(twin)
                     self._assign("w", plan_.slots[twin], f"({self.dialect.real})t{twin}" if boolean else f"t{twin}")
                 for output, entry in plan_.stored.get(twin, ()):
                     self._store(output, entry, f"t{twin}")
-                if twin in reported:
-                    bit = min(reported[twin] + 1, STATUS_BITS - 1)
+                if twin in plan_.reported:
+                    bit = min(plan_.reported[twin] + 1, STATUS_BITS - 1)
                     self.used.add("status")
                     self.lines.append(f"{'' if self.single else '*'}status |= t{twin} << {bit};")
 
     def end(self) -> None:
-        """Results that no chunk computes: entries of inputs, params, constants, sines and cosines of angles."""
-        for value, places in self.plan.stored.items():
-            operation = self.code[value]
-            if operation[0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
-                continue
-            for output, entry in places:
-                if not (_is_zero(operation) and self.routine.cleared[output]):
+        """Results that no chunk computes."""
+        for value in self.plan.copied():
+            for output, entry in self.plan.stored[value]:
+                if not (is_zero(self.code[value]) and self.routine.cleared[output]):
                     self._store(output, entry, self.operand(value))
 
     def operand(self, value: int) -> str:
@@ -297,7 +323,7 @@ class _Part:
         if value in self.plan.trigonometry:
             return self._entry("w", self.plan.trigonometry[value])
         text = self._entry("w", self.plan.slots[value])
-        return f"({text} != {self.dialect.literal(0.0)})" if self.plan.is_boolean(value) else text
+        return f"({text} != {self.dialect.literal(0.0)})" if self.routine.program.is_boolean(value) else text
 
     def _entry(self, array: str, index: int) -> str:
         self.used.add(array)
@@ -312,25 +338,13 @@ class _Part:
         self._assign(routine.outputs[output], entry, cast + text)
 
     def _operation(self, value: int, op: str, x: list[str]) -> None:
-        real = "int" if self.plan.is_boolean(value) else self.dialect.real
-        if op in _INFIX:
-            text = f"{x[0]} {_INFIX[op]} {x[1]}"
-        elif op == "neg":
-            text = f"-{x[0]}"
-        elif op == "not":
-            text = f"!{x[0]}"
-        elif op == "where":
-            text = f"{x[0]} ? {x[1]} : {x[2]}"
-        elif op in ("fma", "fms", "fnma"):
+        real = self.dialect.kind(self.routine.program.is_boolean(value))
+        if op in ("fma", "fms", "fnma") and not self.dialect.fused:
             a, b, c = x
-            if self.dialect.fused:
-                a, c = (a, f"-{c}") if op == "fms" else (f"-{a}", c) if op == "fnma" else (a, c)
-                text = f"KT_FMA({a}, {b}, {c})"
-            else:
-                self.lines.append(f"const {real} t{value}m = {a} * {b};")
-                text = {"fma": f"t{value}m + {c}", "fms": f"t{value}m - {c}", "fnma": f"{c} - t{value}m"}[op]
+            self.lines.append(f"const {real} t{value}m = {a} * {b};")
+            text = {"fma": f"t{value}m + {c}", "fms": f"t{value}m - {c}", "fnma": f"{c} - t{value}m"}[op]
         else:
-            text = f"{self.dialect.libm(op)}({', '.join(x)})"
+            text = self.dialect.formula(op, x)
         self.lines.append(f"const {real} t{value} = {text};")
         self.made.add(value)
 
@@ -346,10 +360,6 @@ class _Part:
             self.lines.append(f"(void)s{value}; (void)c{value};")
 
 
-def _is_zero(operation: tuple) -> bool:
-    return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
-
-
 def sincos_text(name: str, real: str) -> str:
     """The sine and cosine of the library in C, the same formulas as in `llvm_math`: same bits with KT_FUSED.
 
@@ -361,14 +371,7 @@ def sincos_text(name: str, real: str) -> str:
         ``"double"`` or ``"float"``.
     """
     dialect = Dialect(real)
-    number, fma, fabs = dialect.literal, dialect.libm_name("fma"), dialect.libm_name("fabs")
-
-    def horner(coefficients: tuple[float, ...]) -> str:
-        text = number(coefficients[0])
-        for coefficient in coefficients[1:]:
-            text = f"KT_FMA(z, {text}, {number(coefficient)})"
-        return text
-
+    number, horner, fma = dialect.literal, dialect.horner, dialect.function("fma")
     high, low = HALF_PI[real]
     rounder, whole = number(ROUNDER[real]), "long long" if real == "double" else "long"
     return f"""\
@@ -379,7 +382,7 @@ static void {name}({real} x, {real} *sine, {real} *cosine)
     {real} pair[2], turns, k, r, z;
     unsigned int further = 0;
     {whole} n;
-    if (!({fabs}(x) < {number(LIMIT[real])})) {{
+    if (!({dialect.function("abs")}(x) < {number(LIMIT[real])})) {{
         struct {name}_far reduced = {name}_far(x);
         x = ({real})reduced.r;
         further = reduced.quadrant & 3;

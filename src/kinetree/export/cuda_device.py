@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from kinetree.export.c_code import Dialect
 from kinetree.native.large_angles import large_angle_text
 from kinetree.native.llvm_math import COS, HALF_PI, LIMIT, ROUNDER, SIN
 
@@ -46,35 +45,30 @@ static __device__ __forceinline__ void store(Real *target, const Real *tile, int
 """
 
 
-def sincos_text(element: str, number: Callable[[float], str]) -> str:
-    """The sine and cosine of `llvm_math`; ``number`` writes a literal."""
-    double, suffix = element == "double", "" if element == "double" else "f"
+def sincos_text(dialect: Dialect) -> str:
+    """The sine and cosine of `llvm_math`."""
+    element, number, horner, fma = dialect.real, dialect.literal, dialect.horner, dialect.fma
+    double = element == "double"
     high, low = HALF_PI[element]
     integer, shift = ("long long", 62) if double else ("int", 30)
     bits, real = ("__double_as_longlong", "__longlong_as_double") if double else ("__float_as_int", "__int_as_float")
-
-    def horner(coefficients) -> str:
-        text = number(coefficients[0])
-        for c in coefficients[1:]:
-            text = f"fma{suffix}(z, {text}, {number(c)})"
-        return text
 
     return f"""\
 {large_angle_text("far_angle", "static __device__ __noinline__", "static __constant__ const")}
 // The angle less k quarter turns, by fused multiply-adds.
 static __device__ __forceinline__ void sine_cosine(Real x, Real &s, Real &c) {{
   unsigned int further = 0;
-  if (!(fabs{suffix}(x) < {number(LIMIT[element])})) {{
+  if (!({dialect.function("abs")}(x) < {number(LIMIT[element])})) {{
     const struct far_angle reduced = far_angle(x);
     x = (Real)reduced.r;
     further = reduced.quadrant;
   }}
-  const Real shifted = fma{suffix}(x, {number(2.0 / 3.141592653589793)}, {number(ROUNDER[element])});
+  const Real shifted = {fma}(x, {number(2.0 / 3.141592653589793)}, {number(ROUNDER[element])});
   const Real k = shifted - {number(ROUNDER[element])};
-  const Real r = fma{suffix}(-k, {number(low)}, fma{suffix}(-k, {number(high)}, x));
+  const Real r = {fma}(-k, {number(low)}, {fma}(-k, {number(high)}, x));
   const Real z = r * r;
-  const Real sine = fma{suffix}(r * z, {horner(SIN[element])}, r);
-  const Real cosine = fma{suffix}(z * z, {horner(COS[element])}, fma{suffix}(z, {number(-0.5)}, \
+  const Real sine = {fma}(r * z, {horner(SIN[element])}, r);
+  const Real cosine = {fma}(z * z, {horner(COS[element])}, {fma}(z, {number(-0.5)}, \
 {number(1.0)}));
   const unsigned {integer} quadrant = (unsigned {integer}){bits}(shifted) + further;
   const bool odd = quadrant & 1;

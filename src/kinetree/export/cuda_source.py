@@ -25,12 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from math import gcd, isinf, prod
-
-import numpy as np
+from math import gcd, prod
 
 from kinetree.errors import CompilationError
+from kinetree.export.c_code import Dialect
 from kinetree.export.cuda_device import MOVES, sincos_text
+from kinetree.native.llvm_module import STATUS_BITS
+from kinetree.native.llvm_plan import assign_slots
 from kinetree.trace.program import SIGNATURES, Program
 
 ROW = 40
@@ -42,10 +43,6 @@ BY_VALUE = 32_000
 """Bytes of params that are passed by value. Arguments may have 4 KB before CUDA 12.1, 32 KB since."""
 LONG = 12_000
 PART = 4_000
-STATUS_BITS = 31  # as in llvm.py: check k sets bit 1 + k, those beyond share the last bit
-
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "eq": "==", "and": "&&", "or": "||"}
-_CALLS = {"sqrt": "sqrt", "abs": "fabs", "exp": "exp", "log": "log", "tanh": "tanh", "arctan2": "atan2"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +158,12 @@ class _Writer:
         self.program, self.dtype, self.checks, self.shared, self.name = program, dtype, checks, shared, name
         self.element = "double" if dtype == "float64" else "float"
         self.size = 8 if dtype == "float64" else 4
-        self.suffix = "" if dtype == "float64" else "f"
+        self.dialect = Dialect(self.element, cuda=True)
         self.inputs = [(n, prod(shape)) for n, shape in program.inputs]
         self.outputs = [(n, prod(shape)) for n, shape in program.outputs]
         self.by_value = program.params * self.size <= BY_VALUE
         self.panel = 128 // self.size
-        self.live = _live(program, checks)
+        self.live = program.needed(checks)
         self.lines: list[str] = []
         self.parts = [_Part([], set())]
         operations = sum(live and op in SIGNATURES for live, (op, *_) in zip(self.live, program.code, strict=True))
@@ -246,7 +243,7 @@ class _Writer:
             emit(f"struct Params {{ Real x[{self.program.params}]; }};")
         emit(MOVES)
         if any(op in ("sin", "cos") for op, *_ in self.program.code):
-            emit(sincos_text(self.element, self._number))
+            emit(sincos_text(self.dialect))
 
     def _begin(self) -> None:
         emit = self.lines.append
@@ -370,49 +367,23 @@ class _Writer:
             self._line(f"Real {', '.join(names)};")
             self._line(f"sine_cosine({self._value(args[0])}, {', '.join(names)});", *known)
             return known
-        kind = "bool" if self._is_boolean(value) else "Real"
+        kind = "bool" if self.program.is_boolean(value) else "Real"
         self._line(f"const {kind} x{value} = {self._formula(op, args)};", value)
         return [value]
-
-    def _is_boolean(self, value: int) -> bool:
-        return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
 
     def _formula(self, op: str, args: list) -> str:
         if op == "input":
             return f"{self.inputs[args[0]][0]}_row[{args[1]}]"
-        x = [self._value(a) for a in args]
-        if op in _INFIX:
-            return f"{x[0]} {_INFIX[op]} {x[1]}"
-        if op in ("fma", "fms", "fnma"):
-            a, c = "-" * (op == "fnma") + x[0], "-" * (op == "fms") + x[2]
-            return f"fma{self.suffix}({a}, {x[1]}, {c})"
-        if op == "neg":
-            return f"-{x[0]}"
-        if op == "not":
-            return f"!{x[0]}"
-        if op == "where":
-            return f"{x[0]} ? {x[1]} : {x[2]}"
-        return f"{_CALLS[op]}{self.suffix}({', '.join(x)})"
+        return self.dialect.formula(op, [self._value(a) for a in args])
 
     def _value(self, value: int) -> str:
         op, *args = self.program.code[value]
         if op == "const":
-            return self._number(args[0])
+            return self.dialect.literal(args[0])
         if op == "param":
             return f"params{'.x' * self.by_value}[{args[0]}]"
         self.parts[-1].used.add(value)
         return f"x{value}"
-
-    def _number(self, x: float) -> str:
-        """The shortest decimals that are read as this number, in parentheses if negative."""
-        if self.size == 4:
-            with np.errstate(over="ignore"):  # beyond single precision: infinity, as in the machine code
-                x = float(np.float32(x))
-        if isinf(x):
-            infinity = "__int_as_float(0x7f800000)" if self.size == 4 else "__longlong_as_double(0x7ff0000000000000ll)"
-            return infinity if x > 0 else f"(-{infinity})"
-        text = np.format_float_scientific(np.float32(x)) + "f" if self.size == 4 else repr(x)
-        return f"({text})" if text.startswith("-") else text
 
     def _flush(self, output: int, number: int) -> None:
         """Write one panel of an output: the entries of 32 rows that 128 bytes of each hold."""
@@ -431,21 +402,17 @@ class _Writer:
 
     def _slots(self) -> tuple[dict[int, int], int]:
         """Where values wait that a later part takes, and how many wait at once, at most."""
+        count = len(self.parts)
         made = {value: k for k, part in enumerate(self.parts) for _, values in part.lines for value in values}
         last: dict[int, int] = {}
         for k, part in enumerate(self.parts):
             last.update((value, k) for value in part.used if made[value] < k)
-        if len(self.parts) > 1:  # the checks are reported by the kernel
-            last.update((value, len(self.parts)) for _, value in self.program.checks if self.checks)
-        slots: dict[int, int] = {}
-        free: list[int] = []
-        count = 0
-        for k in range(len(self.parts)):
-            for value in (v for v, end in last.items() if made[v] == k):
-                slots[value] = free.pop() if free else count
-                count += slots[value] == count
-            free += [slots[value] for value, end in last.items() if end == k]
-        return slots, count
+        if count > 1:  # the checks are reported by the kernel
+            last.update((value, count) for _, value in self.program.checks if self.checks)
+        crossing: list[list[tuple[int, int]]] = [[] for _ in range(count + 1)]
+        for value, k in last.items():
+            crossing[made[value]].append((value, k))
+        return assign_slots(crossing, 0)
 
     def _state(self) -> list[tuple[str, str]]:
         """What the parts share: type and name."""
@@ -483,8 +450,8 @@ class _Writer:
         emit("")
 
     def _fetched(self, value: int, slots: dict[int, int]) -> str:
-        if self._is_boolean(value):
-            return f"  const bool x{value} = slots[{slots[value]}] != {self._number(0.0)};"
+        if self.program.is_boolean(value):
+            return f"  const bool x{value} = slots[{slots[value]}] != {self.dialect.literal(0.0)};"
         return f"  const Real x{value} = slots[{slots[value]}];"
 
     def _calls(self, slots: dict[int, int], count: int) -> None:
@@ -517,14 +484,14 @@ class _Writer:
     def _report(self) -> None:
         emit = self.lines.append
         emit("")
-        emit(f"  Real finite = {self._number(0.0)};  // NaN once an entry is not finite")
+        emit(f"  Real finite = {self.dialect.literal(0.0)};  // NaN once an entry is not finite")
         for name, width in self.inputs:
             if width:
                 emit(
-                    f"  for (int k = 0; k < {width}; ++k) finite = fma{self.suffix}({name}_row[k], "
-                    f"{self._number(0.0)}, finite);"
+                    f"  for (int k = 0; k < {width}; ++k) finite = {self.dialect.fma}({name}_row[k], "
+                    f"{self.dialect.literal(0.0)}, finite);"
                 )
-        emit(f"  unsigned int found = finite == {self._number(0.0)} ? 0u : 1u;")
+        emit(f"  unsigned int found = finite == {self.dialect.literal(0.0)} ? 0u : 1u;")
         for k, (_, value) in enumerate(self.program.checks):
             emit(f"  if (x{value}) found |= {1 << min(1 + k, STATUS_BITS - 1)}u;")
         emit("  if (found) atomicOr(status, found);")
@@ -541,16 +508,3 @@ def _groups(rows: list[_Rows], limit: int) -> list[list[_Rows]]:
         groups[-1].append(one)
         width += one.width
     return groups
-
-
-def _live(program: Program, checks: bool) -> list[bool]:
-    """Which values an output needs, or a check if there are any."""
-    live = [False] * len(program.code)
-    for value in (*(v for result in program.results for v in result), *(v for _, v in program.checks if checks)):
-        live[value] = True
-    for k in range(len(program.code) - 1, -1, -1):
-        op, *args = program.code[k]
-        if live[k] and op in SIGNATURES:
-            for a in args:
-                live[a] = True
-    return live

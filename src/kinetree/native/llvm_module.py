@@ -211,17 +211,16 @@ class Block:
     def emit(self, chunk: tuple[int, ...]) -> None:
         """Emit the operations of a chunk in their order, each result and slot stored as soon as it exists."""
         code, plan_, names = self.code, self.plan, self.names
-        slots, stored = plan_.slots, plan_.stored
-        reported = {value: k for k, value in reversed(tuple(enumerate(plan_.checks)))}
+        slots, stored, reported = plan_.slots, plan_.stored, plan_.reported
         register_plan = RegisterPlan(plan_, chunk, self.module.target.registers)
         self.scratch = register_plan.scratch
         for step, value in enumerate(chunk):
             op, used = code[value][0], plan_.operands[value]
             if op in ("sin", "cos"):
-                made = self._emit_sincos(value)
+                self._emit_sincos(used[0])
             else:
                 names[value] = self._emit_operation(op, [names.get(a) or self.operand(a) for a in used])
-                made = (value,)
+            made = plan_.made(value)
             for twin in made:
                 if twin in slots:
                     self._store_slot(twin)
@@ -254,7 +253,7 @@ class Block:
             text = self._load_param(operation[1])
         elif value in self.plan.trigonometry:
             text = self.load(self.slot_address(self.plan.trigonometry[value]))
-        elif self.plan.is_boolean(value):
+        elif self.module.program.is_boolean(value):
             text = self._load_boolean(value)
         elif value in self.plan.slots:
             text = self.load(self.slot_address(self.plan.slots[value]))
@@ -329,14 +328,12 @@ class Block:
             whole = self.do(f"insertelement {kind} {whole}, {element} {one}, i32 {lane}")
         return whole
 
-    def _emit_sincos(self, value: int) -> tuple[int, ...]:
-        argument = self.code[value][1]
+    def _emit_sincos(self, argument: int) -> None:
         both = f"{{ {self.lanes.type}, {self.lanes.type} }}"
         angle = self.operand(argument)
         pair = self.do(f"call fastcc {both} {self.module.sincos(self.lanes)}({self.lanes.type} {angle})")
         for twin, part in self.plan.pairs[argument]:
             self.names[twin] = self.do(f"extractvalue {both} {pair}, {part}")
-        return tuple(twin for twin, _ in self.plan.pairs[argument])
 
     def _load_param(self, index: int) -> str:
         one = self.do(f"load {self.module.element}, ptr {self.pointer(*self.param_address(index))}")
@@ -351,7 +348,7 @@ class Block:
 
     def _store_slot(self, value: int) -> None:
         text = self.names[value]
-        if self.plan.is_boolean(value):  # kept as all ones or all zeros
+        if self.module.program.is_boolean(value):  # kept as all ones or all zeros
             mask = self.do(f"sext {self.lanes.boolean} {text} to {self.lanes.integer}")
             text = self.do(f"bitcast {self.lanes.integer} {mask} to {self.lanes.type}")
         self.store(text, self.slot_address(self.plan.slots[value]))

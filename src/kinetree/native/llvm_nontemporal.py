@@ -13,8 +13,8 @@ Rows must be whole vectors long: all then begin at the same place of a line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from kinetree.native.llvm_code import Code, Value
 from kinetree.native.llvm_module import Module
@@ -96,8 +96,8 @@ def _spans(plan: Plan) -> tuple[dict[int, int], dict[int, int]]:
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for number, chunk in enumerate(plan.chunks):
-        made.update(dict.fromkeys(_made_by(plan, chunk), number))
         for value in chunk:
+            made.update(dict.fromkeys(plan.made(value), number))
             last.update(dict.fromkeys(plan.operands[value], number))
     return made, last
 
@@ -124,7 +124,7 @@ def take_places(plan: Plan, needed: dict[int, int], offset: int, size: int) -> t
     free: list[int] = []
     dying: list[list[int]] = [[] for _ in plan.chunks]
     for number, chunk in enumerate(plan.chunks):
-        for value in _made_by(plan, chunk):
+        for value in chain.from_iterable(map(plan.made, chunk)):
             if value in needed:
                 if not free:
                     free.append(offset)
@@ -133,14 +133,6 @@ def take_places(plan: Plan, needed: dict[int, int], offset: int, size: int) -> t
                 dying[needed[value]].append(places[value])
         free.extend(dying[number])
     return places, offset
-
-
-def _made_by(plan: Plan, chunk: tuple[int, ...]) -> Iterator[int]:
-    for value in chunk:
-        if plan.program.code[value][0] in ("sin", "cos"):
-            yield from (twin for twin, _ in plan.pairs[plan.program.code[value][1]])
-        else:
-            yield value
 
 
 def shifts(module: Module, code: Code, whole: Value, n: Value, results: dict[int, Value]) -> dict[int, list[Value]]:

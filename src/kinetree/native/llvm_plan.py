@@ -30,8 +30,8 @@ class Plan:
         What is evaluated.
     operands : list of tuple of int
         The values that each operation takes.
-    checks : tuple of int
-        The boolean values that are reported, empty when the kernel has no checks.
+    reported : dict of int to int
+        The boolean values that are reported, with the first check that they are; empty when the kernel has no checks.
     angles : tuple of int
         Values (input entries) whose sines and cosines are computed first.
     trigonometry : dict of int to int
@@ -53,7 +53,7 @@ class Plan:
 
     program: Program
     operands: list[tuple[int, ...]]
-    checks: tuple[int, ...]
+    reported: dict[int, int]
     angles: tuple[int, ...]
     trigonometry: dict[int, int]
     stride: int
@@ -63,9 +63,14 @@ class Plan:
     slot_count: int
     stored: dict[int, list[tuple[int, int]]]
 
-    def is_boolean(self, value: int) -> bool:
-        """Whether a value is a truth value."""
-        return SIGNATURES.get(self.program.code[value][0], "ff")[1] == "b"
+    def made(self, value: int) -> tuple[int, ...]:
+        """The values that are there once an operation of a chunk is done: a sine or cosine stands for the pair."""
+        op, *args = self.program.code[value]
+        return tuple([twin for twin, _ in self.pairs[args[0]]]) if op in ("sin", "cos") else (value,)
+
+    def copied(self) -> list[int]:
+        """The results that no chunk computes: entries of inputs, params, constants, sines and cosines of angles."""
+        return [value for value in self.stored if self.operands[value] == () or value in self.trigonometry]
 
 
 def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, reread: bool = False) -> Plan:
@@ -86,9 +91,8 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
         chunks of one shape must find their values at equal distances.
     """
     code = program.code
-    reported = tuple(value for _, value in program.checks) if checks else ()
     operands = [operation[1:] if operation[0] in SIGNATURES else () for operation in code]
-    live = _live(program, reported, operands)
+    live = program.needed(checks)
     stored: dict[int, list[tuple[int, int]]] = {}
     for output, result in enumerate(program.results):
         for entry, value in enumerate(result):
@@ -117,15 +121,18 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
                 continue
         computed.append(value)
 
+    reported: dict[int, int] = {}
+    for k, (_, value) in enumerate(program.checks if checks else ()):
+        reported.setdefault(value, k)
     stride = -(-len(angle_values) // lanes) * lanes
     chunks = _between_cuts(program, computed, chunk) if program.cuts else _evenly(computed, chunk)
-    assign = _assign_blocks if program.cuts else _assign_slots
+    assign = _assign_blocks if program.cuts else assign_slots
     in_memory = stored if reread and not program.cuts else {}
     slots, slot_count = assign(_crossing(code, operands, chunks, pairs, in_memory), 2 * stride)
     return Plan(
         program=program,
         operands=operands,
-        checks=reported,
+        reported=reported,
         angles=tuple(angle_values),
         trigonometry={value: angle + stride * cosine for value, (angle, cosine) in trigonometry.items()},
         stride=stride,
@@ -135,19 +142,6 @@ def plan(program: Program, lanes: int, checks: bool = True, chunk: int = CHUNK, 
         slot_count=slot_count,
         stored=stored,
     )
-
-
-def _live(program: Program, reported: tuple[int, ...], operands) -> list[bool]:
-    """Which values the results and the reported checks need."""
-    live = [False] * len(program.code)
-    for result in (*program.results, reported):
-        for value in result:
-            live[value] = True
-    for value in range(len(live) - 1, -1, -1):
-        if live[value]:
-            for argument in operands[value]:
-                live[argument] = True
-    return live
 
 
 def _evenly(computed: list[int], size: int) -> tuple[tuple[int, ...], ...]:
@@ -190,7 +184,7 @@ def _crossing(code, operands, chunks, pairs, in_memory) -> list[list[tuple[int, 
     return crossing
 
 
-def _assign_slots(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
+def assign_slots(crossing: list[list[tuple[int, int]]], first_slot: int) -> tuple[dict[int, int], int]:
     """Give a slot to every value used in a later chunk, using slots again when their values are dead."""
     slots: dict[int, int] = {}
     free: list[int] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from itertools import groupby
-from math import copysign
 from operator import itemgetter
 
 import numpy as np
@@ -19,6 +18,7 @@ from kinetree.native.llvm_math import Lanes
 from kinetree.native.llvm_module import HEAD, STACK, Block, Module, make_frame
 from kinetree.native.outline import Column, Shape
 from kinetree.native.outline_llvm import Address, RowTable, TableAddresses, emit_rows
+from kinetree.trace.program import is_zero
 
 MANY = 32
 """Vectors of inputs or angles from which they are gone through in a loop."""
@@ -30,10 +30,6 @@ class ScalarBlock(Block):
     def __init__(self, module: Module) -> None:
         super().__init__(module, module.scalar)
 
-    def _is_zero(self, value: int) -> bool:
-        operation = self.code[value]
-        return operation[0] == "const" and operation[1] == 0.0 and copysign(1.0, operation[1]) > 0
-
     def input_address(self, array: int, entry: int) -> tuple[str, int]:
         return f"%in{array}", entry * self.lanes.size
 
@@ -44,7 +40,7 @@ class ScalarBlock(Block):
     def cleared(self) -> list[bool]:
         """Whether an output is mostly zeros."""
         return [
-            sum(self._is_zero(value) for value in result) >= 8 and len(result) >= self.module.vector.count
+            sum(is_zero(self.code[value]) for value in result) >= 8 and len(result) >= self.module.vector.count
             for result in self.module.program.results
         ]
 
@@ -60,11 +56,9 @@ class ScalarBlock(Block):
                 self.lines.append(f"  call fastcc void @clear(ptr %out{output}, i64 {size})")
 
     def end(self) -> None:
-        """Results that no chunk computes: entries of the inputs, params, constants, sines and cosines of angles."""
-        for value in self.plan.stored:
-            if self.code[value][0] not in ("const", "input", "param") and value not in self.plan.trigonometry:
-                continue
-            zero = self._is_zero(value)
+        """Results that no chunk computes."""
+        for value in self.plan.copied():
+            zero = is_zero(self.code[value])
             text = self.operand(value)
             for base, offset in self.result_addresses(value):
                 if not (zero and self.cleared[int(base.removeprefix("%out"))]):

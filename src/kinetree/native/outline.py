@@ -65,9 +65,8 @@ def outline(plan: Plan) -> Outline:
     """Find the chunks of a plan that repeat."""
     occurrences: dict[tuple, list[int]] = {}
     rows: list[list[int]] = []
-    reported = {value: k for k, value in reversed(tuple(enumerate(plan.checks)))}
     for number, chunk in enumerate(plan.chunks):
-        key, entries = _describe(plan, chunk, reported)
+        key, entries = _describe(plan, chunk)
         occurrences.setdefault(key, []).append(number)
         rows.append(entries)
     shapes, single, case = [], [], {}
@@ -91,9 +90,10 @@ def outline(plan: Plan) -> Outline:
     return Outline(shapes, single, steps)
 
 
-def _describe(plan: Plan, chunk: tuple[int, ...], reported: dict[int, int]) -> tuple[tuple, list[int]]:
+def _describe(plan: Plan, chunk: tuple[int, ...]) -> tuple[tuple, list[int]]:
     """The shape of a chunk, hashable, and the entries of its columns."""
-    code, slots, trigonometry, stored = plan.program.code, plan.slots, plan.trigonometry, plan.stored
+    code, slots, trigonometry = plan.program.code, plan.slots, plan.trigonometry
+    stored, reported = plan.stored, plan.reported
     own: dict[int, int] = {}
     seen: dict[tuple, int] = {}
     kinds: list[Column] = []

@@ -55,6 +55,11 @@ ARGUMENTS = {"const": 0, "input": 2, "param": 1, **{op: len(expected) for op, (e
 """How many integers an operation holds."""
 
 
+def is_zero(operation: tuple) -> bool:
+    """Whether an operation is the constant 0, and not -0."""
+    return operation[0] == "const" and operation[1].hex() == "0x0.0p+0"
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """Straight-line code over flat arrays, the common input of all back ends.
@@ -118,6 +123,22 @@ class Program:
     def operations(self) -> Operations:
         """Operation counts by kind."""
         return Operations.of(self.code)
+
+    def is_boolean(self, value: int) -> bool:
+        """Whether a value is a truth value."""
+        return SIGNATURES.get(self.code[value][0], "ff")[1] == "b"
+
+    def needed(self, checks: bool) -> list[bool]:
+        """Which values the results need, and the checks if they are evaluated."""
+        needed = [False] * self.size
+        for value in (*itertools.chain(*self.results), *(value for _, value in self.checks if checks)):
+            needed[value] = True
+        for value in range(self.size - 1, -1, -1):
+            op, *args = self.code[value]
+            if needed[value] and op in SIGNATURES:
+                for a in args:
+                    needed[a] = True
+        return needed
 
     def interpret(self, arrays: Sequence | Mapping, numbers: object = None) -> tuple[np.ndarray, ...]:
         """Evaluate with NumPy: the reference of every back end, in any float type.
