@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 import kinetree as kt
-from kinetree.constraints import LoopJoint
+from kinetree.constraints import Constraint, LoopJoint
 from kinetree.errors import UnsupportedError
 from kinetree.joints import Cylindrical, Revolute, Spherical
 from tests.compiler.test_c_source import GCC, run_harness
@@ -109,14 +111,49 @@ def test_pinocchio_agrees_on_a_quadruped_with_two_feet_on_the_ground():
         ), foot
 
 
+@dataclass(frozen=True)
+class AddUp(Constraint):
+    """Coordinates of joints add up to zero."""
+
+    of: tuple[str, ...]
+    joint_fields = ("of",)
+
+    def count(self, model):
+        return 1
+
+    def residual(self, kin):
+        return [sum(kin.coordinate(joint) for joint in self.of)]
+
+    def rows(self, kin):
+        return [{kin.dof(joint): 1.0 for joint in self.of}]
+
+    def bias(self, kin):
+        return [0.0]
+
+
+@pytest.mark.parametrize("integrator", ["auto", "bdf2"])
+def test_rows_of_a_users_own_are_kept_by_the_same_steps(integrator):
+    """To rounding in position, and with the energy; other steps refuse them instead of drifting away."""
+    tree = kt.models.n_pendulum(3)
+    model = tree.with_constraints(AddUp(tree.joint_names))
+    run = kt.simulate(model, [0.5, -0.2, -0.3], [1.0, -1.0, 0.0], duration=0.5, integrator=integrator)
+    assert np.abs(run.q.sum(axis=1)).max() < 1e-13 and np.ptp(run.q, axis=0).max() > 0.1
+    assert np.ptp(run.energy) < 1e-3 * np.ptp(run.potential_energy)
+    for other in ("semi_implicit", "rk4", "implicit_midpoint", "variational", "linearly_implicit"):
+        with pytest.raises(UnsupportedError, match="add up of"):
+            kt.simulate(model, run.q[0], duration=0.01, integrator=other)
+    with pytest.raises(UnsupportedError, match="add up of"):
+        kt.rollout(model, run.q[0], None, None, 1e-3, steps=2)
+
+
 def test_what_does_not_keep_loops_closed_refuses_them():
-    """Inverse and hybrid dynamics, steps and simulations: by the loop's name."""
+    """Inverse dynamics, hybrid dynamics with too few unknowns, and other steps: by the loop's name."""
     model = rhombus()
     q, zero = np.array([1.2, -1.2, 1.2 - np.pi]), np.zeros(3)
     for call in (
         lambda: kt.inverse_dynamics(model, q, zero, zero),
         lambda: kt.hybrid_dynamics(model, q, zero, zero, zero, forward=["crank"]),
-        lambda: kt.simulate(model, q, duration=0.01),
+        lambda: kt.simulate(model, q, duration=0.01, integrator="linearly_implicit"),
         lambda: kt.simulate(model, q, duration=0.01, integrator="rk4"),
         lambda: kt.simulate(model, q, duration=0.01, integrator="adaptive"),
     ):

@@ -83,10 +83,10 @@ def test_the_loops_of_cassie_are_what_stops_its_simulation():
     robots = "cmeel.prefix/share/example-robot-data/robots/cassie_description/robots"
     path = importlib.metadata.distribution("example-robot-data").locate_file(f"{robots}/cassie.sdf")
     model = kt.load(path, inertia="project")
-    hard = model.with_constraints(kt.constraints.HardLimits())
-    for robot in (model, hard):
-        with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
-            kt.simulate(robot, duration=0.01)
+    with pytest.raises(kt.errors.ConstraintError, match="q breaks the loop joint.*retree finds closed positions"):
+        kt.simulate(model, duration=0.01)
+    with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
+        kt.simulate(model.with_constraints(kt.constraints.HardLimits()), duration=0.01)
     with pytest.raises(kt.errors.UnsupportedError, match="loop joint"):
         kt.rollout(model, model.neutral(), None, None, 1e-3, steps=3)
 

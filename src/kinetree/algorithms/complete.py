@@ -8,7 +8,12 @@ of motion of the tree is projected on the independent velocities: ``G^T M G ydd 
 from __future__ import annotations
 
 from kinetree.algorithms.bounded_rows import bounded_constraints, given_row_forces, without_rows
-from kinetree.algorithms.constrained import constrained_accelerations, eliminated_multipliers, step_velocities
+from kinetree.algorithms.constrained import (
+    constrained_accelerations,
+    eliminated_multipliers,
+    remaining_rows,
+    step_velocities,
+)
 from kinetree.algorithms.couplings import at_masters
 from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, LIMITS, NOT_PASSING, UNIT_QUATERNIONS
 from kinetree.algorithms.force_elements import force_state_rates, implicit_terms
@@ -169,8 +174,9 @@ def refuse_unsupported(model, bare, computed=()):
     solves for.
     """
     solved = {str(c) for c in computed}
-    given = (str(c) for c in model.constraints if c.time_dependent or c.row_kind != "equality")
-    names = tuple(name for name in (*model.unsupported, *given) if name not in solved)
+    left = remaining_rows(model)
+    given = (str(c) for c in model.constraints if c.time_dependent or c.row_kind != "equality" or c in left)
+    names = tuple(name for name in dict.fromkeys((*model.unsupported, *given)) if name not in solved)
     if not names:
         return
     shown = "; ".join(names[:4]) + (f"; ... ({len(names)} in all)" if len(names) > 4 else "")

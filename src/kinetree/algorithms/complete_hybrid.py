@@ -9,6 +9,7 @@ from kinetree.algorithms.constrained import (
     eliminated_multipliers,
     equality_rows,
     given_accelerations,
+    remaining_rows,
     weighted_row,
 )
 from kinetree.algorithms.couplings import at_masters, coupling_columns, weighted
@@ -110,7 +111,7 @@ def _constrained(model, q, v, tau, a, f_ext, fd, passive):
     numbers, rows, right = equality_rows(model, kin, given)
     reached = {k for column in forward for k, _ in column}
     if len(rows) > len(forward) or any(reached.isdisjoint(row) for row in rows):
-        loops = ", ".join(str(c) for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(kin))
+        loops = ", ".join(map(str, remaining_rows(model)))
         raise UnsupportedError(
             f"hybrid_dynamics: forces of {loops} ({len(rows)} independent rows) are not unique where {len(forward)} "
             "accelerations are unknown: name in forward as many joints of each loop as it has rows, or more",

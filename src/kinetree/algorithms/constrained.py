@@ -116,11 +116,10 @@ class Factorized:
         if not any(c.row_kind == "box" for c in self.model.constraints):
             return *solve(*self.factors, self.above, f, K, k), {}
         if K:
-            kin = Kinematics(self.model, ())
-            loop = next(c for c in self.model.constraints if c.row_kind == "equality" and not c.velocity_map(kin))
             raise UnsupportedError(
-                f"model {self.model.name!r} has the {loop} and bounded forces, sticking friction or hard limits, which "
-                "are not computed together yet. Leave one of them out of model.constraints"
+                f"model {self.model.name!r} has the {remaining_rows(self.model)[0]} and bounded forces, sticking "
+                "friction or hard limits, which are not computed together yet. Leave one of them out of "
+                "model.constraints"
             )
         y = self.solve(f)
         laws = laws(expanded(self.model, self.columns, y)) if callable(laws) else laws
@@ -176,6 +175,12 @@ def given_rates(model, kin) -> dict[int, tuple]:
                 if m in found:
                     found[k] = tuple(ratio * x for x in found[m])
     return found
+
+
+def remaining_rows(model) -> list:
+    """The equality constraints that are not eliminated: loops, and a user's own without a map of velocities."""
+    kin = Kinematics(model, ())
+    return [c for c in model.constraints if c.row_kind == "equality" and not c.velocity_map(kin)]
 
 
 def equality_rows(model, kin, given):

@@ -16,10 +16,12 @@ T the tangent map (right Jacobian) of the joints' exponentials.
 from __future__ import annotations
 
 from kinetree.algorithms.complete import refuse_unsupported
+from kinetree.algorithms.constrained import equality_rows, weighted_row
 from kinetree.algorithms.couplings import coupling_columns, expanded, projected, weighted
 from kinetree.algorithms.derivatives import rnea_derivatives
 from kinetree.algorithms.force_elements import exact_slopes
 from kinetree.algorithms.manifold import integrate
+from kinetree.algorithms.matrices import dot
 from kinetree.algorithms.passive import joint_forces as elements
 from kinetree.algorithms.passive import passive_joint_forces
 from kinetree.algorithms.regularity import require_regular
@@ -27,6 +29,7 @@ from kinetree.algorithms.shared_results import joint_forces
 from kinetree.integrators.kernels import finished, part
 from kinetree.joints.contract import tangent_inverse
 from kinetree.spatial.scalar import absolute, is_zero, maximum, where
+from kinetree.state_kinematics import Kinematics
 
 REST = 1e-3  # [rad/s or m/s] changes of velocity are relative to this speed where all velocities vanish
 
@@ -176,6 +179,17 @@ class Reduced:
         y = self._factors.solve([weighted(b, column) for column in self._columns])
         return expanded(self._model, self._columns, y)
 
+    def constrained(self, b, forces, rows, right) -> tuple[list, list]:
+        """x and lambda of ``A x = b + forces^T lambda``, ``rows x = right``; rows are mappings or lists."""
+        push, pull = ([[weighted_row(row, column) for column in self._columns] for row in G] for G in (forces, rows))
+        y = self._factors.solve([weighted(b, column) for column in self._columns])
+        responses = [self._factors.solve(row) for row in push]
+        S = [[dot(row, response) for response in responses] for row in pull]
+        lam = Elimination(S).solve([k - dot(row, y) for k, row in zip(right, pull, strict=True)])
+        for response, factor in zip(responses, lam, strict=True):
+            y = [y_k + x * factor for y_k, x in zip(y, response, strict=True)]
+        return expanded(self._model, self._columns, y), lam
+
 
 # One iteration --------------------------------------------------------------------------------------------------------
 
@@ -254,6 +268,35 @@ def _newton_update(model, q, x0, w0, a, tau, x1, w1, before, f_ext=None):
     return a, w, change, r
 
 
+def _constrained_update(model, q, x0, w0, a, tau, x1, w1, before, lam, f_ext=None):
+    """The same with rows: ``r(a) = G^T lambda`` and ``phi(Q) = 0``, or ``G w = 0`` for rows that have no position."""
+    refuse_unsupported(model, "aba", computed=[c for c in model.constraints if c.row_kind == "equality"])
+    xi, Q, w = stage(model, q, x0, w0, a, x1, w1)
+    stuck = reversals(before, w)
+    matrix = Linearization(model, xi, Q, w, a, x1, w1, f_ext).factorized(stuck)
+    kin, n = Kinematics(model, Q, w), range(model.nv)
+    numbers, rows, _ = equality_rows(model, kin, {})
+    tangent = times_tangent(model, [[row.get(k, 0.0) for k in n] for row in rows], xi)
+    errors = [x for c in model.constraints for x in c.residual(kin) or [None] * c.count(model)]
+    phi, along = [], []
+    for number, row, turned in zip(numbers, rows, tangent, strict=True):
+        if errors[number] is not None:
+            phi.append(errors[number] / x1)
+            along.append(dict(enumerate(turned)))
+        else:
+            phi.append(sum((x * w[k] for k, x in row.items()), start=0.0) / w1)
+            along.append(row)
+    r = residual(model, Q, w, a, tau, f_ext)
+    for number, row in zip(numbers, rows, strict=True):
+        r = [f - row[k] * lam[number] if k in row else f for k, f in enumerate(r)]
+    excess = sticking(model, Q, w, stuck)
+    change, dlam = matrix.constrained([x + y for x, y in zip(r, excess, strict=True)], rows, along, phi)
+    a, lam = [x - dx for x, dx in zip(a, change, strict=True)], list(lam)
+    for number, x in zip(numbers, dlam, strict=True):
+        lam[number] = lam[number] - x
+    return a, w, relative_change([w1 * dx for dx in change], w), r, lam
+
+
 def _end(model, q, xi, v):
     return finished(model, integrate(model, q, xi), v)
 
@@ -261,6 +304,11 @@ def _end(model, q, xi, v):
 NEWTON_UPDATE = part(
     "implicit_newton_update", _newton_update, "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv]",
     "a_next[nv] w[nv] change r[nv]", "f_ext[nb,6]",
+)  # fmt: skip
+CONSTRAINED_UPDATE = part(
+    "implicit_constrained_update", _constrained_update,
+    "q[nq] x0[nv] w0[nv] a[nv] tau[nv] x1 w1 before[nv] lam[nc]",
+    "a_next[nv] w[nv] change r[nv] lam_next[nc]", "f_ext[nb,6]",
 )  # fmt: skip
 STEP_END = part("implicit_step_end", _end, "q[nq] xi[nv] v[nv]", "q_next[nq] v_next[nv]", body_frames=None)
 FORCE_SLOPES = part(

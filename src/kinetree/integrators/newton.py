@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import SimulationError
-from kinetree.integrators.implicit import NEWTON_UPDATE, STEP_END
+from kinetree.integrators.implicit import CONSTRAINED_UPDATE, NEWTON_UPDATE, STEP_END
 
 EXACT = 1e-15  # relative change of the velocity below which nothing can be gained
 ENOUGH = 1e-8  # below which an iteration that no longer gets better has met rounding
@@ -16,6 +17,9 @@ MOST = 60  # iterations
 
 class Newton:
     """Solves ``ID(q (+) (x0 + x1 a), w0 + w1 a, a) = tau`` for a; see `kinetree.integrators.implicit`.
+
+    In models with rows that are not eliminated, such as those of loops, with their forces, ``ID = tau + G^T lambda``,
+    so that positions obey them where the stage is.
 
     Parameters
     ----------
@@ -28,13 +32,17 @@ class Newton:
     ----------
     iterations : int
         How many iterations all steps took together.
+    multipliers : (nc,) array
+        Of the last solution: forces along all rows of the model; the guess of the next one.
     end : callable
         ``end(q, xi, v) -> (q, v)``: the state after the step xi, in regular coordinates.
     """
 
     def __init__(self, system, name: str) -> None:
         self._system, self._name = system, name
-        self._update = system.function(NEWTON_UPDATE, checks=False)
+        self.has_rows = bool(remaining_rows(system.model))
+        self._update = system.function(CONSTRAINED_UPDATE if self.has_rows else NEWTON_UPDATE, checks=False)
+        self.multipliers = np.zeros(system.model.nc)
         self.end = system.function(STEP_END, checks=False)
         self.iterations = 0
         self._last, self._weights = None, None
@@ -50,12 +58,13 @@ class Newton:
         if (x1, w1) != self._last:  # compiled functions take arrays; the step is almost always the same
             self._last, self._weights = (x1, w1), (np.array(x1), np.array(w1))
         x1, w1 = self._weights
-        previous, w = math.inf, w0
+        previous, w, lam = math.inf, w0, (self.multipliers,) if self.has_rows else ()
         for n in range(1, MOST + 1):
-            a_next, w, change, r = self._update(q, x0, w0, a, tau, x1, w1, w, *f_ext)
+            a_next, w, change, r, *lam = self._update(q, x0, w0, a, tau, x1, w1, w, *lam, *f_ext)
             change = float(change)
             self.iterations += 1
             if change <= EXACT or (change <= ENOUGH and change >= 0.5 * previous):
+                self.multipliers = lam[0] if lam else self.multipliers
                 return a_next
             if n == MOST or not math.isfinite(change):
                 raise no_convergence(self._system, self._name, t, n, w1 * (a_next - a), r)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetree.algorithms.domain import CONSTRAINTS, unit_quaternions
+from kinetree.algorithms.domain import CLOSED_LOOPS, CONSTRAINTS, unit_quaternions
 from kinetree.errors import LimitError, NonFiniteError, ShapeError, SimulationError
 from kinetree.integrators.coordinates import Coordinates
 from kinetree.integrators.system import System
@@ -95,19 +95,24 @@ def joined_state(model, v, x0) -> np.ndarray:
     return np.concatenate((v, x))
 
 
+def check_closed(model, q: np.ndarray, v: np.ndarray) -> None:
+    """Refuse a start that breaks a loop, in the user's words."""
+    _refuse(model, CLOSED_LOOPS, {"q": q.tolist(), "v": v.tolist()}, "the initial state (q0, v0): ")
+
+
 def _check_domains(model, q: np.ndarray, v: np.ndarray) -> None:
     """Refuse quaternions that are not unit and couplings that do not hold, in the user's words: q0 and v0."""
-    for domain, inputs in (
-        (unit_quaternions("q0"), {"q0": q.tolist()}),
-        (CONSTRAINTS, {"q": q.tolist(), "v": v.tolist()}),
-    ):
-        for index, violated in enumerate(domain.violations(model, inputs)):
-            if violated:
-                error = domain.explain(model, inputs, index)
-                about = "" if domain is not CONSTRAINTS else "the initial state (q0, v0): "
-                error.message = f"simulate: {about}{error.message}"
-                error.args = (error.message,)
-                raise error
+    _refuse(model, unit_quaternions("q0"), {"q0": q.tolist()}, "")
+    _refuse(model, CONSTRAINTS, {"q": q.tolist(), "v": v.tolist()}, "the initial state (q0, v0): ")
+
+
+def _refuse(model, domain, inputs, about: str) -> None:
+    for index, violated in enumerate(domain.violations(model, inputs)):
+        if violated:
+            error = domain.explain(model, inputs, index)
+            error.message = f"simulate: {about}{error.message}"
+            error.args = (error.message,)
+            raise error
 
 
 def _vector(model, value, name: str, size: str) -> np.ndarray:

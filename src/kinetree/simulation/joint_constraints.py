@@ -37,6 +37,7 @@ class JointConstraints(Component):
     """
 
     name = "joints"
+    is_built_in = True
 
     def __init__(self, constraints) -> None:
         self.constraints = tuple(constraints)

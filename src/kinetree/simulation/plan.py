@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinetree.algorithms.complete import refuse_unsupported
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import UnsupportedError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
@@ -14,9 +15,10 @@ from kinetree.integrators.system import System
 from kinetree.simulation.choice import chosen_method
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
-from kinetree.simulation.initial import initial_state, joined_state
+from kinetree.simulation.initial import check_closed, initial_state, joined_state
 from kinetree.simulation.joint_constraints import JointConstraints, refuse_methods, requested
 from kinetree.simulation.limits import with_soft_stops
+from kinetree.simulation.loop_forces import requested_loops
 from kinetree.simulation.motors import Drivetrain
 from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
@@ -75,7 +77,7 @@ def plan(model, q0, v0, x0, seed, dt: float, integrator, events=(), components=(
         if kept is not None and kept[0] == key:
             return kept[1]
     found = _plan(model, q0, v0, x0, seed, dt, integrator, events, components)
-    if key is not None and found.constraints is None:
+    if key is not None and not any(hasattr(x, "get_state") for x in found.components.all):
         model.functions[_KEPT] = key, found
     return found
 
@@ -96,7 +98,11 @@ def _plan(given, q0, v0, x0, seed, dt, integrator, events, components) -> Plan:
     method, chosen = chosen_method(active, integrator, dt, constraints is not None)
     if constraints is not None:
         refuse_methods(constraints, method.name)
-    refuse_unsupported(active, "aba")
+    loops = requested_loops(active, method, constraints)
+    if loops is not None:
+        components = Components((*components.all, loops))
+        check_closed(active, q, v)
+    refuse_unsupported(active, "aba", computed=remaining_rows(active) if loops else ())
     refuse_internal("simulate", active, method)
     if constraints is not None and active.nx + active.nu:
         raise UnsupportedError(

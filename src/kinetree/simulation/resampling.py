@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.errors import KinetreeError, NonFiniteError, ShapeError
 from kinetree.integrators.system import System, internal_arguments, time_argument
 from kinetree.simulation.channels import STORED, frozen
@@ -120,7 +121,7 @@ def resample(run, dt: float | None = None, times=None):
         time=times,
         q=q,
         v=v,
-        a=function("forward_dynamics")(q, v, tau, *now, *forces, *internal),
+        a=function("forward_dynamics", checks=not remaining_rows(model))(q, v, tau, *now, *forces, *internal),
         tau=tau,
         kinetic_energy=function("kinetic_energy")(q, v, *now),
         potential_energy=function("potential_energy")(q, *now),

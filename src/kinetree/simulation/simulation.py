@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from kinetree.algorithms.constrained import remaining_rows
 from kinetree.arguments import (
     a_method,
     a_model,
@@ -154,7 +155,7 @@ class Simulation:
                 raise SimulationError("simulate: components that change the step need a fixed-step integrator.")
             return None
         stepper = self._components.wrap(self._method(self.system), self.system)
-        is_foreign = not is_built_in(self._method) or any(x is not self._plan.constraints for x in wrapping)
+        is_foreign = not is_built_in(self._method) or any(not getattr(x, "is_built_in", False) for x in wrapping)
         return UserStep(stepper) if is_foreign else stepper
 
     def __repr__(self) -> str:
@@ -490,7 +491,8 @@ class Simulation:
         acting = TAU
         if self._plan.constraints is not None:
             acting = TAU + self._plan.constraints.reactions(self.model, T, Q, V, TAU, wrenches)
-        dynamics = system.function("forward_dynamics", checks=checks)
+        closed = remaining_rows(self.model)  # velocities obey them to the order of the method only
+        dynamics = system.function("forward_dynamics", checks=checks and not closed)
         return Trajectory(
             time=T,
             q=Q,
