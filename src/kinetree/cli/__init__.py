@@ -220,11 +220,10 @@ def simulate(
     check_run(save)
     model = load()
     if model.unsupported and not tree_only:
-        raise UnsupportedError(
-            f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it "
-            "out.",
-            unsupported=model.unsupported,
+        message = (
+            f"{robot} holds {_some(model.unsupported)}; simulations do not compute that yet, --tree-only leaves it out."
         )
+        raise UnsupportedError(message, unsupported=model.unsupported)
     left_out, (model, components) = model.unsupported, _with_limits(model.without_unsupported(), limits)
     try:
         run = run_simulation(

@@ -133,11 +133,8 @@ def inertia_from_geometry(
         shapes = of_role(model.geometry[i], role)
         if not shapes:
             if named:
-                raise GeometryError(
-                    f"body {name!r} has no shape of role '{role}' to take its inertia from{_others(model, i)}",
-                    check="shapes",
-                    body=name,
-                )
+                message = f"body {name!r} has no shape of role '{role}' to take its inertia from{_others(model, i)}"
+                raise GeometryError(message, check="shapes", body=name)
             message = f"no shape of role '{role}', so it stays without mass{_others(model, i)}"
             report = report.with_entry("info", f"body {name!r}", message)
             continue

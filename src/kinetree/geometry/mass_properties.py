@@ -267,11 +267,8 @@ def _of_unit_density(shape: Geometry, convex_hull: bool | str) -> tuple[float, n
     if shape.kind == "mesh":
         return _of_mesh(shape, convex_hull)
     if shape.kind not in _CLOSED_FORMS:
-        raise GeometryError(
-            f"{shape.kind} {shape.name!r} has no volume, so no mass; give it role='visual', or the body its mass",
-            check="kind",
-            kind=shape.kind,
-        )
+        message = f"{shape.kind} {shape.name!r} has no volume, so no mass; give it role='visual', or the body its mass"
+        raise GeometryError(message, check="kind", kind=shape.kind)
     volume, moments = _CLOSED_FORMS[shape.kind](*shape.size)
     return volume, np.zeros(3), np.diag(moments), ()
 

@@ -95,12 +95,8 @@ def read_mesh(shape: Geometry) -> Mesh:
     """
     scale = np.asarray(shape.scale, dtype=float)
     if scale.shape != (3,) or not np.all(np.isfinite(scale)) or not np.all(scale):
-        raise GeometryError(
-            f"mesh {shape.mesh}: scale is {shape.scale}, expected three finite numbers, none of them 0",
-            file=shape.mesh,
-            check="scale",
-            found=shape.scale,
-        )
+        message = f"mesh {shape.mesh}: scale is {shape.scale}, expected three finite numbers, none of them 0"
+        raise GeometryError(message, file=shape.mesh, check="scale", found=shape.scale)
     vertices, faces = _read(shape.mesh)
     mesh = Mesh(vertices * scale, faces, shape.mesh)
     if not np.all(np.isfinite(mesh.vertices)):

@@ -29,11 +29,10 @@ def joint_position(model: Model, joint: str | int, value) -> list[float]:
     if q.ndim == 0 and kind.nq == 1:
         q = q.reshape(1)
     if q.shape != (kind.nq,):
-        raise ShapeError(
-            f"joint {name!r}: position has shape {q.shape}, expected ({kind.nq},): {', '.join(kind.position_names)}",
-            joint=name,
-            shape=q.shape,
+        message = (
+            f"joint {name!r}: position has shape {q.shape}, expected ({kind.nq},): {', '.join(kind.position_names)}"
         )
+        raise ShapeError(message, joint=name, shape=q.shape)
     if not np.all(np.isfinite(q)):
         raise NonFiniteError(f"joint {name!r}: position is {q.tolist()}, expected finite numbers", joint=name)
     q = q.tolist()

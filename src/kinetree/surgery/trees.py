@@ -178,12 +178,11 @@ def _forget(editor: ModelEditor, model: Model, closed: list[str], unsupported: s
     """Take out what refers to joints that leave the tree, or refuse."""
     for name in closed:
         if (users := _users(model, name)) and unsupported == "raise":
-            raise ModelError(
+            message = (
                 f"joint {name!r} cannot become a chord: {', '.join(users[:4])} would lose its coordinate; "
-                f"keep=[{name!r}] leaves it in the tree, unsupported='drop' gives these up",
-                joint=name,
-                users=users,
+                f"keep=[{name!r}] leaves it in the tree, unsupported='drop' gives these up"
             )
+            raise ModelError(message, joint=name, users=users)
         for user in users:
             editor.note("dropped", "retree", f"{user}: joint {name!r} closes a loop now")
     editor.equipment = dataclasses.replace(editor.equipment, keyframes=())

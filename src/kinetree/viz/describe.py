@@ -29,10 +29,7 @@ def as_data(model) -> dict:
         ``keyframes``, ``unsupported`` (refused by the complete dynamics), ``report``.
     """
     return {
-        "name": model.name,
-        "nb": model.nb,
-        "nq": model.nq,
-        "nv": model.nv,
+        **_fields(model, "name", "nb", "nq", "nv"),
         "mass": model.total_mass,
         "welded_mass": float(model.I[0].m),
         "gravity": [float(x) for x in model.gravity],
@@ -42,13 +39,8 @@ def as_data(model) -> dict:
             for c in model.couplings
         ],
         "rotors": [
-            {
-                "name": rotor.name,
-                "joint": model.joint_name(rotor.joint),
-                "body": model.body_names[rotor.body],
-                "ratio": float(rotor.ratio),
-                "axial_inertia": float(rotor.axial_inertia),
-            }
+            {"name": rotor.name, "joint": model.joint_name(rotor.joint), "body": model.body_names[rotor.body]}
+            | {"ratio": float(rotor.ratio), "axial_inertia": float(rotor.axial_inertia)}
             for rotor in model.rotors
         ],
         "loops": [
@@ -93,42 +85,38 @@ def as_tree(model):
         nodes[i] = nodes[model.parent[i]].add(_line(_body(model, i)))
         if model.depth[i] == DEEPEST and model.children(i):
             nodes[i].add(Text(f"{len(model.subtree(i)) - 1} more bodies (--json lists them)", style="dim"))
-    parts = [heading, tree]
-    parts += [
-        Text(f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}")
-        for c in as_data(model)["couplings"]
-    ]
-    for r in as_data(model)["rotors"]:
-        place = f"{r['joint']} in {r['body']}"
-        parts.append(Text(f"rotor     {r['name']} of {place}  ratio {r['ratio']:g}, {r['axial_inertia']:g} kg m^2"))
-    parts += [Text(line) for line in _equipment(model)]
-    report = _report(model)
-    if report:
+    parts = [heading, tree, *map(Text, _equipment(model))]
+    if report := _report(model):
         parts.append(Text(f"report on {model.source}" if model.source else "report", style="bold"))
         parts += [Text(f"  {line}", style="dim" if level == "info" else "yellow") for level, line in _grouped(report)]
     return Group(*parts)
 
 
 def _equipment(model) -> list[str]:
-    """A line for each kind of equipment, loop joints one by one."""
-    lines = [
+    """A line for each kind of equipment, couplings, rotors and loop joints one by one."""
+    data = as_data(model)
+    lines = [f"coupling  {c['joint']} = {c['ratio']:g} {c['master']}{_signed(c['offset'])}" for c in data["couplings"]]
+    lines += [
+        f"rotor     {r['name']} of {r['joint']} in {r['body']}  ratio {r['ratio']:g}, {r['axial_inertia']:g} kg m^2"
+        for r in data["rotors"]
+    ]
+    lines += [
         f"loop      {loop.name}  {loop.joint.kind}  {loop.predecessor} to {loop.successor}"
         + ("" if loop.active else "  (switched off)")
         for loop in model.loops
     ]
     kinds = (
-        ("constraint", as_data(model)["constraints"], ""),
-        ("equality", [str(equality) for equality in model.equalities], ""),
+        ("constraint", data["constraints"], ""),
+        ("equality", data["equalities"], ""),
         ("tendon", [tendon.name for tendon in model.tendons], ""),
         ("actuator", [a.name for a in model.actuators], _of_actuators(model.actuators)),
-        ("keyframe", list(model.keyframes), ""),
+        ("keyframe", data["keyframes"], ""),
     )
     for kind, names, more in kinds:
         if names:
             shown = ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")
             lines.append(f"{len(names)} {kind}{'s' if len(names) > 1 else ''}{more}: {shown}")
-    if model.unsupported:
-        names = model.unsupported
+    if names := model.unsupported:
         shown = "; ".join(names[:SHOWN]) + ("; ..." if len(names) > SHOWN else "")
         lines.append(f"{len(names)} not computed yet, so that forward_dynamics and simulate refuse the model: {shown}")
     return lines
@@ -197,18 +185,16 @@ def _body(model, i: int) -> dict:
                 **{what: float(getattr(model, what)[k]) for what in ("armature", *COEFFICIENTS)},
             }
         )
-    I = model.I[i]
-    m = float(I.m)
+    m = float(model.I[i].m)
     return {
         "index": i,
         "name": model.body_names[i],
         "parent": model.body_names[model.parent[i]],
         "mass": m,
-        "center_of_mass": [float(x) / m for x in I.h] if m > 0.0 else None,
+        "center_of_mass": [float(x) / m for x in model.I[i].h] if m > 0.0 else None,
         "joint": {
             "name": model.joint_name(i),
-            "kind": joint.kind,
-            "nq": joint.nq,
+            **_fields(joint, "kind", "nq"),
             "axis": None if axis is None else [float(x) for x in axis],
             "coordinates": coordinates,
         },

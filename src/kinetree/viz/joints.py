@@ -12,8 +12,7 @@ from kinetree.errors import KinetreeError, ModelError, unknown_name
 from kinetree.joints import JOINTS, Joint
 from kinetree.spatial.screws import screw
 from kinetree.viz.joint_table import JointKind, example, joint_kinds
-from kinetree.viz.plots import COLORS, INK
-from kinetree.viz.style import OUTPUT, new_figure, save_figure, show_figures
+from kinetree.viz.style import COLORS, INK, OUTPUT, new_figure, save_figure, show_figures
 
 TRIAD = ("#C0392B", "#2E8B57", "#2F5FB3")  # x, y, z
 PALE = "#AAAAAA"

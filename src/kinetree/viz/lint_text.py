@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 SHOWN = {"error": 10, "warning": 5, "info": 2}  # findings of one code before the rest is only counted
@@ -52,14 +53,12 @@ def as_text(results: Sequence, *, everything: bool = False):
 def _chosen(result, everything: bool) -> Iterator[tuple[object, int]]:
     """The findings to show, errors first, each with the number of those like it that are left out after it."""
     for level, most in SHOWN.items():
-        at_level = result.at_level(level)
-        counts: dict[str, int] = {}
-        for finding in at_level:
-            counts[finding.code] = counts.get(finding.code, 0) + 1
-        seen: dict[str, int] = {}
-        for finding in at_level:
-            seen[finding.code] = nth = seen.get(finding.code, 0) + 1
+        counts = Counter(finding.code for finding in result.at_level(level))
+        seen: Counter = Counter()
+        for finding in result.at_level(level):
+            seen[finding.code] += 1
+            nth, count = seen[finding.code], counts[finding.code]
             # One line more than the limit takes no more room than the line that would count it.
-            if everything or counts[finding.code] <= most + 1 or nth <= most:
-                hidden = counts[finding.code] - most if not everything and counts[finding.code] > most + 1 else 0
-                yield finding, hidden if nth == most else 0
+            is_cut = not everything and count > most + 1
+            if not is_cut or nth <= most:
+                yield finding, count - most if is_cut and nth == most else 0

@@ -9,7 +9,19 @@ import numpy as np
 
 from kinetree.arguments import checked, some_names
 from kinetree.errors import KinetreeError, unknown_name
-from kinetree.viz.style import COLORS, INK, OUTPUT, a_run, at_least, drawing, limit_lines, pretty, some_limits
+from kinetree.viz.style import (
+    COLORS,
+    DASHED,
+    OUTPUT,
+    a_run,
+    at_least,
+    cycle,
+    drawing,
+    filled,
+    limit_lines,
+    pretty,
+    some_limits,
+)  # fmt: skip
 
 CURVES_PER_PANEL = 6
 # What the rows of a joint with several coordinates show.
@@ -153,12 +165,8 @@ def _table(coordinates, quantity):
     """(joint, label, unit) of every entry of a quantity."""
     if quantity == "q":
         return coordinates.position_joints, coordinates.position_labels, coordinates.position_units
-    units = {
-        "v": coordinates.velocity_units,
-        "a": coordinates.acceleration_units,
-        "tau": coordinates.force_units,
-    }[quantity]
-    return coordinates.velocity_joints, coordinates.velocity_labels, units
+    units = {"v": "velocity_units", "a": "acceleration_units", "tau": "force_units"}[quantity]
+    return coordinates.velocity_joints, coordinates.velocity_labels, getattr(coordinates, units)
 
 
 def _size(rows: int, columns: int, energy: bool) -> tuple[float, float]:
@@ -190,15 +198,16 @@ def _draw_joints(part, trajectory, rows, quantities, limits) -> None:
                 continue
             panel = row[quantity]
             table = getattr(trajectory, quantity)
-            for n, (k, label) in enumerate(zip(panel.entries, panel.labels, strict=True)):
-                axes.plot(trajectory.time, table[:, k], color=COLORS[n % len(COLORS)], label=label)
+            colors = cycle(len(panel.entries))
+            for color, k, label in zip(colors, panel.entries, panel.labels, strict=True):
+                axes.plot(trajectory.time, table[:, k], color=color, label=label)
             axes.set_ylabel(_axis_label(quantity, panel))
             at_least(axes, table[:, list(panel.entries)])
             bounds = _bounds(trajectory, quantity, limits)
-            for n, k in enumerate(panel.entries):
-                limit_lines(axes, table[:, k], *bounds(k), COLORS[n % len(COLORS)], limits)
+            for color, k in zip(colors, panel.entries, strict=True):
+                limit_lines(axes, table[:, k], *bounds(k), color, limits)
             if r == 0:
-                axes.set_title(TITLES[quantity])
+                axes.set_title(TITLES[quantity], pad=None if shared else 16)
             if r == len(rows) - 1 or all(quantity not in below for below in rows[r + 1 :]):
                 axes.set_xlabel("time [s]")
                 axes.tick_params(labelbottom=True)
@@ -208,8 +217,6 @@ def _draw_joints(part, trajectory, rows, quantities, limits) -> None:
                 short = [symbols.get(name[0], name[0]) + name[1:] for name in short]
                 axes.legend(labels=short, loc="lower left", bbox_to_anchor=(0.0, 1.01), ncol=len(short),
                             handlelength=1.0, columnspacing=1.0, borderaxespad=0.0, borderpad=0.2)  # fmt: skip
-                if r == 0:
-                    axes.set_title(TITLES[quantity], pad=16)
         last = grid[r, len(quantities) - 1]
         if shared:
             last.legend(loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0.0, handlelength=1.2)
@@ -258,19 +265,15 @@ def _draw_energies(part, trajectory) -> None:
         curves.append(("elastic", trajectory.elastic_energy))
     for color, (label, values) in zip(COLORS, curves, strict=False):
         left.plot(trajectory.time, values, color=color, label=label)
-    left.plot(trajectory.time, trajectory.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
-    left.set_title("energy")
-    left.set_ylabel("energy [J]")
+    left.plot(trajectory.time, trajectory.energy, **DASHED, label="total")
+    left.set(title="energy", ylabel="energy [J]")
     left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1.6)
 
     change = trajectory.energy - trajectory.energy[0]
     largest = float(np.max(np.abs(change)))
     # The power of ten goes into the label: an offset above the axis would push the title up.
     power = 3 * math.floor(math.log10(largest) / 3) if 0.0 < largest < math.inf else 0
-    scaled = change / 10.0**power
-    right.plot(trajectory.time, scaled, color=INK)
-    right.fill_between(trajectory.time, scaled, color=COLORS[0], alpha=0.12, linewidth=0)
-    at_least(right, scaled)
+    filled(right, trajectory.time, change / 10.0**power)
     right.set_title("change of the total energy")
     right.set_ylabel(r"$E - E_0$ [J]" if power == 0 else rf"$E - E_0$ [$10^{{{power}}}$ J]")
     for axes in (left, right):

@@ -10,12 +10,17 @@ from kinetree.simulation.quadrature import total
 from kinetree.viz.plots import CURVES_PER_PANEL, heading, position_limits, selected_joints
 from kinetree.viz.style import (
     COLORS,
+    DASHED,
+    DOT,
     GRID,
     INK,
+    OPEN,
     OUTPUT,
     a_run,
     at_least,
+    cycle,
     drawing,
+    filled,
     limit_lines,
     pretty,
     some_limits,
@@ -70,8 +75,7 @@ def plot_phase(run, joints=None, path=None, show: bool = False, limits: str = "n
             x, y = run.q[:, j], run.v[:, k]
             _fading(axes, x, y, COLORS[0])
             axes.set_title(c.velocity_labels[k], fontsize=9)
-            axes.set_xlabel(f"$q$ [{pretty(c.position_units[j])}]")
-            axes.set_ylabel(f"$v$ [{pretty(c.velocity_units[k])}]")
+            axes.set(xlabel=f"$q$ [{pretty(c.position_units[j])}]", ylabel=f"$v$ [{pretty(c.velocity_units[k])}]")
             limit_lines(axes, x, *position_limits(run, j), INK, limits, vertical=True)
             if run.model is not None:
                 largest = float(run.model.velocity_limit[k])
@@ -151,8 +155,8 @@ def plot_power(run, joints=None, path=None, show: bool = False):
     if not columns:
         raise KinetreeError("plot_power: no joints; give at least one.")
     parts = np.array_split(columns, -(-len(columns) // CURVES_PER_PANEL))
-    balance = run.energy_balance if _has_balance(run) else None
-    sources = {} if balance is None else {name: total(x) for name, x in balance.powers.items()}
+    has_balance = run.model is not None or "energy_balance" in run.metadata.kept
+    sources = {name: total(x) for name, x in run.energy_balance.powers.items()} if has_balance else {}
     rows = len(parts) + bool(sources)
     with drawing((7.2, 2.1 * rows + 0.7), heading(run), path, show) as figure:
         grid = figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0]
@@ -191,20 +195,16 @@ def plot_energy_balance(run, path=None, show: bool = False):
     with drawing((7.2, 6.2), heading(run), path, show) as figure:
         top, middle, below = figure.subplots(3, 1, sharex=True)
         _curves(top, balance.time, {name: x for name, x in balance.energies.items() if np.any(x)}, "energy [J]")
-        top.plot(balance.time, balance.energy, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="total")
+        top.plot(balance.time, balance.energy, **DASHED, label="total")
         top.legend(**BESIDE)
         top.set_title("energy by kind")
         change = balance.energy - balance.energy[0]
         _curves(middle, balance.time, works, "work [J]")
-        middle.plot(balance.time, change, color=INK, linewidth=1.8, linestyle=(0, (4, 1.5)), label="change of energy")
+        middle.plot(balance.time, change, **DASHED, label="change of energy")
         middle.legend(**BESIDE)
         middle.set_title("work of every source since the start")
-        below.plot(balance.time, balance.remainder, color=INK)
-        below.fill_between(balance.time, balance.remainder, color=COLORS[0], alpha=0.12, linewidth=0)
-        at_least(below, balance.remainder)
-        below.set_title("what no source explains")
-        below.set_ylabel("remainder [J]")
-        below.set_xlabel("time [s]")
+        filled(below, balance.time, balance.remainder)
+        below.set(title="what no source explains", ylabel="remainder [J]", xlabel="time [s]")
         figure.align_ylabels()
     return figure
 
@@ -237,7 +237,7 @@ def plot_comparison(comparison, path=None, show: bool = False):
         grid = figure.subplots(len(parts), 2, squeeze=False, sharex=True)
         for (left, right), part in zip(grid, parts, strict=True):
             unit = pretty(comparison.units[part[0]])
-            plain = all(_is_plain(c, comparison.columns[n]) for n in part)
+            plain = all(_entry(c, comparison.columns[n]) is not None for n in part)
             for color, n in zip(COLORS, part, strict=False):
                 k = comparison.columns[n]
                 for run, line in ((first, "-"), (second, (0, (3, 2)))):
@@ -247,10 +247,9 @@ def plot_comparison(comparison, path=None, show: bool = False):
                 size = np.where(size > 0.0, size, np.nan)  # zero has no logarithm: a gap
                 right.plot(comparison.time, size, color=color, label=comparison.labels[n])
             left.set_ylabel(f"$q$ [{unit}]" if plain else f"$v$ [{unit}/s]")
-            right.set_ylabel(rf"$|\Delta q|$ [{unit}]")
-            right.set_yscale("log")
             largest = max(float(np.max(np.abs(comparison.dq[:, part]))), comparison.tolerance)
-            right.set_ylim(max(1e-8 * largest, FLOOR), max(3.0 * largest, 10.0 * FLOOR))
+            ends = (max(1e-8 * largest, FLOOR), max(3.0 * largest, 10.0 * FLOOR))
+            right.set(ylabel=rf"$|\Delta q|$ [{unit}]", yscale="log", ylim=ends)
             right.axhline(comparison.tolerance, color=INK, linewidth=0.9, linestyle=(0, (5, 3)), label="tolerance")
             right.legend(**BESIDE)
             if comparison.first_difference is not None:
@@ -272,8 +271,8 @@ def _fading(axes, x, y, color: str) -> None:
     lines = LineCollection(np.stack((points[:-1], points[1:]), axis=1), cmap=shades, array=np.arange(len(x) - 1))
     lines.set_clim(-0.4 * len(x), len(x))  # the light end must be seen on white
     axes.add_collection(lines, autolim=True)
-    axes.plot(x[0], y[0], "o", color=INK, markerfacecolor="white", markersize=4.5)
-    axes.plot(x[-1], y[-1], "o", color=INK, markersize=4.5)
+    axes.plot(x[0], y[0], **OPEN, color=INK)
+    axes.plot(x[-1], y[-1], **DOT, color=INK)
     axes.margins(0.05)
     axes.autoscale_view()
 
@@ -289,20 +288,20 @@ def _views(paths) -> tuple[str, ...]:
 
 def _draw_plane(axes, frames, paths, view: str) -> None:
     j, k = ("xyz".index(axis) for axis in view)
-    for color, name, points in zip(_cycle(len(paths)), frames, paths, strict=True):
-        axes.plot(points[:, j], points[:, k], color=color, label=name)
-        axes.plot(points[0, j], points[0, k], "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
-        axes.plot(points[-1, j], points[-1, k], "o", color=color, markersize=4.5, label="_end")
+    _draw_paths(axes, frames, [points[:, (j, k)] for points in paths])
     axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel(f"${view[0]}$ [m]")
-    axes.set_ylabel(f"${view[1]}$ [m]")
+    axes.set(xlabel=f"${view[0]}$ [m]", ylabel=f"${view[1]}$ [m]")
+
+
+def _draw_paths(axes, frames, paths) -> None:
+    for color, name, points in zip(cycle(len(paths)), frames, paths, strict=True):
+        axes.plot(*points.T, color=color, label=name)
+        axes.plot(*points[:1].T, **OPEN, color=color, label="_start")
+        axes.plot(*points[-1:].T, **DOT, color=color, label="_end")
 
 
 def _draw_space(axes, frames, paths) -> None:
-    for color, name, points in zip(_cycle(len(paths)), frames, paths, strict=True):
-        axes.plot(*points.T, color=color, label=name)
-        axes.plot(*points[:1].T, "o", color=color, markerfacecolor="white", markersize=4.5, label="_start")
-        axes.plot(*points[-1:].T, "o", color=color, markersize=4.5, label="_end")
+    _draw_paths(axes, frames, paths)
     everything = np.concatenate(paths)
     middle = 0.5 * (everything.max(axis=0) + everything.min(axis=0))
     half = 0.55 * max(float(np.max(np.ptp(everything, axis=0))), 1e-6)
@@ -313,7 +312,7 @@ def _draw_space(axes, frames, paths) -> None:
 
 
 def _curves(axes, time, curves, label: str) -> None:
-    for color, (name, values) in zip(_cycle(len(curves)), curves.items(), strict=True):
+    for color, (name, values) in zip(cycle(len(curves)), curves.items(), strict=True):
         axes.plot(time, values, color=color, label=name)
     if curves:
         at_least(axes, np.stack(list(curves.values())))
@@ -321,21 +320,12 @@ def _curves(axes, time, curves, label: str) -> None:
     axes.set_ylabel(label)
 
 
-def _cycle(count: int) -> list[str]:
-    return [COLORS[n % len(COLORS)] for n in range(count)]
-
-
-def _has_balance(run) -> bool:
-    return run.model is not None or "energy_balance" in run.metadata.kept
-
-
-def _is_plain(coordinates, k: int) -> bool:
-    """Whether the joint of a velocity coordinate has as many positions."""
-    joint = coordinates.velocity_joints[k]
-    return coordinates.position_joints.count(joint) == coordinates.velocity_joints.count(joint)
-
-
-def _entry(coordinates, k: int) -> int:
-    """The entry of q that belongs to a velocity coordinate of a plain joint."""
-    joint = coordinates.velocity_joints[k]
-    return coordinates.position_joints.index(joint) + k - coordinates.velocity_joints.index(joint)
+def _entry(coordinates, k: int) -> int | None:
+    """The entry of q that belongs to a velocity coordinate; None if its joint has not as many positions."""
+    joint, positions, velocities = (
+        coordinates.velocity_joints[k],
+        coordinates.position_joints,
+        coordinates.velocity_joints,
+    )
+    same = positions.count(joint) == velocities.count(joint)
+    return positions.index(joint) + k - velocities.index(joint) if same else None

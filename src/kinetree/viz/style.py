@@ -18,37 +18,19 @@ INK, GRID = "#333333", "#E6E6E6"
 NEAR = 0.1  # of the range between two limits: the limit is drawn where a curve comes so close
 
 
-def style() -> dict:
-    """Settings of matplotlib."""
-    return {
-        "font.size": 9,
-        "axes.titlesize": 10,
-        "axes.titleweight": "bold",
-        "axes.titlelocation": "left",
-        "axes.edgecolor": "#999999",
-        "axes.linewidth": 0.8,
-        "axes.labelcolor": INK,
-        "text.color": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-        "xtick.labelsize": 8,
-        "ytick.labelsize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.color": GRID,
-        "grid.linewidth": 0.8,
-        "axes.axisbelow": True,
-        "axes.xmargin": 0.01,
-        "axes.formatter.useoffset": False,
-        "axes.formatter.limits": (-3, 4),
-        "lines.linewidth": 1.4,
-        "legend.frameon": False,
-        "legend.fontsize": 8,
-        "savefig.dpi": 150,
-        "svg.fonttype": "none",
-    }
-
+STYLE = {
+    "font.size": 9, "axes.titlesize": 10, "xtick.labelsize": 8, "ytick.labelsize": 8, "legend.fontsize": 8,
+    "text.color": INK, "axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK,
+    "axes.titleweight": "bold", "axes.titlelocation": "left", "legend.frameon": False,
+    "axes.edgecolor": "#999999", "axes.linewidth": 0.8, "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "axes.axisbelow": True, "grid.color": GRID, "grid.linewidth": 0.8, "lines.linewidth": 1.4,
+    "axes.xmargin": 0.01, "axes.formatter.useoffset": False, "axes.formatter.limits": (-3, 4),
+    "savefig.dpi": 150, "svg.fonttype": "none",
+}  # fmt: skip
+"""Settings of matplotlib."""
+DASHED = {"color": INK, "linewidth": 1.8, "linestyle": (0, (4, 1.5))}  # a sum over other curves
+OPEN = {"marker": "o", "linestyle": "", "markerfacecolor": "white", "markersize": 4.5}  # where a path starts
+DOT = {"marker": "o", "linestyle": "", "markersize": 4.5}  # where it ends
 
 OUTPUT = {"path": a_path, "show": a_truth_value}
 """Checks of what all pictures take, for `kinetree.arguments.checked`."""
@@ -74,7 +56,7 @@ def drawing(size: tuple[float, float], title: str, path=None, show: bool = False
     """
     import matplotlib as mpl
 
-    with mpl.rc_context(style()):
+    with mpl.rc_context(STYLE):
         figure = new_figure(size, show, layout="constrained")
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, color=INK)
         yield figure
@@ -152,6 +134,18 @@ def at_least(axes, values) -> None:
     margin = 1e-6 * max(1.0, abs(low), abs(high))
     if high - low < margin:
         axes.set_ylim(low - 0.5 * max(1.0, abs(low)), high + 0.5 * max(1.0, abs(high)))
+
+
+def filled(axes, time, values) -> None:
+    """A curve and the area below it."""
+    axes.plot(time, values, color=INK)
+    axes.fill_between(time, values, color=COLORS[0], alpha=0.12, linewidth=0)
+    at_least(axes, values)
+
+
+def cycle(count: int) -> list[str]:
+    """So many colors, from the first on again after the last."""
+    return [COLORS[n % len(COLORS)] for n in range(count)]
 
 
 def limit_lines(axes, values, lower: float, upper: float, color: str, which: str, vertical: bool = False) -> None:

@@ -66,13 +66,9 @@ def _mass_of_shapes(link: LinkRecord, name: str, scope: Scope, reader: Reader, n
             total, moment = total + found.mass, moment + found.mass * found.com
             second = second + found.inertia + found.mass * _about_origin(found.com)
     if total == 0.0:
-        raise link.inertial.node.fail(
-            f"link '{name}' is to have the inertia of its collision shapes, and has none with a volume",
-            InertiaError,
-            code="auto-inertia",
-            repair="state <mass> and <inertia>",
-            link=name,
-        )
+        message = f"link '{name}' is to have the inertia of its collision shapes, and has none with a volume"
+        repair = "state <mass> and <inertia>"
+        raise link.inertial.node.fail(message, InertiaError, code="auto-inertia", repair=repair, link=name)
     com = moment / total
     notes.info(link.inertial.node, f"link '{name}': {total:.6g} kg by the volume of its collision shapes")
     return Mass(total, com, second - total * _about_origin(com))

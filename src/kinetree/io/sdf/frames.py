@@ -82,12 +82,9 @@ class Scope:
         while base not in self._known:
             if base in seen:
                 circle = [*seen][[*seen].index(base) :]
-                seen[base].reject(
-                    f"poses are relative to each other in a circle: {circle_of([*circle, base])}",
-                    code="pose-cycle",
-                    repair="give one of them relative to another frame",
-                    frames=tuple(circle),
-                )
+                message = f"poses are relative to each other in a circle: {circle_of([*circle, base])}"
+                repair = "give one of them relative to another frame"
+                seen[base].reject(message, code="pose-cycle", repair=repair, frames=tuple(circle))
                 self.uncertain.add(base)
                 break
             current = base
@@ -178,12 +175,10 @@ class Scope:
                 follows = scope.uncertain >= {name}
                 for inner, each in seen:
                     inner.uncertain.add(each)
+                message = f"frames are attached to each other in a circle: {circle}"
+                repair = "attach one of them to a link"
                 raise asked_by.fail(
-                    f"frames are attached to each other in a circle: {circle}",
-                    code="frame-cycle",
-                    repair="attach one of them to a link",
-                    frames=tuple(seen.values()),
-                    follows=follows,
+                    message, code="frame-cycle", repair=repair, frames=tuple(seen.values()), follows=follows
                 )
             seen[key] = scope.prefix + name
             if name == OWN:

@@ -164,12 +164,11 @@ def _connections(
     name = scope.prefix + record.name
     if len(axes) == 2 and abs(axes[0] @ axes[1]) > _PERPENDICULAR:
         if abs(axes[0] @ axes[1]) > 1.0 - _PARALLEL:
-            raise record.node.fail(
-                f"joint '{record.name}' is {record.type} and its two axes are parallel: together they turn about one",
-                code="parallel-axes",
-                repair="state the direction of the second in <axis2><xyz>",
-                joint=record.name,
+            message = (
+                f"joint '{record.name}' is {record.type} and its two axes are parallel: together they turn about one"
             )
+            repair = "state the direction of the second in <axis2><xyz>"
+            raise record.node.fail(message, code="parallel-axes", repair=repair, joint=record.name)
         # Two revolutes with a body without mass between them.
         between = f"{name}_between"
         found.between.append(between)

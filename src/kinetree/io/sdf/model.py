@@ -171,13 +171,12 @@ class Assembly:
                 if len(edge.connection.axes) == 1 and edge.connection.name not in locked:
                     in_tree.add(edge.connection.name)
         if options.floating_base is True and not roots:
-            raise self.record.node.fail(
+            message = (
                 "floating_base=True frees what stands free or is fixed to the world, and here every part moves in a "
-                "joint of its own to the world, or is static",
-                ModelError,
-                code="floating-base",
-                repair="load the file without floating_base",
+                "joint of its own to the world, or is static"
             )
+            repair = "load the file without floating_base"
+            raise self.record.node.fail(message, ModelError, code="floating-base", repair=repair)
         coupled = couplings(self.mechanism, in_tree, self.notes)
         for follower, leader, ratio, offset in coupled if not self.uncoupled else ():
             builder.add_coupling(follower, leader, ratio=ratio, offset=offset)
@@ -292,12 +291,11 @@ class Assembly:
         for record in c.records:
             if record.initial:
                 self.notes.info(record.node, f"joint '{c.name}' closes a loop: its initial position is not held")
-        self.notes.info(
-            c.node,
+        message = (
             f"joint '{c.name}' closes a loop between '{c.parent}' and '{c.child}', which other joints connect: it is a "
-            "loop joint of the model",
-            "loop",
+            "loop joint of the model"
         )
+        self.notes.info(c.node, message, "loop")
         return LoopJoint(c.name, c.joint(R), c.parent, c.child, X_P, X_S, **settings)
 
 

@@ -325,17 +325,13 @@ def _lead(node: Node) -> float:
     if new is not None:
         return 1.0 if math.isnan(new) else new / (2.0 * math.pi)
     if old is None:
-        raise node.fail(
-            f"{node.path} is a screw without a thread",
-            code="missing-element",
-            repair="state <screw_thread_pitch>: meters per revolution, positive for a right-handed thread",
-        )
+        message = f"{node.path} is a screw without a thread"
+        repair = "state <screw_thread_pitch>: meters per revolution, positive for a right-handed thread"
+        raise node.fail(message, code="missing-element", repair=repair)
     if old == 0.0:
-        raise node.fail(
-            f"{node.path}: thread_pitch is 0 radians per meter, so the screw would move by infinity",
-            code="bad-number",
-            repair="is it meant in meters? Those are stated by <screw_thread_pitch>",
-        )
+        message = f"{node.path}: thread_pitch is 0 radians per meter, so the screw would move by infinity"
+        repair = "is it meant in meters? Those are stated by <screw_thread_pitch>"
+        raise node.fail(message, code="bad-number", repair=repair)
     return 1.0 if math.isnan(old) else -1.0 / old
 
 
@@ -364,11 +360,9 @@ def _axes(node: Node, kind: str, version: Version, notes: Notes) -> tuple[AxisRe
 def _required_axis(node: Node, tag: str, kind: str, version: Version, notes: Notes) -> AxisRecord:
     axis = node.child(tag)
     if axis is None:
-        raise node.fail(
-            f"{node.path} is of type {kind} and has no <{tag}>",
-            code="missing-element",
-            repair=f"state <{tag}><xyz>0 0 1</xyz></{tag}>",
-        )
+        message = f"{node.path} is of type {kind} and has no <{tag}>"
+        repair = f"state <{tag}><xyz>0 0 1</xyz></{tag}>"
+        raise node.fail(message, code="missing-element", repair=repair)
     return _axis(axis, kind, version, notes)
 
 
@@ -388,11 +382,9 @@ def _axis(node: Node, kind: str, version: Version, notes: Notes) -> AxisRecord:
             node.document.reject(_too_new(xyz, "attribute 'expressed_in'", version))
     in_model = boolean(node, "use_parent_model_frame")
     if version >= (1, 7) and node.child("use_parent_model_frame") is not None:
-        node.child("use_parent_model_frame").reject(
-            f"{node.path}: <use_parent_model_frame> left the format with SDF 1.7",
-            code="version",
-            repair="write <xyz expressed_in='__model__'>" if in_model else "remove it",
-        )
+        message = f"{node.path}: <use_parent_model_frame> left the format with SDF 1.7"
+        repair = "write <xyz expressed_in='__model__'>" if in_model else "remove it"
+        node.child("use_parent_model_frame").reject(message, code="version", repair=repair)
     if in_model or version < (1, 5):
         frame = "__model__"
     if not any(direction) and kind != "ball":

@@ -101,11 +101,8 @@ class Reader:
             raise root.fail(f"version {shown(words)} is no version such as 1.7", code="version", value=words)
         version = (int(parts[0]), int(parts[1]))
         if version[0] != 1 or version > NEWEST:
-            raise root.fail(
-                f"version {words} is not known; versions 1.0 to {NEWEST[0]}.{NEWEST[1]} are",
-                code="version",
-                value=words,
-            )
+            message = f"version {words} is not known; versions 1.0 to {NEWEST[0]}.{NEWEST[1]} are"
+            raise root.fail(message, code="version", value=words)
         return version
 
     def _gravity(self, world: Node) -> tuple[float, float, float]:
@@ -191,12 +188,10 @@ class Reader:
         for others in (records, *kinds, *((scope.joints, scope.links, scope.frames) if version >= (1, 7) else ())):
             if name in others:
                 other = others[name]
-                raise record.node.fail(
-                    f"{record.node.tag} '{name}' is named like the {other.node.tag} on line {other.node.line}: {rule}",
-                    code="duplicate-name",
-                    repair="rename one of them",
-                    name=name,
+                message = (
+                    f"{record.node.tag} '{name}' is named like the {other.node.tag} on line {other.node.line}: {rule}"
                 )
+                raise record.node.fail(message, code="duplicate-name", repair="rename one of them", name=name)
         reserved = name.startswith("__") and name.endswith("__")
         fault = ""
         if name == WORLD or (reserved and len(name) > 4):
@@ -220,12 +215,9 @@ class Reader:
                 notes.unsupported(node, f"{node.path}: '{uri}' not found: {reason}")
                 notes.skip(node)
                 return False
-            raise node.fail(
-                f"{node.path}: '{uri}' not found: {reason}",
-                code="include-not-found",
-                repair="name the folder that holds it with package_dirs=",
-                uri=uri,
-            )
+            message = f"{node.path}: '{uri}' not found: {reason}"
+            repair = "name the folder that holds it with package_dirs="
+            raise node.fail(message, code="include-not-found", repair=repair, uri=uri)
         path = path.resolve()
         if path in including or path == (self.document.path and self.document.path.resolve()):
             message = f"{node.path}: '{uri}' includes itself"

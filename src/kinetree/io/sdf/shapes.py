@@ -56,10 +56,8 @@ def _shape(role: str, node: Node, pose_of: Callable[[Node], Pose]) -> ShapeRecor
     pose = pose_of(node)
     found = [child for child in geometry.all_children() if child.tag in _KNOWN | _UNKNOWN | {"empty"}]
     if len(found) > 1:
-        raise found[1].fail(
-            f"{geometry.path} holds <{found[0].tag}> and <{found[1].tag}>; one shape is allowed",
-            code="repeated-element",
-        )
+        message = f"{geometry.path} holds <{found[0].tag}> and <{found[1].tag}>; one shape is allowed"
+        raise found[1].fail(message, code="repeated-element")
     kind = found[0].tag if found else "empty"
     geometry.child(kind)
     size, normal, uri, scale, submesh = (), (0.0, 0.0, 1.0), "", (1.0, 1.0, 1.0), None

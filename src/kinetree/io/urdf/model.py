@@ -106,12 +106,11 @@ def _welded_masses(robot: RobotRecord, root: str, order, locked, masses, notes: 
     shown = ", ".join(f"'{link}' with {masses[link].mass:g} kg" for link in heavy[:4])
     more = f" and {len(heavy) - 4} more" if len(heavy) > 4 else ""
     verb, count = ("is", "does") if len(heavy) == 1 else ("are", "do")
-    notes.info(
-        robot.links[heavy[0]].node,
+    message = (
         f"link{'s' if len(heavy) > 1 else ''} {shown}{more} {verb} welded to the world and {count} not count in "
-        "total_mass; floating_base=True lets the robot move",
-        "welded",
+        "total_mass; floating_base=True lets the robot move"
     )
+    notes.info(robot.links[heavy[0]].node, message, "welded")
 
 
 def _plane_normal(joint: JointRecord) -> np.ndarray | None:

@@ -75,11 +75,8 @@ def plan(robot: RobotRecord, options: Options) -> Plan:
             masses[name] = mass_of_shapes(link, shapes[name], options.inertia_from, options.density, notes)
     locked = settle_massless(order, masses, options.massless, notes)
     if WORLD in robot.links and root != WORLD:
-        robot.links[WORLD].node.reject(
-            f"a link is named '{WORLD}', the name of the fixed frame, but it is carried by '{root}'",
-            code="world-carried",
-            repair="rename the link",
-        )
+        message = f"a link is named '{WORLD}', the name of the fixed frame, but it is carried by '{root}'"
+        robot.links[WORLD].node.reject(message, code="world-carried", repair="rename the link")
     freed = _joint_to_free(robot, order, notes) if options.floating_base and root == WORLD else None
     of_joints = {
         name: attempt(settings, joint, robot.version, name in locked, notes) for name, joint in robot.joints.items()

@@ -218,12 +218,10 @@ def _refuse_xacro(document: Document) -> None:
 
 def _unique(kind: str, name: str, node: Node, earlier: dict) -> bool:
     if name in earlier:
-        raise node.fail(
-            f"{kind} name '{name}' is taken (first on line {earlier[name].node.line}); names of {kind}s are unique",
-            code="duplicate-name",
-            repair="rename one of them",
-            name=name,
+        message = (
+            f"{kind} name '{name}' is taken (first on line {earlier[name].node.line}); names of {kind}s are unique"
         )
+        raise node.fail(message, code="duplicate-name", repair="rename one of them", name=name)
     return True
 
 
@@ -374,12 +372,9 @@ def _axis(node: Node, joint: str, type_: str) -> tuple[float, float, float]:
     xyz = (1.0, 0.0, 0.0) if axis is None else axis.vector("xyz", 3, required=True)
     # A fixed or floating joint has no axis; many exporters write 0 0 0 there.
     if type_ not in ("fixed", "floating", UNKNOWN) and math.hypot(*xyz) < _SHORTEST:
-        raise axis.fail(
-            f"joint '{joint}' has the axis ({', '.join(f'{x:g}' for x in xyz)}), which points nowhere",
-            code="zero-axis",
-            repair="give the direction in which it turns or slides, or make the joint fixed",
-            joint=joint,
-        )
+        message = f"joint '{joint}' has the axis ({', '.join(f'{x:g}' for x in xyz)}), which points nowhere"
+        repair = "give the direction in which it turns or slides, or make the joint fixed"
+        raise axis.fail(message, code="zero-axis", repair=repair, joint=joint)
     return xyz
 
 

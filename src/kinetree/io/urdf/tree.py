@@ -28,22 +28,20 @@ def root_and_order(robot: RobotRecord) -> tuple[str | None, tuple[JointRecord, .
     for joint in robot.joints.values():
         other = joint_of.setdefault(joint.child, joint)
         if other is not joint:
-            joint.node.reject(
+            message = (
                 f"link '{joint.child}' has two parents: '{other.parent}' by joint '{other.name}' (line "
                 f"{other.node.line}) and '{joint.parent}' by joint '{joint.name}'. URDF describes trees; a closed loop "
-                "is added to the loaded model as a loop joint",
-                code="two-parents",
-                link=joint.child,
+                "is added to the loaded model as a loop joint"
             )
+            joint.node.reject(message, code="two-parents", link=joint.child)
     roots = [link for link in robot.links if link not in joint_of]
     if len(roots) > 1 and robot.complete:
         others = ", ".join(f"'{link}' (line {robot.links[link].node.line})" for link in roots[1:8])
-        robot.links[roots[1]].node.reject(
+        message = (
             f"{len(roots)} links have no parent: '{roots[0]}' (line {robot.links[roots[0]].node.line}), {others}; a "
-            "robot has one root. Is a joint missing?",
-            code="disconnected",
-            roots=tuple(roots),
+            "robot has one root. Is a joint missing?"
         )
+        robot.links[roots[1]].node.reject(message, code="disconnected", roots=tuple(roots))
     order = _depth_first(robot, joint_of, roots)
     if len(order) < len(joint_of):
         _refuse_cycles(robot, joint_of, order)
@@ -78,12 +76,9 @@ def _refuse_cycles(robot: RobotRecord, joint_of: dict[str, JointRecord], order: 
         cycle = climbed[list(path).index(joint.name) :][::-1]  # parents first
         links = [repr(joint.parent) for joint in [*cycle, cycle[0]]]
         names = [repr(joint.name) for joint in cycle]
-        cycle[0].node.reject(
-            f"the joints {_listed(names, ', ')} form a cycle: {_listed(links, ' -> ')}",
-            code="cycle",
-            repair="a robot is a tree; one of the joints has parent and child exchanged, or closes a loop",
-            joints=tuple(joint.name for joint in cycle),
-        )
+        message = f"the joints {_listed(names, ', ')} form a cycle: {_listed(links, ' -> ')}"
+        repair = "a robot is a tree; one of the joints has parent and child exchanged, or closes a loop"
+        cycle[0].node.reject(message, code="cycle", repair=repair, joints=tuple(joint.name for joint in cycle))
 
 
 def _listed(words: list[str], separator: str) -> str:
