@@ -56,6 +56,14 @@ class System:
         q, v = function(q, w[..., :nv])
         return q, np.concatenate((v, w[..., nv:]), axis=-1)
 
+    def energies(self, q, v, now: tuple = ()) -> dict[str, np.ndarray]:
+        """Energies of states by the names of the arrays of runs [J]; ``now`` as `time_argument` gives it."""
+        return {
+            "kinetic_energy": self.function("kinetic_energy")(q, v, *now),
+            "potential_energy": self.function("potential_energy")(q, *now),
+            "elastic_energy": self.function("elastic_energy")(q),
+        }
+
     def function(self, algorithm: str | Spec, checks: bool = True) -> Function:
         """The compiled algorithm, kept beside the model for the next simulation.
 

@@ -12,7 +12,7 @@ from kinetree.errors import UnsupportedError
 from kinetree.forces.motor import driven_model
 from kinetree.integrators.methods import Adaptive, integrator_of, refuse_internal
 from kinetree.integrators.system import System
-from kinetree.simulation.choice import chosen_method
+from kinetree.simulation.choice import chosen_method, contact_notes, friction_notes, slow_steps
 from kinetree.simulation.components import Components
 from kinetree.simulation.events import checked_events
 from kinetree.simulation.initial import check_closed, initial_state, joined_state
@@ -20,7 +20,6 @@ from kinetree.simulation.joint_constraints import JointConstraints, refuse_metho
 from kinetree.simulation.limits import with_soft_stops
 from kinetree.simulation.loop_forces import requested_loops
 from kinetree.simulation.motors import Drivetrain
-from kinetree.simulation.setup import contact_notes, friction_notes, slow_steps
 from kinetree.simulation.snapshot import fingerprint
 
 _KEPT = "plan of a simulation"

@@ -11,7 +11,6 @@ from kinetree.integrators.system import System, time_argument
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.half_steps import half_steps
 from kinetree.simulation.quadrature import accumulated, total
-from kinetree.simulation.resting import resting
 from kinetree.simulation.rounding import EPS, rounding
 
 UNEXPLAINED = 0.01  # of the energy that moved: less is not worth a word
@@ -22,6 +21,8 @@ COARSE = 1e-2  # what half steps may change, relative to the motion
 SATURATED = 0.05  # of the samples
 DOUBTED = 10.0  # times the difference of sums over all samples and over every second one
 STILL = 1e-6  # of the largest speed: a mechanism that moves no faster is at rest
+AT_REST = 1e-3  # rad/s or m/s: a joint on its stop that is slower rests on it
+UNLOADED = 1e-6  # of the largest force on a stop
 TOGGLES, WINDOW = 8, 60  # so often a joint meets its stop again within so many samples: it bounces from step to step
 
 
@@ -113,7 +114,7 @@ def make_report(run) -> Report:
         for check in checks:
             found += check(run, balance, noise)
     found.sort(key=lambda finding: not finding.serious)
-    return Report(opening, tuple(found), balance.table(), tuple(resting(run, balance, noise)))
+    return Report(opening, tuple(found), balance.table(), tuple(_resting(run, balance, noise)))
 
 
 def _energy(run, balance, noise):
@@ -343,3 +344,30 @@ def _events(run, balance, noise):
     first = gains[0]
     text = f"The event {first.label!r} at t = {first.time:.6g} s gave {first.energy:.3g} J to the mechanism."
     return [Finding("event", text, first.joint or None, first.time, serious=False)]
+
+
+def _resting(run, balance, noise) -> list[str]:
+    """A sentence on the joints that rest on their stops at the end of a run; none if none does.
+
+    Parameters
+    ----------
+    run : Trajectory
+    balance : EnergyBalance
+    noise : Rounding
+
+    Returns
+    -------
+    list of str
+    """
+    c, force = run.coordinates, np.zeros(run.v.shape[1])
+    if "force.stops" in balance.others:  # hard ones, which are no part of the model as simulated
+        force = balance.others["force.stops"][-1].copy()
+    for coordinates, stop, at in joint_forces(run.model, run.q[-1].tolist()):
+        if stop.beyond_limits:
+            force[list(coordinates)] = stop.elastic(at)
+    least = max(noise.force, UNLOADED * float(np.abs(force).max(initial=0.0)))
+    found = [
+        f"{c.velocity_labels[k]!r} ({'lower' if force[k] > 0.0 else 'upper'}, {abs(force[k]):.3g} {c.force_units[k]})"
+        for k in np.flatnonzero((np.abs(force) > least) & (np.abs(run.v[-1]) < AT_REST))
+    ]
+    return [f"At rest on their stops at the end, with the stops' forces: {', '.join(found)}."] if found else []

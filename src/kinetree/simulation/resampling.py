@@ -13,6 +13,7 @@ from kinetree.integrators.system import System, internal_arguments, time_argumen
 from kinetree.simulation.channels import STORED, frozen
 from kinetree.simulation.run_metadata import RunMetadata
 
+ACTING = ("wrenches", "disturbance")  # of the metadata: rows for the samples
 SAME_TIME = 1e-9  # of a run's duration: times this close are one
 
 
@@ -39,31 +40,33 @@ def take(run, rows: slice):
     time, metadata = arrays["time"], run.metadata
     end = (last - 1 - first) // step * step + first
     whole = first == 0 and end == len(run) - 1
-    new = RunMetadata(
-        method=metadata.method if step == 1 else None,
-        every=metadata.every * step,
-        controlled=metadata.controlled,
-        constant_tau=metadata.constant_tau and step == 1,
-        constant_wrenches=metadata.constant_wrenches and step == 1,
-        wrenches=None if metadata.wrenches is None else metadata.wrenches[rows],
-        disturbance=None if metadata.disturbance is None else metadata.disturbance[rows],
-        impulses=tuple(impulse for impulse in metadata.impulses if time[0] < impulse.time <= time[-1]),
-        counts=dict(metadata.counts) if whole else {},
-        components=metadata.components,
-        failed=metadata.failed if end == len(run) - 1 else "",
-        interrupted=metadata.interrupted if end == len(run) - 1 else "",
-    )
-    part = (time[-1] - time[0]) / run.duration if run.duration > 0.0 else 1.0
+    changed = {"every": metadata.every * step, "kept": {}} | {
+        name: x[rows] for name in ACTING if (x := getattr(metadata, name)) is not None
+    }
+    if step > 1:
+        changed |= {"method": None, "constant_tau": False, "constant_wrenches": False}
+    if end < len(run) - 1:
+        changed |= {"failed": "", "interrupted": ""}
+    if not whole:
+        changed["counts"] = {}
     return replace(
         run,
         **arrays,
         dt=run.dt if run.steps is not None else run.dt * step,
         steps=run.steps if whole or run.steps is None else metadata.every * (end - first),
-        wall_time=run.wall_time * part,
-        events=tuple(event for event in run.events if time[0] <= event.time <= time[-1]),
-        metadata=new,
+        **_within(run, time, changed),
         extra=tuple(replace(x, time=time, values=x.values[rows]) for x in run.extra),
     )
+
+
+def _within(run, time: np.ndarray, changed: dict) -> dict:
+    """The events, the metadata and the wall time of a part of a run, from the first of these times to the last."""
+    impulses = tuple(x for x in run.metadata.impulses if time[0] < x.time <= time[-1])
+    return {
+        "events": tuple(x for x in run.events if time[0] <= x.time <= time[-1]),
+        "metadata": replace(run.metadata, impulses=impulses, **changed),
+        "wall_time": run.wall_time * ((time[-1] - time[0]) / run.duration if run.duration > 0.0 else 1.0),
+    }
 
 
 def between(run, start: float, end: float):
@@ -103,38 +106,29 @@ def resample(run, dt: float | None = None, times=None):
     q, v = run.state(times)
     model, metadata = run.model, run.metadata
     before = np.clip(_rows_before(run, times), 0, len(run) - 1)
-    tau = run.tau[before] if metadata.constant_tau else _linear(run.time, run.tau, times)
-    wrenches = None if metadata.wrenches is None else _linear(run.time, metadata.wrenches, times)
-    disturbance = metadata.disturbance
-    if disturbance is not None:
-        disturbance = disturbance[before] if metadata.constant_tau else _linear(run.time, disturbance, times)
-    now, forces = time_argument(model, times), () if wrenches is None else (wrenches,)
+    acting = {name: x for name in ACTING if (x := getattr(metadata, name)) is not None} | {"tau": run.tau}
+    for name, x in acting.items():
+        constant = metadata.constant_tau and name != "wrenches"
+        acting[name] = x[before] if constant else _linear(run.time, x, times)
+    tau, now = acting.pop("tau"), time_argument(model, times)
+    forces = (acting["wrenches"],) if "wrenches" in acting else ()
     internal = internal_arguments(model, *(_linear(run.time, values, times) for values in (run.x, run.u)))
-    function = System(model, bool(forces)).function
-    new = RunMetadata(
-        controlled=metadata.controlled, wrenches=wrenches, disturbance=disturbance, components=metadata.components,
-        impulses=tuple(impulse for impulse in metadata.impulses if times[0] < impulse.time <= times[-1]),
-        failed=metadata.failed, interrupted=metadata.interrupted,
-    )  # fmt: skip
+    system = System(model, bool(forces))
+    dynamics = system.function("forward_dynamics", checks=not remaining_rows(model))
+    apart = {"method": None, "every": 1, "constant_tau": False, "constant_wrenches": False, "counts": {}, "kept": {}}
     return replace(
         run,
         time=times,
         q=q,
         v=v,
-        a=function("forward_dynamics", checks=not remaining_rows(model))(q, v, tau, *now, *forces, *internal),
+        a=dynamics(q, v, tau, *now, *forces, *internal),
         tau=tau,
-        kinetic_energy=function("kinetic_energy")(q, v, *now),
-        potential_energy=function("potential_energy")(q, *now),
-        elastic_energy=function("elastic_energy")(q),
+        **system.energies(q, v, now),
         dt=float(dt) if dt is not None else float(np.median(np.diff(times))) if len(times) > 1 else run.dt,
         steps=None,
-        wall_time=run.wall_time * ((times[-1] - times[0]) / run.duration if run.duration > 0.0 else 1.0),
-        events=tuple(event for event in run.events if times[0] <= event.time <= times[-1]),
-        metadata=new,
-        extra=tuple(
-            replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra
-        ),
-    )  # fmt: skip
+        **_within(run, times, apart | acting),
+        extra=tuple(replace(x, time=times, values=frozen(_linear(run.time, x.values, times))) for x in run.extra),
+    )
 
 
 def concatenate(runs: Sequence, tolerance: float = 1e-6):
@@ -209,7 +203,7 @@ def _joined(one, two, tolerance: float, which: str):
 def _joined_metadata(one, two, shift: float) -> RunMetadata:
     a, b = one.metadata, two.metadata
     rows = {}
-    for name in ("wrenches", "disturbance"):
+    for name in ACTING:
         first, second = getattr(a, name), getattr(b, name)
         if first is not None or second is not None:
             shape = (first if second is None else second).shape[1:]

@@ -21,7 +21,7 @@ from kinetree.integrators.methods import FIXED_STEP, integrator_of, refuse_inter
 from kinetree.model import Model
 from kinetree.native.arrays import as_arrays
 from kinetree.native.threads import checked_threads
-from kinetree.simulation.choice import Stiffness
+from kinetree.simulation.choice import Stiffness, contact_notes
 from kinetree.simulation.initial import initial_state
 from kinetree.simulation.limits import bounded_coordinates, with_soft_stops
 from kinetree.simulation.memory import check_room
@@ -34,7 +34,6 @@ from kinetree.simulation.rollout_arrays import (
     over_time,
     start_of_time,
 )
-from kinetree.simulation.setup import contact_notes
 
 _PRECISIONS = (np.float64, np.float32, np.longdouble)
 

@@ -17,13 +17,13 @@ from kinetree.simulation.components import ImpulseEvent
 from kinetree.simulation.energy_balance import EnergyBalance
 from kinetree.simulation.memory import available_memory
 from kinetree.simulation.provenance import Provenance, Session
+from kinetree.simulation.resampling import ACTING
 from kinetree.simulation.run_archives import Header, foreign
 from kinetree.simulation.run_metadata import RunMetadata
 
 FORMAT = "kinetree trajectory 4"
 STATES = ("time", "q", "v")
 EVENT_ARRAYS = ("q", "v", "q_after", "v_after")
-METADATA_ARRAYS = ("wrenches", "disturbance")
 
 # Kinds: a type; a tuple of alternatives; [of each entry]; {name: of its value}, "?" behind names that may be missing
 # and the type str for any name. Tables are named as what they are written from and read into.
@@ -72,7 +72,7 @@ def content(run, energy_balance: bool) -> tuple[dict, dict, dict[str, np.ndarray
     """
     metadata = run.metadata
     arrays = {name: getattr(run, name) for name in STORED} | {x.name: x.values for x in run.extra}
-    acting = {f"metadata.{name}": getattr(metadata, name) for name in METADATA_ARRAYS}
+    acting = {f"metadata.{name}": getattr(metadata, name) for name in ACTING}
     arrays |= {name: values for name, values in acting.items() if values is not None}
     if run.events:
         arrays |= {f"events.{name}": np.array([getattr(e, name) for e in run.events]) for name in EVENT_ARRAYS}
@@ -107,7 +107,7 @@ def from_content(meta: dict, session: dict, arrays: dict[str, np.ndarray]) -> di
     """The arguments of a `Trajectory` from what `content` gave; there is no model."""
     arrays = {name: frozen(np.ascontiguousarray(x)) for name, x in arrays.items()}
     about, session = dict(meta["metadata"]), dict(session)
-    about |= {name: arrays[f"metadata.{name}"] for name in METADATA_ARRAYS if f"metadata.{name}" in arrays}
+    about |= {name: arrays[f"metadata.{name}"] for name in ACTING if f"metadata.{name}" in arrays}
     impulses = tuple(ImpulseEvent(**x) for x in about.pop("impulses"))
     metadata = RunMetadata(method=FIXED_STEP.get(about.pop("method")), impulses=impulses, **about)
     if "energy_balance" in meta:

@@ -27,12 +27,12 @@ from kinetree.integrators.trials import RUNAWAY
 from kinetree.integrators.user_code import UserStep
 from kinetree.simulation.adaptive_loop import AdaptiveLoop
 from kinetree.simulation.channels import internal_channels
+from kinetree.simulation.choice import refuse_endless
 from kinetree.simulation.components import Step
 from kinetree.simulation.controllers import composed
 from kinetree.simulation.divergence import divergence
 from kinetree.simulation.events import Events, interpolated
 from kinetree.simulation.inputs import BoundInputs
-from kinetree.simulation.interrupted import keep_run
 from kinetree.simulation.joint_constraints import JointConstraints
 from kinetree.simulation.memory import check_room, sample_bytes
 from kinetree.simulation.options import A_TIME, MOVED, Checkpoint, Inputs, Record, an_option
@@ -40,7 +40,6 @@ from kinetree.simulation.plan import plan
 from kinetree.simulation.progress import Progress
 from kinetree.simulation.provenance import provenance, this_session
 from kinetree.simulation.run_metadata import RunMetadata
-from kinetree.simulation.setup import refuse_endless
 from kinetree.simulation.snapshot import Snapshot, check_settings, fingerprint
 from kinetree.simulation.step_loop import (
     TIME_TOLERANCE,
@@ -48,6 +47,7 @@ from kinetree.simulation.step_loop import (
     NotFiniteState,
     Recorder,
     RunState,
+    keep_run,
     no_tick,
     projection,
     run_monitored_steps,
@@ -499,9 +499,7 @@ class Simulation:
             v=V,
             a=dynamics(Q, V, acting, *now, *forces),
             tau=TAU,
-            kinetic_energy=system.function("kinetic_energy")(Q, V, *now),
-            potential_energy=system.function("potential_energy")(Q, *now),
-            elastic_energy=system.function("elastic_energy")(Q),
+            **system.energies(Q, V, now),
             model_name=self.model.name,
             coordinates=system.coordinates,
             integrator=self.integrator,
@@ -534,9 +532,7 @@ class Simulation:
         )
 
     def _energy(self, t, q, v) -> float:
-        now, function = model_time(self.model, t), self.system.function
-        kinetic, potential = function("kinetic_energy")(q, v, *now), function("potential_energy")(q, *now)
-        return float(kinetic + potential + function("elastic_energy")(q))
+        return float(sum(self.system.energies(q, v, model_time(self.model, t)).values()))
 
     def _compile_ahead(self) -> None:
         """Compile before the clock starts, by one step that is thrown away: the wall time is that of the motion."""
