@@ -131,6 +131,18 @@ class Quantity:
             return self.units
         return (self.units,) * (self.values.shape[1] if self.values.ndim > 1 else 1)
 
+    @property
+    def entries(self) -> list[tuple[str, str, np.ndarray]]:
+        """Label, unit and values (T,) of each number at a sample; rotations row by row."""
+        if self.values.ndim == 1:
+            return [("", self.unit, self.values)]
+        labels, columns = self.labels, self.values.T
+        if self.values.ndim == 3:
+            labels = tuple(f"{row}{column}" for row in "xyz" for column in "xyz")
+            columns = self.values.reshape(len(self.values), -1).T
+        units = (self.units,) * len(columns) if isinstance(self.units, str) else self.units
+        return list(zip(labels, units, columns, strict=True))
+
     def derivative(self) -> Quantity:
         """The rate of change, by central differences.
 

@@ -66,15 +66,7 @@ def to_pandas(run, frames=()):
     pandas = _package("pandas", "tables (to_pandas)")
     columns, units = {}, {}
     for x in _quantities(run, frames, energy_balance=False):
-        if x.values.ndim == 1:
-            entries = [("", x.values)]
-        elif x.values.ndim == 2:
-            entries = list(zip(x.labels, x.values.T, strict=True))
-        else:  # a rotation, row by row
-            names = [f"{row}{column}" for row in "xyz" for column in "xyz"]
-            entries = list(zip(names, x.values.reshape(len(run), -1).T, strict=True))
-        column_units = x.column_units if len(x.column_units) == len(entries) else x.column_units[:1] * len(entries)
-        for (label, values), unit in zip(entries, column_units, strict=True):
+        for label, unit, values in x.entries:
             columns[x.name, label], units[x.name, label] = values, unit
     keys = pandas.MultiIndex.from_tuples(list(columns), names=("channel", "entry"))
     table = pandas.DataFrame(

@@ -13,7 +13,7 @@ import numpy as np
 from kinetree.errors import FileFormatError
 from kinetree.files import replacing
 from kinetree.integrators.coordinates import Coordinates
-from kinetree.simulation.channels import ENERGIES, STATES, Quantity, frozen
+from kinetree.simulation.channels import ENERGIES, SAMPLED, STATES, Quantity, frozen
 from kinetree.simulation.run_archives import reading
 from kinetree.simulation.run_metadata import RunMetadata
 
@@ -25,17 +25,10 @@ COLUMN = re.compile(r"(?P<what>.+) \[(?P<unit>[^\]]*)\]")
 def columns(trajectory) -> list[tuple[str, np.ndarray]]:
     """All columns as (label with unit, values)."""
     result = [(TIME, trajectory.time)]
-    for name in STATES:
-        x = trajectory.channels[name]
-        labeled = zip(x.labels, x.column_units, x.values.T, strict=True)
-        result += [(f"{name} {label} [{unit}]", values) for label, unit, values in labeled]
-    result += [(f"{name} [J]", getattr(trajectory, name)) for name in ENERGIES]
-    for x in trajectory.extra:
-        if x.values.ndim == 1:
-            result.append((f"{x.name} [{x.unit}]", x.values))
-        else:
-            labeled = zip(x.labels, x.column_units, x.values.T, strict=True)
-            result += [(f"{x.name}: {label} [{unit}]", values) for label, unit, values in labeled]
+    for x in (*(trajectory.channels[name] for name in SAMPLED), *trajectory.extra):
+        title = f"{x.name} {{}} [{{}}]" if x.name in SAMPLED else f"{x.name}: {{}} [{{}}]"
+        for label, unit, values in x.entries:
+            result.append((title.format(label, unit) if x.values.ndim > 1 else f"{x.name} [{unit}]", values))
     return result
 
 
