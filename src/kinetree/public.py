@@ -22,7 +22,7 @@ PLACES = {
     },
     "kinetree.compiler": {"Function": "compiler.function", "packed": "compiler.packed_function"},
     "kinetree.dynamics": {
-        "ArticulatedBody": "algorithms.articulated_handles", "Factorization": "compiler.factorization",
+        "ArticulatedBody": "analysis.articulated_handles", "Factorization": "compiler.factorization",
         "articulated_inertia": "analysis.articulated_handles",
         "articulated_inverse_inertia": "analysis.articulated_handles",
         "assembly_tree": "algorithms.assembly_tree", "factorize": "compiler.factorization",

@@ -8,7 +8,7 @@ import pytest
 import kinetree as kt
 from kinetree.errors import InertiaError, ModelError, NonFiniteError, ShapeError, UnknownNameError, UnsupportedError
 from kinetree.identify.consistency import log_cholesky_jacobian
-from kinetree.identify.distance import Distance
+from kinetree.identify.solve import Distance
 from kinetree.joints import Spherical
 from tests.identities.systems import close, state
 

@@ -29,8 +29,7 @@ from __future__ import annotations
 
 from kinetree.algorithms.gears import add_gear_derivatives
 from kinetree.algorithms.kinematics import link_transform, motion_subspace
-from kinetree.algorithms.matrices import identity, minus
-from kinetree.algorithms.products import chained
+from kinetree.algorithms.matrices import chained, identity, minus
 from kinetree.algorithms.spec import algorithm
 from kinetree.joints.dual import Dual, rate_of
 from kinetree.spatial import Columns

@@ -9,8 +9,7 @@ parent to its ancestors through the compliance of the joints in between. They se
 from __future__ import annotations
 
 from kinetree.algorithms.elimination import Eliminated
-from kinetree.algorithms.matrices import identity
-from kinetree.algorithms.products import chained
+from kinetree.algorithms.matrices import chained, identity
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.spatial import Columns
 

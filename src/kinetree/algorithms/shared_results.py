@@ -19,7 +19,7 @@ from kinetree.algorithms.derivatives import (
     less,
     summed,
 )
-from kinetree.algorithms.products import chained
+from kinetree.algorithms.matrices import chained
 from kinetree.algorithms.response import Articulated
 from kinetree.algorithms.rnea import rnea
 

@@ -11,12 +11,13 @@ from functools import partial
 import numpy as np
 
 from kinetree.algorithms.spec import ALGORITHMS
-from kinetree.analysis.far_bodies import FAR, FarBody, Ratio, far_bodies, inertia_ratios
 from kinetree.arguments import a_model, a_number, a_seed, a_whole_number, an_array, checked
 from kinetree.compiler.calls import plain_call
 from kinetree.compiler.function import compile
 from kinetree.errors import ModelError, ShapeError
+from kinetree.identify.consistency import pseudo_inertia
 from kinetree.model import Model
+from kinetree.model.inertial_parameters import inertial_parameters
 from kinetree.model.seeds import generator
 
 rnea, crba = (plain_call(ALGORITHMS[name]) for name in ("rnea", "crba"))
@@ -25,6 +26,7 @@ STATES = 20
 POOR = 1e6  # scaled condition numbers above it are worth a line
 LOST = 1e-3  # relative errors of single precision above it are, too
 EPS = float(np.finfo(float).eps)
+FAR = 2.0  # radii of gyration
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,48 @@ class Condition:
     def digits(self) -> float:
         """Decimal digits of accelerations, if joint forces are right to double precision."""
         return digits(EPS * self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class FarBody:
+    """A body whose frame is far from its mass.
+
+    Parameters
+    ----------
+    name : str
+    distance : float
+        Of its center of mass from the origin of its frame [m].
+    radius_of_gyration : float
+        About its center of mass, the largest of the three [m].
+    """
+
+    name: str
+    distance: float
+    radius_of_gyration: float
+
+    @property
+    def ratio(self) -> float:
+        """The distance in radii of gyration; errors grow with its square."""
+        return self.distance / self.radius_of_gyration
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """The largest of some quantity among the bodies over the smallest.
+
+    Parameters
+    ----------
+    what : str
+        "mass", or "inertia": the largest principal moment about the center of mass.
+    value : float
+    largest, smallest : str
+        The bodies.
+    """
+
+    what: str
+    value: float
+    largest: str
+    smallest: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -326,6 +370,65 @@ def _error(model: Model, name: str, precision: str, found: np.ndarray, exact: np
     entry = np.unravel_index(int(np.argmax(difference[worst])), exact.shape[1:])
     label = model.velocity_labels[int(entry[-1])]
     return Error(name, precision, float(relative[worst]), float(np.median(relative)), label)
+
+
+# Bodies that cost digits by their numbers alone ----------------------------------------------------------------------
+
+
+def far_bodies(model: Model) -> list[FarBody]:
+    """The bodies whose center of mass is more than two radii of gyration from their frame, farthest first.
+
+    Parameters
+    ----------
+    model : Model
+
+    Returns
+    -------
+    list of FarBody
+        Point masses, which have no radius of gyration, are left out.
+
+    Notes
+    -----
+    Source: Featherstone (2008), section 10.1.
+    """
+    found = []
+    for name, m, c, gyration in _bodies(model):
+        if m > 0.0 and gyration > 0.0 and c > FAR * gyration:
+            found.append(FarBody(name, c, gyration))
+    return sorted(found, key=lambda body: -body.ratio)
+
+
+def inertia_ratios(model: Model) -> Iterator[Ratio]:
+    """The ratios of the masses and of the rotational inertias of the bodies that have some.
+
+    Parameters
+    ----------
+    model : Model
+    """
+    bodies = list(_bodies(model))
+    quantities = {"mass": [(m, name) for name, m, _, _ in bodies],
+                  "inertia": [(m * gyration**2, name) for name, m, _, gyration in bodies]}  # fmt: skip
+    for what, values in quantities.items():
+        values = [entry for entry in values if entry[0] > 0.0]
+        if len(values) > 1:
+            (low, smallest), (high, largest) = min(values), max(values)
+            yield Ratio(what, high / low, largest, smallest)
+
+
+def _bodies(model: Model) -> Iterator[tuple[str, float, float, float]]:
+    """Name, mass, distance of the center of mass and largest radius of gyration."""
+    model = getattr(model, "spatial", model)  # of a planar one the mechanism in space
+    for name, J in zip(model.body_names[1:], pseudo_inertia(inertial_parameters(model).reshape(-1, 10)), strict=True):
+        m, h = float(J[3, 3]), J[:3, 3]
+        if not m > 0.0:
+            yield name, m, 0.0, 0.0
+            continue
+        P = J[:3, :3] - np.outer(h, h) / m  # second moments about the center of mass
+        moments = np.linalg.eigvalsh(P)
+        largest = float(moments[1] + moments[2])  # a principal moment of inertia is the sum of the other two
+        residue = 1e-13 * float(np.trace(J[:3, :3]))
+        gyration = math.sqrt(largest / m) if largest > residue else 0.0
+        yield name, m, float(np.linalg.norm(h)) / m, gyration
 
 
 def _finite(x):

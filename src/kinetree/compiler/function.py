@@ -11,9 +11,8 @@ import numpy as np
 from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_model, a_truth_value, checked, choice, some_names
 from kinetree.compiler.array_calls import ArrayCalls
-from kinetree.compiler.fused import CHOICES, flattened, packing, resolved
+from kinetree.compiler.fused import CHOICES, canonical, flattened, packing, resolved
 from kinetree.compiler.parameters import fitting, given_numbers, params_as_input, params_of
-from kinetree.compiler.static_choices import canonical
 from kinetree.compiler.time_argument import missing_inputs, timed
 from kinetree.compiler.tracing import numbers_model
 from kinetree.errors import UnsupportedError, unknown_name

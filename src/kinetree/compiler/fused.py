@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from kinetree.algorithms.joint_sets import forward_joints
 from kinetree.algorithms.kinematics import KINDS, REFERENCES
 from kinetree.algorithms.shared_results import SHARED_RESULTS
 from kinetree.algorithms.spec import ALGORITHMS, Spec
 from kinetree.arguments import a_model
-from kinetree.compiler.static_choices import canonical
 from kinetree.content import from_library
 from kinetree.errors import DuplicateNameError, ShapeError, UnknownNameError, unknown_name
 from kinetree.native.c_names import identifier, identifiers
@@ -31,6 +31,34 @@ CHOICES = {
 }
 LONGEST = 96
 """Characters of a fused function's name; the rest of a longer list is counted, and a part of its hash stands for it."""
+
+
+def canonical(model, name: str, value: object) -> object:
+    """A static choice in the form that functions keep: hashable, and the same for all ways to say it.
+
+    Parameters
+    ----------
+    model : Model
+    name : str
+        The static argument.
+    value : object
+        A frame is known by its name, joints (``forward``) by their numbers in ascending order.
+
+    Raises
+    ------
+    UnknownNameError, DuplicateNameError
+
+    Examples
+    --------
+    >>> import kinetree as kt
+    >>> canonical(kt.models.double_pendulum(), "forward", ["elbow"]), canonical(kt.models.pendulum(), "kind", "spatial")
+    ((2,), 'spatial')
+    """
+    if name == "frame":
+        return model.frame(value).name
+    if name == "forward":
+        return forward_joints(model, value)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

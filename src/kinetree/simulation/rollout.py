@@ -9,9 +9,9 @@ import numpy as np
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.spec import Spec
 from kinetree.arguments import a_method, a_model, a_truth_value, checked, number, refuse
+from kinetree.compiler.array_calls import checked_outs, writable_apart
 from kinetree.compiler.function import Function
 from kinetree.compiler.interpret import interpret, is_interpreted
-from kinetree.compiler.output_buffers import checked_outs, writable_apart
 from kinetree.compiler.rollout import own_axes, roll
 from kinetree.errors import KinetreeError, ShapeError, SimulationError, UnsupportedError, unknown_name
 from kinetree.forces.motor import driven_model
