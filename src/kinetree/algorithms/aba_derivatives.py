@@ -32,7 +32,7 @@ from kinetree.algorithms.derivatives import (
     rnea_derivatives,
     summed,
 )
-from kinetree.algorithms.factorize import solve_leaf_first
+from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.matrices import identity
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Articulated, Change, Responses
@@ -115,5 +115,5 @@ def _by_inverse_dynamics(model, q, v, tau, f_ext):
     dq, dv, M = rnea_derivatives(model, q, v, aba(model, q, v, tau, f_ext), f_ext)
     n = model.nv
     columns = [[-row[k] for row in D] for D in (dq, dv) for k in range(n)] + identity(n)
-    solved = solve_leaf_first(M, columns, inertia_scales(model))
+    solved = list(map(LeafFirst(M, inertia_scales(model)).solve, columns))
     return tuple([[column[m] for column in solved[k * n : (k + 1) * n]] for m in range(n)] for k in range(3))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias_unless_deep
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
-from kinetree.algorithms.factorize import solve_leaf_first
+from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.gears import along_axis
 from kinetree.algorithms.matrices import minus
 from kinetree.algorithms.regularity import inertia_scales
@@ -70,6 +70,4 @@ def _by_inertia_matrix(model, q, v, tau, f_ext, diagonal):
     M = crba(model, q)
     for k in range(model.nv):
         M[k][k] = M[k][k] - model.armature[k] + diagonal[k]
-    force = minus(tau, bias_forces(model, q, v, f_ext))
-    [a] = solve_leaf_first(M, [force], inertia_scales(model))
-    return a
+    return LeafFirst(M, inertia_scales(model)).solve(minus(tau, bias_forces(model, q, v, f_ext)))

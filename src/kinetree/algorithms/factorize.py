@@ -72,11 +72,20 @@ class LDL:
         return list(zip(columns, self.reciprocals, strict=True))
 
 
-def solve_leaf_first(H, columns, scales):
-    """Solve ``H x = b`` for several b, eliminating the last (outermost) rows first, which keeps the tree's zeros.
+class LeafFirst:
+    """A symmetric matrix whose last rows are eliminated first.
 
-    ``scales`` are those of the pivots (`inertia_scales`).
+    That keeps the zeros of a tree. Of a spatial inertia the linear part, which is diagonal for a rigid body, is
+    eliminated first, so that little is filled. ``scales`` are those of the pivots (`inertia_scales`).
     """
-    n = len(H)
-    factor = LDL([[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)], [0.0] * n, scales[::-1])
-    return [factor.solve(b[::-1])[::-1] for b in columns]
+
+    __slots__ = ("_factors",)
+
+    def __init__(self, H, scales=None):
+        n = len(H)
+        lower = [[H[n - 1 - j][n - 1 - i] for j in range(i + 1)] for i in range(n)]
+        self._factors = LDL(lower, [0.0] * n, None if scales is None else scales[::-1])
+
+    def solve(self, b):
+        """``H^-1 b``."""
+        return self._factors.solve(list(b)[::-1])[::-1]

@@ -21,10 +21,10 @@ from __future__ import annotations
 from kinetree.algorithms.base_inertia import base_inertias, base_inertias_unless_deep
 from kinetree.algorithms.crba import crba
 from kinetree.algorithms.elimination import Eliminated
-from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.jacobian import columns_to_rows, frame_columns, to_reference
 from kinetree.algorithms.kinematics import link_transform, world_transforms
-from kinetree.algorithms.matrices import dot, minus
+from kinetree.algorithms.matrices import dot, identity, minus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
@@ -90,29 +90,12 @@ class FloatingTree:
         return list(Motion.of(x) - Motion(self.model.algebra.no_rotation, self.drift))
 
 
-class BaseInertia:
-    """The inertia of the whole tree about its base, factorized.
-
-    Rows are in reversed order, linear ones first: there a rigid body's inertia is diagonal, and little is filled.
-    """
-
-    def __init__(self, rows):
-        n = len(rows)
-        self._factors = LDL([[rows[n - 1 - m][n - 1 - k] for k in range(m + 1)] for m in range(n)], [0.0] * n)
-
-    def solve(self, b):
-        """``I_0^-1 b``."""
-        return self._factors.solve(list(b)[::-1])[::-1]
-
-    @classmethod
-    def of(cls, model, inertia):
-        """That of a rigid or an articulated inertia, with the armature of the base's coordinates, if any."""
-        n = model.nv_base
-        S = [model.algebra.Motion.of([float(row == k) for row in range(n)]) for k in range(n)]
-        rows = [list(inertia @ S_k) for S_k in S]
-        for k in range(n):
-            rows[k][k] = rows[k][k] + model.armature[k]
-        return cls(rows)
+def base_inertia(model, inertia):
+    """A rigid or articulated inertia of the whole tree, with the armature of the base's coordinates, factorized."""
+    rows = [list(inertia @ model.algebra.Motion.of(unit)) for unit in identity(model.nv_base)]
+    for k, row in enumerate(rows):
+        row[k] = row[k] + model.armature[k]
+    return LeafFirst(rows)
 
 
 def drifting(model):
@@ -178,7 +161,7 @@ def floating_base_forward_dynamics(model, q, v, tau_joints, f_ext=None):
     # a_0 = -(I_0^A)^-1 p_0^A
     a_joints, A, x = [0.0] * model.nv_joints, [model.algebra.Motion.zero()] * model.nb, []
     if tree.base:
-        x = BaseInertia.of(model, IA[1]).solve([-f_k for f_k in f[1]])
+        x = base_inertia(model, IA[1]).solve([-f_k for f_k in f[1]])
         A[1] = model.algebra.Motion.of(x)
     for i in tree.outward():
         # a' = X a_lambda,  qdd = D^-1 (u - U^T a'),  a = a' + S qdd
@@ -231,7 +214,7 @@ def floating_base_inverse_dynamics(model, q, v, a_joints, f_ext=None):
     # a_0 = -(I_0^c)^-1 p_0^c
     A, x = [Motion.zero()] * model.nb, []
     if tree.base:
-        x = BaseInertia.of(model, Ic[1]).solve([-f_k for f_k in f[1]])
+        x = base_inertia(model, Ic[1]).solve([-f_k for f_k in f[1]])
         A[1] = Motion.of(x)
     tau_joints = [0.0] * model.nv_joints
     for i in tree.outward():
@@ -316,7 +299,7 @@ def floating_base_reduced_coefficients(model, q, v, f_ext=None):
     tree = FloatingTree(model, q, v, None, f_ext, base_inertias(model), drifting(model))
     p0c, C = _bias(model, tree)
     I0c, F, H = _blocks(model, crba(model, q))
-    inertia, columns = BaseInertia(I0c), [[row[k] for row in F] for k in range(model.nv_joints)]
+    inertia, columns = LeafFirst(I0c), [[row[k] for row in F] for k in range(model.nv_joints)]
     G, g = [inertia.solve(column) for column in columns], inertia.solve(p0c)
     C_fl = minus(C, [dot(column, g) for column in columns])
     H_fl = [list(row) for row in H]
@@ -361,7 +344,7 @@ def floating_base_jacobian(model, q, *, frame, reference):
     take = dict(to_reference(model, q, frame, reference, X_0)).get(1)
     if n and take:
         I0c, F, _ = _blocks(model, crba(model, q))
-        inertia = BaseInertia(I0c)
+        inertia = LeafFirst(I0c)
         for k in range(model.nv_joints):
             recoil = take(model.algebra.Motion.of(inertia.solve([row[k] for row in F])))
             columns[k] = -recoil if columns[k] is None else columns[k] - recoil

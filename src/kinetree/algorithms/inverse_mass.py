@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from kinetree.algorithms.aba import joint_accelerations
 from kinetree.algorithms.crba import crba
-from kinetree.algorithms.factorize import solve_leaf_first
+from kinetree.algorithms.factorize import LeafFirst
 from kinetree.algorithms.kinematics import link_transform, links, motion_subspace
-from kinetree.algorithms.matrices import identity, plus
+from kinetree.algorithms.matrices import identity, mirrored, plus
 from kinetree.algorithms.regularity import inertia_scales
 from kinetree.algorithms.response import Articulated, Responses
 from kinetree.algorithms.spec import algorithm
@@ -26,12 +26,12 @@ def added(model, diagonal):
     return model.armature if diagonal is None else plus(model.armature, diagonal)
 
 
-def _solved(model, q, columns, diagonal):
-    """``M^-1`` times columns by the matrix itself, for gears, which couple other bodies than neighbors."""
+def _factorized(model, q, diagonal):
+    """``M + diag(diagonal)`` by the matrix itself, for gears, which couple other bodies than neighbors."""
     M = crba(model, q)
     for k, x in enumerate(diagonal or ()):
         M[k][k] = M[k][k] + x
-    return solve_leaf_first(M, columns, inertia_scales(model))
+    return LeafFirst(M, inertia_scales(model))
 
 
 @algorithm(
@@ -68,7 +68,7 @@ def inverse_mass_product(model, q, x, diagonal=None):
     True
     """
     if model.geared:
-        return _solved(model, q, [x], diagonal)[0]
+        return _factorized(model, q, diagonal).solve(x)
     at_rest = [model.algebra.Force.zero()] * model.nb
     return joint_accelerations(model, *links(model, q), at_rest, x, added(model, diagonal))
 
@@ -99,8 +99,7 @@ def inverse_mass_matrix(model, q, diagonal=None):
     True
     """
     if model.geared:
-        solved = _solved(model, q, identity(model.nv), diagonal)
-        return [[solved[max(m, n)][min(m, n)] for n in range(model.nv)] for m in range(model.nv)]
+        return mirrored(list(map(_factorized(model, q, diagonal).solve, identity(model.nv))))
     X, S, I = [None] * model.nb, [None] * model.nb, [None] * model.nb
     for i in model.outward():
         # From the root body's coordinates to those of body i: the root is at its joint's successor frame.

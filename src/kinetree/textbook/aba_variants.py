@@ -22,9 +22,9 @@ matrix of zeros for constraints and ones for armatures:
 from __future__ import annotations
 
 from kinetree.algorithms.domain import INVERTIBLE_INERTIAS, UNIT_QUATERNIONS, refuse_rods
-from kinetree.algorithms.factorize import LDL
+from kinetree.algorithms.factorize import LDL, LeafFirst
 from kinetree.algorithms.force_basis import force_basis
-from kinetree.algorithms.matrices import apply, plus
+from kinetree.algorithms.matrices import apply, identity, mirrored, plus
 from kinetree.algorithms.rnea import outward_pass
 from kinetree.algorithms.spec import algorithm
 from kinetree.spatial import Columns
@@ -54,27 +54,21 @@ class _JointForces:
 
 
 class Definite:
-    """An inertia that has an inverse, factorized; the linear part is eliminated first: the mass is its pivot."""
+    """An inertia that has an inverse, factorized."""
 
-    __slots__ = ("algebra", "factorized")
+    __slots__ = ("algebra", "factors")
 
     def __init__(self, algebra, inertia):
-        d = len(list(algebra.Motion.zero()))
-        units = [algebra.Motion.of([1.0 if k == m else 0.0 for m in range(d)]) for k in range(d)]
-        rows = [list(inertia @ e) for e in units]
         self.algebra = algebra
-        self.factorized = LDL([[rows[d - 1 - m][d - 1 - n] for n in range(m + 1)] for m in range(d)], [0.0] * d)
+        self.factors = LeafFirst([list(inertia @ algebra.Motion.of(unit)) for unit in identity(algebra.dimension)])
 
     def solve(self, force):
         """``I^-1 f``."""
-        return self.algebra.Motion.of(self.factorized.solve(list(force)[::-1])[::-1])
+        return self.algebra.Motion.of(self.factors.solve(force))
 
     def rows(self):
         """The inverse."""
-        d = len(self.factorized.reciprocals)
-        columns = [self.algebra.Force.of([1.0 if k == m else 0.0 for m in range(d)]) for k in range(d)]
-        columns = [list(self.solve(e)) for e in columns]
-        return [[columns[max(m, n)][min(m, n)] for n in range(d)] for m in range(d)]
+        return mirrored(list(map(self.factors.solve, identity(self.algebra.dimension))))
 
 
 @algorithm(
@@ -164,8 +158,7 @@ def _minus_dyads(Phi, dyads):
         u = list(column)
         w = [x * reciprocal for x in u]
         lower = [[x - u[m] * w[n] for n, x in enumerate(row)] for m, row in enumerate(lower)]
-    d = len(Phi)
-    return [[lower[max(m, n)][min(m, n)] for n in range(d)] for m in range(d)]
+    return mirrored(lower)
 
 
 @algorithm(
