@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from kinetree.model.model import Model
 from kinetree.model.parts import Frame
 
-from kinetree.algorithms.articulated_handles import ArticulatedBody as ArticulatedBody
+from kinetree.analysis.articulated_handles import ArticulatedBody as ArticulatedBody
 from kinetree.compiler.factorization import Factorization as Factorization
 from kinetree.analysis.articulated_handles import articulated_inertia as articulated_inertia
 from kinetree.analysis.articulated_handles import articulated_inverse_inertia as articulated_inverse_inertia

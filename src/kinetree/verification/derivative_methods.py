@@ -21,40 +21,33 @@ def _few(s):
     return s.once("few", lambda: s.few(FEW))
 
 
-class Inverse:
-    """Derivatives of inverse dynamics by differences of the plain matrices, at a few states."""
+def _inverse(s, a):
+    """Derivatives of inverse dynamics in q and in v, by differences of the plain matrices; with tolerances."""
+    a, nv = np.asarray(a, float), s.model.nv
+    dq_tolerance, dv_tolerance = s.tolerances.force_derivatives(a)
+    size = s.tolerances.forces(a) / s.tolerances.u
 
-    def __init__(self, s, a) -> None:
-        self.s, self.a = s, np.asarray(a, float)
-        model, nv = s.model, s.model.nv
-        dq_tolerance, dv_tolerance = s.tolerances.force_derivatives(self.a)
-        size = s.tolerances.forces(self.a) / s.tolerances.u
+    def forces(q, v):
+        """Joint forces on arrays with leading axes, all of them flattened for the plain matrices."""
+        lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+        flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v, a)]
+        t = None if s.t is None else np.broadcast_to(s.t, lead).reshape(-1)
+        f_ext = np.broadcast_to(s.f_ext, (*lead, *s.f_ext.shape[1:])).reshape(-1, *s.f_ext.shape[1:])
+        return Plain(s.model, flat[0], flat[1], t).joint_forces(flat[2], f_ext).reshape(*lead, nv)
 
-        def forces(q, v):
-            """Joint forces on arrays with leading axes, all of them flattened for the plain matrices."""
-            lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-            flat = [np.broadcast_to(x, (*lead, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v, self.a)]
-            t = None if s.t is None else np.broadcast_to(s.t, lead).reshape(-1)
-            f_ext = np.broadcast_to(s.f_ext, (*lead, *s.f_ext.shape[1:])).reshape(-1, *s.f_ext.shape[1:])
-            return Plain(model, flat[0], flat[1], t).joint_forces(flat[2], f_ext).reshape(*lead, nv)
-
-        self.dq, error = by_position(s, lambda q, t: forces(q, s.v.astype(PRECISE)), size)
-        self.dq_tolerance = error + dq_tolerance
-        directions = steps()[:, None, None, None] * np.eye(nv, dtype=PRECISE)[:, None, :]
-        found, error = derivative(forces(s.q.astype(PRECISE), s.v + directions), size[None])
-        self.dv, self.dv_tolerance = np.moveaxis(found, 0, -1), np.moveaxis(error, 0, -1) + dv_tolerance
-
-
-def _inverse(s):
-    return s.once("dtau", lambda: Inverse(s, s.a))
+    dq, dq_error = by_position(s, lambda q, t: forces(q, s.v.astype(PRECISE)), size)
+    directions = steps()[:, None, None, None] * np.eye(nv, dtype=PRECISE)[:, None, :]
+    dv, dv_error = (
+        np.moveaxis(x, 0, -1) for x in derivative(forces(s.q.astype(PRECISE), s.v + directions), size[None])
+    )
+    return (dq, dv), (dq_error + dq_tolerance, dv_error + dv_tolerance)
 
 
 def _forward(s):
     """Derivatives of forward dynamics: those of inverse dynamics at its result, multiplied by M^-1; with tolerances."""
-    reference = Inverse(s, s.acceleration)
     inverse, found, tolerance = s.tolerances.M_inverse, [], []
     root, u = s.tolerances.root, s.tolerances.u_solve
-    for d, wrong in ((reference.dq, reference.dq_tolerance), (reference.dv, reference.dv_tolerance)):
+    for d, wrong in zip(*_inverse(s, s.acceleration), strict=True):
         x = -(s.M_inverse @ d)
         scaled = u * root[:, :, None] * np.sum(root[:, :, None] * np.abs(x).astype(float), axis=1, keepdims=True)
         found.append(x)
@@ -65,17 +58,13 @@ def _forward(s):
     return found, tolerance
 
 
-def _generic(s, name, method):
-    """Jacobians by the graph, forward or reverse: interpreted, since they are compiled for no one else."""
-    f = differentiate(s.model, name, wrt=("q", "v"), optional=("f_ext",), method=method)
-    last = {"a": s.a} if name == "rnea" else {"tau": s.tau}
-    return s.interpret(f.spec, q=s.q, v=s.v, **last, f_ext=s.f_ext)
-
-
 def _found(s, name, how):
-    if how != "analytical":
-        return _generic(s, name, how)
-    return s.call(f"{name}_derivatives", s.q, s.v, s.a if name == "rnea" else s.tau, s.f_ext)
+    """All derivatives of `rnea` or `aba`; by the graph interpreted, since they are compiled for no one else."""
+    last = {"a": s.a} if name == "rnea" else {"tau": s.tau}
+    if how == "analytical":
+        return s.call(f"{name}_derivatives", s.q, s.v, *last.values(), s.f_ext)
+    f = differentiate(s.model, name, wrt=("q", "v"), optional=("f_ext",), method=how)
+    return s.interpret(f.spec, q=s.q, v=s.v, **last, f_ext=s.f_ext)
 
 
 AXES = ("v", "v")
@@ -85,12 +74,8 @@ def _compare(name, which, how):
     def compare(states):
         s, k = _few(states), "qv".index(which)
         found = s.once((name, how), lambda: _found(s, name, how))[k]
-        if name == "rnea":
-            reference = _inverse(s)
-            return Compared(
-                found, (reference.dq, reference.dv)[k], (reference.dq_tolerance, reference.dv_tolerance)[k], AXES
-            )
-        expected, tolerance = s.once("da", lambda: _forward(s))
+        reference = _forward if name == "aba" else lambda s: _inverse(s, s.a)
+        expected, tolerance = s.once(("differences", name), lambda: reference(s))
         return Compared(found, expected[k], tolerance[k], AXES)
 
     return compare

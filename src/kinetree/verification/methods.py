@@ -7,14 +7,16 @@ computed in extended precision.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from kinetree.compiler.factorization import factorize
 from kinetree.compiler.interpret import interpreted
 from kinetree.verification.check import Check, Compared, LeftOut
-from kinetree.verification.plain import solve_symmetric
+from kinetree.verification.plain import skew, solve_symmetric
 from kinetree.verification.terms import EPS
 
 PLAIN = "plain matrices"
@@ -27,7 +29,7 @@ class Quantity:
     name: str
     of: Callable
     rounding: Callable
-    axes: tuple[str, ...]
+    axes: tuple[str, ...] = ("v",)
 
     def value(self, s):
         """The quantity by the plain matrices, computed once for all methods."""
@@ -46,7 +48,6 @@ class Method:
     name: str
     compute: Callable
     loss: str = ""
-    cause: int = 5
 
 
 def _both(first, second):
@@ -85,22 +86,21 @@ def _blocks(s):
     return np.block([[I_0, F], [np.swapaxes(F, 1, 2), H]]), _both(p_0, C)
 
 
-def _hybrid(s, free):
+def _hybrid(s, free, tau):
     """Accelerations and forces where the forces of some coordinates are known, by the permuted equation of motion."""
     known = np.where(free, 0.0, s.a)
     M, a = s.M, known.astype(s.M.dtype)
     if free.any():
-        right = (s.tau - s.bias - (M @ known.astype(M.dtype)[..., None])[..., 0])[:, free]
+        right = (tau - s.bias - (M @ known.astype(M.dtype)[..., None])[..., 0])[:, free]
         a[:, free] = solve_symmetric(M[:, free][:, :, free], right[..., None])[..., 0]
-    tau = (M @ a[..., None])[..., 0] + s.bias
-    tau[:, free] = s.tau[:, free]
-    return np.concatenate([a, tau], axis=1)
+    needed = (M @ a[..., None])[..., 0] + s.bias
+    needed[:, free] = tau[:, free]
+    return _both(a, needed)
 
 
-def _hybrid_tolerance(s, free):
-    solution = _hybrid(s, free)
-    a, tau = np.abs(solution[:, : s.model.nv]).astype(float), np.abs(solution[:, s.model.nv :]).astype(float)
-    wrong = s.tolerances.forces(a) + s.tolerances.u * tau + s.tolerances.solved(a)
+def _hybrid_tolerance(s, free, tau):
+    a, needed = np.split(np.abs(_hybrid(s, free, tau)).astype(float), 2, axis=1)
+    wrong = s.tolerances.forces(a) + s.tolerances.u * needed + s.tolerances.solved(a)
     da = np.zeros_like(a)
     if free.any():
         part = s.M[:, free][:, :, free]
@@ -108,7 +108,7 @@ def _hybrid_tolerance(s, free):
         inverse = np.abs(solve_symmetric(part, eye)).astype(float)
         da[:, free] = (inverse @ wrong[:, free, None])[..., 0]
     # Accelerations that are off by rounding move the forces of all others.
-    return np.concatenate([da, wrong + (np.abs(s.M).astype(float) @ da[..., None])[..., 0]], axis=1)
+    return _both(da, wrong + (np.abs(s.M).astype(float) @ da[..., None])[..., 0])
 
 
 def _falling(s):
@@ -121,69 +121,48 @@ def _falling(s):
     return free
 
 
-def _base_free(s):
+# With ``hybrid``, `_hybrid` or `_hybrid_tolerance`:
+
+
+def _half_free(s, hybrid):
+    return hybrid(s, _free(s, _half(s)), s.tau)
+
+
+def _base_free(s, hybrid):
     """Accelerations and forces with no force on the base, known accelerations of the joints."""
-    return _hybrid_without_base_force(s, _falling(s))
+    free, n = _falling(s), s.model.nv_base
+    a, tau = np.split(hybrid(s, free, np.where(free, 0.0, s.tau)), 2, axis=1)
+    return _both(a[:, :n], tau[:, n:])
 
 
-class _NoBaseForce:
-    """The states with a base on which no joint force acts."""
-
-    def __init__(self, s, free) -> None:
-        self.model, self.M, self.bias, self.a, self.tolerances = s.model, s.M, s.bias, s.a, s.tolerances
-        self.tau = np.where(free, 0.0, s.tau)
+def _all_free(s, hybrid):
+    """Accelerations with no force on the base, known forces of the joints."""
+    tau = np.where(_falling(s), 0.0, s.tau)
+    return hybrid(s, np.ones(s.model.nv, bool), tau)[:, : s.model.nv]
 
 
-def _hybrid_without_base_force(s, free):
-    nb, solution = s.model.nv_base, _hybrid(_NoBaseForce(s, free), free)
-    return _both(solution[:, :nb], solution[:, s.model.nv + nb :])
-
-
-def _base_free_tolerance(s):
-    free, nb = _falling(s), s.model.nv_base
-    tolerance = _hybrid_tolerance(_NoBaseForce(s, free), free)
-    return _both(tolerance[:, :nb], tolerance[:, s.model.nv + nb :])
-
-
-def _all_free(s):
-    everything = np.ones(s.model.nv, bool)
-    return _hybrid(_NoBaseForce(s, _falling(s)), everything)[:, : s.model.nv]
-
-
-def _all_free_tolerance(s):
-    everything = np.ones(s.model.nv, bool)
-    return _hybrid_tolerance(_NoBaseForce(s, _falling(s)), everything)[:, : s.model.nv]
+def _accelerations_tolerance(s, world=False):
+    return s.tolerances.accelerations(s.acceleration, s.tau, world=world)
 
 
 QUANTITIES = {
-    quantity.name: quantity
-    for quantity in (
-        Quantity("joint forces", lambda s: s.forces, lambda s: s.tolerances.forces(s.a), ("v",)),
-        Quantity(
-            "joint forces, about the world", lambda s: s.forces, lambda s: s.tolerances.forces(s.a, world=True), ("v",)
-        ),
-        Quantity("bias forces", lambda s: s.bias, lambda s: s.tolerances.forces(0.0 * s.a), ("v",)),
-        Quantity("mass matrix", lambda s: s.M, lambda s: s.tolerances.matrix(), ("v", "v")),
-        Quantity(
-            "accelerations", lambda s: s.acceleration,
-            lambda s: s.tolerances.accelerations(s.acceleration, s.tau), ("v",),
-        ),
-        Quantity(
-            "accelerations, about the world", lambda s: s.acceleration,
-            lambda s: s.tolerances.accelerations(s.acceleration, s.tau, world=True), ("v",),
-        ),
-        Quantity(
-            "mass matrix, half the joints", lambda s: _part(s, s.M), lambda s: _part(s, s.tolerances.matrix()),
-            ("v", "v"),
-        ),
-        Quantity("inverse of M", lambda s: s.M_inverse, lambda s: s.tolerances.inverse(), ("v", "v")),
-        Quantity("M^-1 x", lambda s: _solution(s), lambda s: s.tolerances.solution(_solution(s)), ("v",)),
-        Quantity(
-            "hybrid, half the joints", lambda s: _hybrid(s, _free(s, _half(s))),
-            lambda s: _hybrid_tolerance(s, _free(s, _half(s))), ("v",),
-        ),
-        Quantity("floating base, joint forces known", _all_free, _all_free_tolerance, ("v",)),
-        Quantity("floating base, joint motion known", _base_free, _base_free_tolerance, ("v",)),
+    name: Quantity(name, *rest)
+    for name, *rest in (
+        ("joint forces", lambda s: s.forces, lambda s: s.tolerances.forces(s.a)),
+        ("joint forces, about the world", lambda s: s.forces, lambda s: s.tolerances.forces(s.a, world=True)),
+        ("bias forces", lambda s: s.bias, lambda s: s.tolerances.forces(0.0 * s.a)),
+        ("mass matrix", lambda s: s.M, lambda s: s.tolerances.matrix(), ("v", "v")),
+        ("accelerations", lambda s: s.acceleration, _accelerations_tolerance),
+        ("accelerations, about the world", lambda s: s.acceleration, lambda s: _accelerations_tolerance(s, world=True)),
+        ("mass matrix, half the joints", lambda s: _part(s, s.M), lambda s: _part(s, s.tolerances.matrix()),
+         ("v", "v")),
+        ("inverse of M", lambda s: s.M_inverse, lambda s: s.tolerances.inverse(), ("v", "v")),
+        ("M^-1 x", lambda s: _solution(s), lambda s: s.tolerances.solution(_solution(s))),
+        *((name, partial(free, hybrid=_hybrid), partial(free, hybrid=_hybrid_tolerance)) for name, free in (
+            ("hybrid, half the joints", _half_free),
+            ("floating base, joint forces known", _all_free),
+            ("floating base, joint motion known", _base_free),
+        )),
     )
 }  # fmt: skip
 
@@ -196,9 +175,7 @@ def _solution(s):
 def _factorized(s):
     if s.model.time_dependent or s.model.geared:
         return s.call("articulated_solve", *s.call("articulated_factorization", s.q), s.tau)
-    if s.compiled:
-        return factorize(s.model, s.q).solve(s.tau)
-    with interpreted():
+    with nullcontext() if s.compiled else interpreted():
         return factorize(s.model, s.q).solve(s.tau)
 
 
@@ -234,46 +211,48 @@ def _floating_inverse(s):
 
 # Methods --------------------------------------------------------------------------------------------------------------
 
+
+def _calls(quantity: str, name: str, arguments: str, loss: str = "") -> Method:
+    """The algorithm of this name, called with these arrays of the states."""
+    return Method(quantity, name, lambda s: s.call(name, *(getattr(s, x) for x in arguments.split())), loss)
+
+
 METHODS = (
-    Method("joint forces", "rnea", lambda s: s.call("rnea", s.q, s.v, s.a, s.f_ext)),
-    Method("joint forces", "newton_euler", lambda s: s.call("newton_euler", s.q, s.v, s.a, s.f_ext)),
-    Method("joint forces, about the world", "rnea_world", lambda s: s.call("rnea_world", s.q, s.v, s.a, s.f_ext)),
+    _calls("joint forces", "rnea", "q v a f_ext"),
+    _calls("joint forces", "newton_euler", "q v a f_ext"),
+    _calls("joint forces, about the world", "rnea_world", "q v a f_ext"),
     Method("joint forces", "bias_forces + inertial_forces", lambda s: (
         s.call("bias_forces", s.q, s.v, s.f_ext) + s.call("inertial_forces", s.q, s.a))),
     Method("joint forces", "hybrid_aba, no joint forward", _by_hybrid("hybrid_aba", "tau", ())),
     Method("joint forces", "hybrid_crba, no joint forward", _by_hybrid("hybrid_crba", "tau", ())),
     Method("joint forces", "hybrid_recursive, no joint forward", _by_hybrid("hybrid_recursive", "tau", ())),
-    Method("bias forces", "bias_forces", lambda s: s.call("bias_forces", s.q, s.v, s.f_ext)),
+    _calls("bias forces", "bias_forces", "q v f_ext"),
     Method("bias forces", "gravity + coriolis + external forces", lambda s: (
         s.call("gravity_forces", s.q) + s.call("coriolis_forces", s.q, s.v)
         + s.call("external_forces", s.q, s.f_ext))),
-    Method("mass matrix", "crba", lambda s: s.call("crba", s.q)),
-    Method("mass matrix", "mass_matrix_jacobians", lambda s: s.call("mass_matrix_jacobians", s.q)),
-    Method("mass matrix", "mass_matrix_columns", lambda s: s.call("mass_matrix_columns", s.q)),
+    _calls("mass matrix", "crba", "q"),
+    _calls("mass matrix", "mass_matrix_jacobians", "q"),
+    _calls("mass matrix", "mass_matrix_columns", "q"),
     Method("mass matrix", "L^T L of ltl", lambda s: _gram(s.call("ltl", s.q))),
     Method("mass matrix", "L^T D L of ltdl", lambda s: _gram(*s.call("ltdl", s.q))),
     Method("mass matrix", "floating_base_coefficients", lambda s: _blocks(s)[0]),
     Method("bias forces", "floating_base_coefficients", lambda s: _blocks(s)[1]),
     Method("mass matrix, half the joints", "crba_restricted", lambda s: (
         s.call("crba_restricted", s.q, **_joints(s, _half(s))))),
-    Method("accelerations", "aba", lambda s: s.call("aba", s.q, s.v, s.tau, s.f_ext)),
-    Method("accelerations", "forward_dynamics_crba", lambda s: (
-        s.call("forward_dynamics_crba", s.q, s.v, s.tau, s.f_ext))),
-    Method("accelerations", "divide_and_conquer", lambda s: s.call("divide_and_conquer", s.q, s.v, s.tau, s.f_ext),
-         "links"),
-    Method("accelerations, about the world", "aba_world", lambda s: s.call("aba_world", s.q, s.v, s.tau, s.f_ext)),
-    Method("accelerations", "aba_inverse_inertias", lambda s: s.call("aba_inverse_inertias", s.q, s.v, s.tau, s.f_ext),
-         "inertias"),
-    Method("accelerations", "aba_implicit_joints", lambda s: s.call("aba_implicit_joints", s.q, s.v, s.tau, s.f_ext),
-         "inertias"),
+    _calls("accelerations", "aba", "q v tau f_ext"),
+    _calls("accelerations", "forward_dynamics_crba", "q v tau f_ext"),
+    _calls("accelerations", "divide_and_conquer", "q v tau f_ext", "links"),
+    _calls("accelerations, about the world", "aba_world", "q v tau f_ext"),
+    _calls("accelerations", "aba_inverse_inertias", "q v tau f_ext", "inertias"),
+    _calls("accelerations", "aba_implicit_joints", "q v tau f_ext", "inertias"),
     Method("accelerations", "hybrid_aba, all joints forward", _by_hybrid("hybrid_aba", "a")),
     Method("accelerations", "hybrid_crba, all joints forward", _by_hybrid("hybrid_crba", "a")),
     Method("accelerations", "hybrid_recursive, all joints forward", _by_hybrid("hybrid_recursive", "a")),
     Method("hybrid, half the joints", "hybrid_aba", _by_hybrid("hybrid_aba", "both", "half")),
     Method("hybrid, half the joints", "hybrid_crba", _by_hybrid("hybrid_crba", "both", "half")),
     Method("hybrid, half the joints", "hybrid_recursive", _by_hybrid("hybrid_recursive", "both", "half")),
-    Method("inverse of M", "inverse_mass_matrix", lambda s: s.call("inverse_mass_matrix", s.q)),
-    Method("M^-1 x", "inverse_mass_product", lambda s: s.call("inverse_mass_product", s.q, s.tau)),
+    _calls("inverse of M", "inverse_mass_matrix", "q"),
+    _calls("M^-1 x", "inverse_mass_product", "q tau"),
     Method("M^-1 x", "factorize, solve", _factorized),
     Method("M^-1 x", "ltdl, ltdl_solve", lambda s: s.call("ltdl_solve", *s.call("ltdl", s.q), s.tau)),
     Method("floating base, joint forces known", "floating_base_forward_dynamics", _floating_forward),
@@ -316,15 +295,9 @@ def _loss(s, kind: str) -> float:
         if p:
             r = plain.offset[i].astype(float)
             shift = np.broadcast_to(np.eye(6), (s.n, 6, 6)).copy()
-            shift[:, 3:, :3] = -_cross(r)  # a motion moved by r: v + w x r
+            shift[:, 3:, :3] = -skew(r)  # a motion moved by r: v + w x r
             whole[p] = whole[p] + np.swapaxes(shift, 1, 2) @ whole[i] @ shift
     return worst
-
-
-def _cross(r):
-    out = np.zeros((len(r), 3, 3))
-    out[:, 0, 1], out[:, 0, 2], out[:, 1, 2] = -r[:, 2], r[:, 1], -r[:, 0]
-    return out - np.swapaxes(out, 1, 2)
 
 
 def _compare(method: Method) -> Callable:
@@ -340,26 +313,14 @@ def _compare(method: Method) -> Callable:
 def checks(methods=METHODS) -> list[Check]:
     """The table's lines, and what holds of M itself."""
     lines = [
-        Check(
-            method.quantity,
-            method.name,
-            PLAIN,
-            _compare(method),
-            cause=method.cause,
-            inverts_bodies=method.loss == "inertias",
-        )
-        for method in methods
+        Check(m.quantity, m.name, PLAIN, _compare(m), cause=5, inverts_bodies=m.loss == "inertias") for m in methods
     ]
-    at = next(k for k, line in enumerate(lines) if line.method == "ltl" or line.quantity == "accelerations")
+    at = next(k for k, line in enumerate(lines) if line.quantity == "accelerations")
     own = [
         Check("mass matrix", "crba", "its transpose", _symmetric),
-        Check(
-            "mass matrix", "crba", "zeros of the tree", _zeros, "entries of unrelated joints are not zero"
-        ),
-        Check(
-            "mass matrix", "crba", "positive definite", _definite,
-            "the kinetic energy can be negative or zero: an impossible inertia, or joints that move no mass",
-        ),
+        Check("mass matrix", "crba", "zeros of the tree", _zeros, "entries of unrelated joints are not zero"),
+        Check("mass matrix", "crba", "positive definite", _definite,
+              "the kinetic energy can be negative or zero: an impossible inertia, or joints that move no mass"),
     ]  # fmt: skip
     return lines[:at] + own + lines[at:]
 

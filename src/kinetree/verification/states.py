@@ -75,7 +75,7 @@ class States:
 
     # Calls ---------------------------------------------------------------------------------------------------------
 
-    def call(self, name: str, *arrays, form: str | None = None, t=None, **static):
+    def call(self, name: str, *arrays, form: str | None = None, t=None, model=None, **static):
         """An algorithm at the states: one array, or a tuple of several.
 
         Parameters
@@ -87,8 +87,11 @@ class States:
             Default as the states were made; "precise" is interpreted in extended precision.
         t : array, optional
             Another time than the states' own.
+        model : Model, optional
+            Another model than the states' own, of the same coordinates; not compiled.
         """
-        spec = timed(ALGORITHMS[name], self.model)
+        model = model or self.model
+        spec = timed(ALGORITHMS[name], model)
         form = form or ("compiled" if self.compiled else "interpreted")
         names = [*ALGORITHMS[name].inputs, *spec.optional]
         given = {entry: x for entry, x in zip(names, arrays, strict=False) if x is not None}
@@ -103,7 +106,7 @@ class States:
             return f(*[given[entry] for entry in f.input_names])
         if form == "precise":
             given = {entry: np.asarray(x, PRECISE) for entry, x in given.items()}
-        return interpreted(spec, self.model, given, static)
+        return interpreted(spec, model, given, static)
 
     def interpret(self, spec, **given):
         """A declaration that is no registered algorithm, such as a derivative, interpreted."""
@@ -167,11 +170,6 @@ class States:
 
 
 _CACHED = ("plain", "M", "M_inverse", "bias", "forces", "tau", "acceleration", "tolerances", "condition")
-
-
-def timed_spec(name: str, model):
-    """The declaration of an algorithm for a model, with the time among its inputs if the model depends on it."""
-    return timed(ALGORITHMS[name], model)
 
 
 def interpreted(spec, model, given, static):

@@ -7,7 +7,6 @@ import numpy as np
 from kinetree.verification.check import Check, Compared, LeftOut
 from kinetree.verification.methods import QUANTITIES
 from kinetree.verification.plain import PRECISE
-from kinetree.verification.states import interpreted, timed_spec
 
 # name, arguments, and the quantity whose tolerance is right
 ALGORITHMS = (
@@ -18,61 +17,58 @@ ALGORITHMS = (
 )
 
 
-def _compiled(s):
+# Each form of an algorithm: its result at the states, from the name and the arguments --------------------------------
+
+
+def as_it_is(s, name, arguments):
+    """As all others call it."""
+    return s.call(name, *arguments)
+
+
+def compiled(s, name, arguments):
+    """Machine code."""
     if not s.compiled:
         raise LeftOut("fast: nothing is compiled")
+    return s.call(name, *arguments)
 
 
-def compiled_is_interpreted(name, arguments, quantity):
-    """Machine code against the same lines of Python."""
+def interpreted(s, name, arguments):
+    """The same lines of Python."""
+    return s.call(name, *arguments, form="interpreted")
 
+
+def one_by_one(s, name, arguments):
+    """The states one at a time, which give the bits of the batch."""
+    t = [None] * s.n if s.t is None else s.t
+    return np.stack([s.call(name, *(x[k] for x in arguments), t=t[k]) for k in range(s.n)])
+
+
+def precise(s, name, arguments):
+    """Extended precision: what rounding really does."""
+    if np.finfo(PRECISE).eps == np.finfo(float).eps:
+        raise LeftOut("this machine has no extended precision")
+    return s.call(name, *arguments, form="precise")
+
+
+def reframed(s, name, arguments):
+    """Bodies seen from the frames in which compiled code computes."""
+    return s.call(name, *arguments, form="interpreted", model=s.model.reframed())
+
+
+STALE = "machine code and source disagree: a stale cache (kinetree cache --clear) or a fault of the compiler"
+# label, against, the two forms, factor of the quantity's tolerance, what a deviation means
+FORMS = (
+    ("compiled", "interpreted", compiled, interpreted, 2.0, STALE),
+    ("batch", "single calls, all bits", compiled, one_by_one, 0.0, ""),
+    ("float64", "extended precision", as_it_is, precise, 1.0, ""),
+    ("re-framed", "user's frames", reframed, interpreted, 4.0, ""),
+)
+
+
+def _compare(found, expected, factor, name, arguments, quantity):
     def compare(s):
-        _compiled(s)
-        found, expected = s.call(name, *arguments(s)), s.call(name, *arguments(s), form="interpreted")
-        return Compared(found, expected, 2.0 * QUANTITIES[quantity].tolerance(s), QUANTITIES[quantity].axes)
-
-    return compare
-
-
-def batch_is_single(name, arguments, quantity):
-    """A batch gives the bits that its states give one by one."""
-
-    def compare(s):
-        _compiled(s)
-        batch, given = s.call(name, *arguments(s)), arguments(s)
-        t = [None] * s.n if s.t is None else s.t
-        one_by_one = np.stack([s.call(name, *(x[k] for x in given), t=t[k]) for k in range(s.n)])
-        return Compared(batch, one_by_one, 0.0, QUANTITIES[quantity].axes)
-
-    return compare
-
-
-def precise_is_double(name, arguments, quantity):
-    """Extended precision against float64: what rounding really does."""
-
-    def compare(s):
-        if np.finfo(PRECISE).eps == np.finfo(float).eps:
-            raise LeftOut("this machine has no extended precision")
-        found = s.call(name, *arguments(s), form="precise")
-        return Compared(
-            s.call(name, *arguments(s)), found, QUANTITIES[quantity].tolerance(s), QUANTITIES[quantity].axes
-        )
-
-    return compare
-
-
-def reframed(name, arguments, quantity):
-    """Bodies seen from the frames in which compiled code computes, against those of the user."""
-
-    def compare(s):
-        other = s.model.reframed()
-        spec = timed_spec(name, other)
-        given = dict(zip((*spec.inputs, "f_ext"), arguments(s), strict=False))
-        if s.t is not None:
-            given = dict(zip((*[x for x in spec.inputs if x != "t"], "f_ext"), arguments(s), strict=False)) | {"t": s.t}
-        expected = s.call(name, *arguments(s), form="interpreted")
-        found = interpreted(spec, other, given, {})
-        return Compared(found, expected, 4.0 * QUANTITIES[quantity].tolerance(s), QUANTITIES[quantity].axes)
+        results = found(s, name, arguments(s)), expected(s, name, arguments(s))
+        return Compared(*results, factor * QUANTITIES[quantity].tolerance(s), QUANTITIES[quantity].axes)
 
     return compare
 
@@ -100,13 +96,9 @@ def couplings(model) -> np.ndarray:
 
 CHECKS = (
     Check("complete dynamics", "forward_dynamics", "inverse_dynamics", forward_after_inverse, cause=8),
-    *(Check("forms", f"{name}, compiled", "interpreted", compiled_is_interpreted(name, *rest),
-            "machine code and source disagree: a stale cache (kinetree cache --clear) or a fault of the compiler", 8)
-      for name, *rest in ALGORITHMS),
-    *(Check("forms", f"{name}, batch", "single calls, all bits", batch_is_single(name, *rest), cause=8)
-      for name, *rest in ALGORITHMS),
-    *(Check("forms", f"{name}, float64", "extended precision", precise_is_double(name, *rest), cause=8)
-      for name, *rest in ALGORITHMS),
-    *(Check("forms", f"{name}, re-framed", "user's frames", reframed(name, *rest), cause=8)
-      for name, *rest in ALGORITHMS),
-)  # fmt: skip
+    *(
+        Check("forms", f"{name}, {label}", against, _compare(found, expected, factor, name, *rest), means, 8)
+        for label, against, found, expected, factor, means in FORMS
+        for name, *rest in ALGORITHMS
+    ),
+)
