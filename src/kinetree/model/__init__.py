@@ -22,26 +22,7 @@ from kinetree.model.numbers import Numbers, ScalarModel
 from kinetree.model.parts import Frame, Geometry, Report, ReportEntry
 
 __all__ = [
-    "Actuator",
-    "Equality",
-    "Equipment",
-    "Frame",
-    "GearedRotor",
-    "Geometry",
-    "JointTerm",
-    "Keyframe",
-    "LoopJoint",
-    "MechanismGraph",
-    "Model",
-    "ModelBuilder",
-    "Numbers",
-    "Pulley",
-    "Report",
-    "ReportEntry",
-    "RotationLimit",
-    "ScalarModel",
-    "Softness",
-    "Tendon",
-    "ViaPoint",
-    "WrapShape",
-]
+    "Actuator", "Equality", "Equipment", "Frame", "GearedRotor", "Geometry", "JointTerm", "Keyframe", "LoopJoint",
+    "MechanismGraph", "Model", "ModelBuilder", "Numbers", "Pulley", "Report", "ReportEntry", "RotationLimit",
+    "ScalarModel", "Softness", "Tendon", "ViaPoint", "WrapShape",
+]  # fmt: skip

@@ -77,12 +77,9 @@ class Tree:
             v_slice.append(slice(nv, nv + joint.nv))
             nq, nv = nq + joint.nq, nv + joint.nv
         self._set(
-            name=name,
-            body_names=body_names,
-            joint_names=joint_names,
-            parent=parent,
-            joints=joints,
-            frames=frames,
+            name=name, body_names=body_names, joint_names=joint_names, parent=parent, joints=joints, frames=frames
+        )
+        self._set(
             constraints=(),
             nb=len(parent),
             nq=nq,
@@ -368,22 +365,15 @@ class Tree:
         ------
         UnknownNameError
         """
-        if isinstance(name, str):
-            if name in self._body_numbers:
-                return self._body_numbers[name]
-            if name in self._frame_numbers:
-                frame = self.frames[self._frame_numbers[name]]
-                raise UnknownNameError(
-                    f"no body named {name!r} in model {self.name!r}: it is a frame on body "
-                    f"{self.body_names[frame.body]!r} (bodies on fixed joints become frames). Use "
-                    f"model.frame({name!r}), or keep such bodies: kt.load(..., merge_fixed=False) or "
-                    "build(merge_fixed=False).",
-                    kind="body",
-                    name=name,
-                    valid=list(self.body_names),
-                )
-            raise unknown_name("body", name, self.body_names, f"model {self.name!r}")
-        return self._number(name, 0, "body")
+        hint = ""
+        if isinstance(name, str) and name in self._frame_numbers:
+            on = self.body_names[self.frames[self._frame_numbers[name]].body]
+            hint = (
+                f"no body named {name!r} in model {self.name!r}: it is a frame on body {on!r} (bodies on fixed joints "
+                f"become frames). Use model.frame({name!r}), or keep such bodies: kt.load(..., merge_fixed=False) or "
+                "build(merge_fixed=False)."
+            )
+        return self._find("body", name, self._body_numbers, 0, hint)
 
     def joint(self, name: str | int) -> int:
         """Number of the joint with this name, which is that of the body it moves; a number is checked and returned.
@@ -396,20 +386,13 @@ class Tree:
         ------
         UnknownNameError
         """
-        if isinstance(name, str):
-            if name in self._joint_numbers:
-                return self._joint_numbers[name]
-            if name in self._welded:
-                raise UnknownNameError(
-                    f"joint {name!r} of model {self.name!r} is fixed: its body became frame "
-                    f"{self._welded[name]!r}. kt.load(..., merge_fixed=False) and build(merge_fixed=False) keep fixed "
-                    "joints.",
-                    kind="joint",
-                    name=name,
-                    valid=list(self.joint_names),
-                )
-            raise unknown_name("joint", name, self.joint_names, f"model {self.name!r}")
-        return self._number(name, 1, "joint")
+        hint = ""
+        if isinstance(name, str) and name in self._welded:
+            hint = (
+                f"joint {name!r} of model {self.name!r} is fixed: its body became frame {self._welded[name]!r}. "
+                "kt.load(..., merge_fixed=False) and build(merge_fixed=False) keep fixed joints."
+            )
+        return self._find("joint", name, self._joint_numbers, 1, hint)
 
     def joint_name(self, i: int) -> str:
         """Name of the joint that connects body i to its parent: ``joint_names[i - 1]``.
@@ -444,31 +427,30 @@ class Tree:
         ------
         UnknownNameError
         """
-        if isinstance(name, Frame):
-            if not any(frame is name for frame in self.frames):  # compiled code identifies a frame by its name
-                raise UnknownNameError(
-                    f"frame {name.name!r} on body {name.body} is not one of model {self.name!r}, whatever its name; "
-                    "fix it to a body with ModelBuilder.add_frame",
-                    kind="frame",
-                    name=name.name,
-                    valid=list(self._frame_numbers),
-                )
-            return name
-        if isinstance(name, str):
-            if name not in self._frame_numbers:
-                raise unknown_name("frame", name, self._frame_numbers, f"model {self.name!r}")
-            return self.frames[self._frame_numbers[name]]
-        if not 0 <= whole("frame", name, "a name, a number or a Frame") < self.nf:
+        if not isinstance(name, Frame):
+            return self.frames[self._find("frame", name, self._frame_numbers, 0)]
+        if not any(frame is name for frame in self.frames):  # compiled code identifies a frame by its name
             raise UnknownNameError(
-                f"no frame {name} in model {self.name!r}: they are numbered 0 to {self.nf - 1}", kind="frame", name=name
+                f"frame {name.name!r} on body {name.body} is not one of model {self.name!r}, whatever its name; "
+                "fix it to a body with ModelBuilder.add_frame",
+                kind="frame",
+                name=name.name,
+                valid=list(self._frame_numbers),
             )
-        return self.frames[name]
+        return name
 
-    def _number(self, number: int, first: int, kind: str) -> int:
-        number = whole(kind, number, "a name or a number")  # 1.7 is not body 1
-        if not first <= number < self.nb:
+    def _find(self, kind: str, name: str | int, numbers: Mapping[str, int], first: int, hint: str = "") -> int:
+        """The number of a name, or a number itself, which is checked; ``hint`` says where else the name occurs."""
+        if isinstance(name, str):
+            if name in numbers:
+                return numbers[name]
+            if hint:
+                raise UnknownNameError(hint, kind=kind, name=name, valid=list(numbers))
+            raise unknown_name(kind, name, numbers, f"model {self.name!r}")
+        number, last = whole(kind, name, "a name or a number"), first + len(numbers) - 1  # 1.7 is not body 1
+        if not first <= number <= last:
             raise UnknownNameError(
-                f"no {kind} {number} in model {self.name!r}: they are numbered {first} to {self.nb - 1}",
+                f"no {kind} {number} in model {self.name!r}: they are numbered {first} to {last}",
                 kind=kind,
                 name=number,
             )
