@@ -246,7 +246,7 @@ def test_functions_of_time_are_refused_by_name():
         (lambda: Prescribed(Prescribed(Revolute(), PATH), PATH), "depends on time itself"),
         (lambda: TimeSpline((0.0, 1.0), (0.0, 1.0), "periodic"), "ends where it began"),
         (lambda: TimeSpline((0.0, 0.0), (0.0, 1.0)), "do not increase"),
-        (lambda: Sinusoid(np.inf, 1.0), "amplitude is inf, expected a finite"),
+        (lambda: Sinusoid(np.inf, 1.0), "sinusoid: amplitude must be finite; got inf"),
     ):
         with pytest.raises(kt.errors.JointError, match=message):
             make()

@@ -1,4 +1,4 @@
-"""Joint axes: unit vectors whose exact zeros and ones are structure, and the frames and rotations they define."""
+"""Parameters of joints: numbers, and axes whose exact zeros and ones are structure, with their frames and rotations."""
 
 from __future__ import annotations
 
@@ -46,6 +46,18 @@ def unit_axis(axis, kind: str) -> Axis:
     exact = [component / scale for component in exact]  # tiny and huge axes keep their digits
     length = math.hypot(*exact)
     return tuple(component / length for component in exact)
+
+
+def finite(value, what: str, unit: str = "") -> float:
+    """A parameter as a float, or a JointError that names it."""
+    of = f" [{unit}]" if unit else ""
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise JointError(f"{what} must be a number{of}; got {value!r}.", value=value) from None
+    if not math.isfinite(number):
+        raise JointError(f"{what} must be finite{of}; got {number!r}.", value=value)
+    return number
 
 
 def cardinal(axis: Axis) -> tuple[int, float] | None:

@@ -117,13 +117,13 @@ class Composite(Joint):
 
     def transform(self, q):
         X = Transform.identity()
-        for joint, q_k in self._parts(q):
+        for joint, q_k in self._parts(q=q):
             X = joint.transform(q_k) @ X
         return X
 
     def motion_subspace(self, q):
         columns: list[Motion] = []
-        for joint, q_k in self._parts(q):
+        for joint, q_k in self._parts(q=q):
             columns = [*self._carried(joint, q_k, columns), *joint.motion_subspace(q_k)]
         return tuple(columns)
 
@@ -136,7 +136,7 @@ class Composite(Joint):
     def _motion(self, q, v) -> tuple[Motion, Motion]:
         """v_J and c_J, from the predecessor outwards."""
         V = c = Motion.zero()
-        for n, (joint, q_k, v_k) in enumerate(self._parts(q, v)):
+        for n, (joint, q_k, v_k) in enumerate(self._parts(q=q, v=v)):
             v_J, c_J = joint.velocity(q_k, v_k), joint.bias(q_k, v_k)
             if n == 0:
                 V, c = v_J, c_J
@@ -150,7 +150,7 @@ class Composite(Joint):
     def subspace_rate(self, q, v):
         rates: list[Motion] = []
         columns: list[Motion] = []
-        for joint, q_k, v_k in self._parts(q, v):
+        for joint, q_k, v_k in self._parts(q=q, v=v):
             columns = self._carried(joint, q_k, columns)
             rates, v_J = self._carried(joint, q_k, rates), joint.velocity(q_k, v_k)
             rates = [rate + column.cross(v_J) for rate, column in zip(rates, columns, strict=True)]
@@ -169,48 +169,43 @@ class Composite(Joint):
     # The manifold of positions: that of each joint --------------------------------------------------------------------
 
     def q_dot(self, q, v):
-        return self._each("q_dot", (q, v))
+        return self._each("q_dot", q=q, v=v)
 
     def integrate(self, q, dv):
-        return self._each("integrate", (q, dv))
+        return self._each("integrate", q=q, v=dv)
 
     def difference(self, q0, q1):
-        return [x for joint, a, b in self._parts(q0, None, q1) for x in joint.difference(a, b)]
+        return self._each("difference", q=q0, other_q=q1)
 
     def tangent_rate(self, xi, v):
-        result, at = [], 0
-        for joint in self.joints:
-            result += joint.tangent_rate(xi[at : at + joint.nv], v[at : at + joint.nv])
-            at += joint.nv
-        return result
+        return self._each("tangent_rate", other_v=xi, v=v)
 
     def neutral(self):
-        return [x for joint in self.joints for x in joint.neutral()]
+        return self._each("neutral")
 
     def random(self, rng):
         return [x for joint in self.joints for x in joint.random(rng)]
 
     def normalize(self, q):
-        return self._each("normalize", (q,))
+        return self._each("normalize", q=q)
 
     def defect(self, q):
-        return self._each("defect", (q,))
+        return self._each("defect", q=q)
 
     def reparameterize(self, q, v):
-        pairs = [joint.reparameterize(q_k, v_k) for joint, q_k, v_k in self._parts(q, v)]
+        pairs = [joint.reparameterize(q_k, v_k) for joint, q_k, v_k in self._parts(q=q, v=v)]
         return [x for q_k, _ in pairs for x in q_k], [x for _, v_k in pairs for x in v_k]
 
-    def _each(self, method: str, arguments) -> list:
-        return [x for joint, *parts in self._parts(*arguments) for x in getattr(joint, method)(*parts)]
+    def _each(self, method: str, **arguments) -> list:
+        return [x for joint, *parts in self._parts(**arguments) for x in getattr(joint, method)(*parts)]
 
-    def _parts(self, q, v=None, other_q=None):
-        """The joints with their parts of q, of v and of another q, where these are given."""
-        at_q = at_v = 0
+    def _parts(self, **arguments):
+        """The joints, each with its parts of the arguments, which are positions if their names end in q."""
+        at = {"q": 0, "v": 0}
         for joint in self.joints:
-            of_q, of_v = slice(at_q, at_q + joint.nq), slice(at_v, at_v + joint.nv)
-            at_q, at_v = of_q.stop, of_v.stop
-            pairs = ((q, of_q), (v, of_v), (other_q, of_q))
-            yield joint, *(values[part] for values, part in pairs if values is not None)
+            part = {kind: slice(at[kind], at[kind] + n) for kind, n in (("q", joint.nq), ("v", joint.nv))}
+            at = {kind: slot.stop for kind, slot in part.items()}
+            yield joint, *(values[part[name[-1]]] for name, values in arguments.items())
 
     # As a loop joint, and equivalent forms ----------------------------------------------------------------------------
 

@@ -7,8 +7,14 @@ derivative of a traced subspace is traced, too.
 
 from __future__ import annotations
 
+import operator
+
 from kinetree.spatial import scalar
 from kinetree.spatial.scalar import where
+
+
+def _compared(comparison):
+    return lambda self, other: _Condition(comparison(self.value, _parts(other)[0]))
 
 
 class Dual:
@@ -83,17 +89,7 @@ class Dual:
 
     # Comparisons look at the value; the condition chooses value and rate together ----------------------------------
 
-    def __lt__(self, other):
-        return _Condition(self.value < _parts(other)[0])
-
-    def __le__(self, other):
-        return _Condition(self.value <= _parts(other)[0])
-
-    def __gt__(self, other):
-        return _Condition(self.value > _parts(other)[0])
-
-    def __ge__(self, other):
-        return _Condition(self.value >= _parts(other)[0])
+    __lt__, __le__, __gt__, __ge__ = map(_compared, (operator.lt, operator.le, operator.gt, operator.ge))
 
     # The functions of kinetree.spatial.scalar ----------------------------------------------------------------------
 

@@ -8,8 +8,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from kinetree.errors import JointError
-from kinetree.joints.axes import Axis, alignment, along, cardinal, moments_about, rotation_about, transverse, unit_axis
+from kinetree.joints.axes import (
+    Axis,
+    alignment,
+    along,
+    cardinal,
+    finite,
+    moments_about,
+    rotation_about,
+    transverse,
+    unit_axis,
+)
 from kinetree.joints.contract import Joint
 from kinetree.spatial import AxialRotation, Force, IdentityRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import rz
@@ -261,7 +270,7 @@ class Helical(AlongAxis, Joint):
 
     def __post_init__(self) -> None:
         AlongAxis.__post_init__(self)
-        object.__setattr__(self, "pitch", finite(self.pitch, "helical", "pitch", "m/rad"))
+        object.__setattr__(self, "pitch", finite(self.pitch, "helical joint: pitch", "m/rad"))
 
     def transform(self, q):
         return Transform(rotation_about(self.axis, q[0]), along(self.axis, self.pitch * q[0]))
@@ -337,17 +346,6 @@ class Cylindrical(AlongAxis, Joint):
         yield from (cls(axis) for axis in ((0, 0, 1), (0, -1, 0), tuple(rng.normal(size=3))))
 
 
-def finite(value, kind: str, name: str, unit: str) -> float:
-    """A parameter of a joint as a float, or a JointError that names it."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise JointError(f"{kind} joint: {name} must be a number [{unit}]; got {value!r}.", value=value) from None
-    if not math.isfinite(number):
-        raise JointError(f"{kind} joint: {name} must be finite [{unit}]; got {number!r}.", value=value)
-    return number
-
-
 def mismatch(X: Transform, a: Vector3, b: Vector3, angle):
     """sin(angle - angle of X) for a rotation about a x b: smooth, and blind to whole turns."""
     Ea, Eb = X.E @ a, X.E @ b
@@ -386,7 +384,7 @@ class RackAndPinion(Joint):
     velocity_names, velocity_units = ("angular velocity",), ("rad/s",)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "radius", finite(self.radius, "rack_and_pinion", "radius", "m/rad"))
+        object.__setattr__(self, "radius", finite(self.radius, "rack_and_pinion joint: radius", "m/rad"))
 
     def transform(self, q):
         return Transform(rz(q[0]), Vector3(self.radius * q[0], 0.0, 0.0))

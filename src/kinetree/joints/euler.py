@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kinetree.arguments import a_truth_value
 from kinetree.errors import JointError
+from kinetree.joints.axes import finite
 from kinetree.joints.contract import Joint
-from kinetree.joints.elementary import finite
 from kinetree.joints.spherical import implicit_point
 from kinetree.spatial import AxialRotation, Force, IdentityRotation, Motion, Transform, Vector3
 from kinetree.spatial.rotations import EULER_SEQUENCES
@@ -240,7 +240,7 @@ class Ellipsoid(Joint):
 
     def __post_init__(self) -> None:
         try:
-            radii = tuple(finite(x, "ellipsoid", "a radius", "m") for x in self.radii)
+            radii = tuple(finite(x, "ellipsoid joint: a radius", "m") for x in self.radii)
         except TypeError:
             radii = ()
         if len(radii) != 3 or min(radii) <= 0.0:

@@ -411,32 +411,16 @@ class Prescribed(Rheonomic):
 
     def difference(self, q0, q1):
         given = self.joint.neutral()
-        found = self.joint.difference(self.whole(q0, given), self.whole(q1, given))
-        return [found[k] for k in self.free]
+        return self._of_free(self.joint.difference(self.whole(q0, given), self.whole(q1, given)))
 
     def neutral(self):
-        q = self.joint.neutral()
-        return [q[k] for k in self.free]
+        return self._of_free(self.joint.neutral())
 
     def random(self, rng):
-        q = self.joint.random(rng)
-        return [q[k] for k in self.free]
+        return self._of_free(self.joint.random(rng))
 
-    @property
-    def position_names(self):
-        return tuple(self.joint.position_names[k] for k in self.free)
-
-    @property
-    def velocity_names(self):
-        return tuple(self.joint.velocity_names[k] for k in self.free)
-
-    @property
-    def position_units(self):
-        return tuple(self.joint.position_units[k] for k in self.free)
-
-    @property
-    def velocity_units(self):
-        return tuple(self.joint.velocity_units[k] for k in self.free)
+    def _of_free(self, values) -> list:
+        return [values[k] for k in self.free]
 
     @classmethod
     def examples(cls, rng):
@@ -448,6 +432,10 @@ class Prescribed(Rheonomic):
         yield cls(RackAndPinion(0.4), (FourierSeries(2.0, (0.3,), (0.1, 0.2)),))
         yield cls(Planar(), (Polynomial((0.2, 1.5)), loop, Sinusoid(0.4, 3.0, 1.0)))
         yield cls(SphericalEuler("zyx"), (None, loop, None))
+
+
+for _name in ("position_names", "velocity_names", "position_units", "velocity_units"):
+    setattr(Prescribed, _name, property(lambda self, name=_name: tuple(self._of_free(getattr(self.joint, name)))))
 
 
 class PrescribedAt(AtTime):

@@ -6,13 +6,13 @@ The motion of a joint as a function of time is one of these, or any callable ove
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kinetree.errors import JointError
+from kinetree.joints.axes import finite
 from kinetree.joints.dual import Dual, rate_of, value_of
 from kinetree.joints.spline_basis import Segments, wrapped
 from kinetree.once import once
@@ -43,7 +43,7 @@ class Polynomial:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficients", _floats(self.coefficients, "polynomial", "coefficients"))
-        object.__setattr__(self, "start", _float(self.start, "polynomial", "start"))
+        object.__setattr__(self, "start", finite(self.start, "polynomial: start"))
 
     def __call__(self, t):
         s = t - self.start if self.start else t
@@ -79,7 +79,7 @@ class Sinusoid:
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
-            object.__setattr__(self, name, _float(getattr(self, name), "sinusoid", name))
+            object.__setattr__(self, name, finite(getattr(self, name), f"sinusoid: {name}"))
 
     def __call__(self, t):
         angle = t * self.omega
@@ -112,7 +112,7 @@ class FourierSeries:
 
     def __post_init__(self) -> None:
         for name in ("omega", "offset"):
-            object.__setattr__(self, name, _float(getattr(self, name), "Fourier series", name))
+            object.__setattr__(self, name, finite(getattr(self, name), f"Fourier series: {name}"))
         for name in ("cosines", "sines"):
             object.__setattr__(self, name, _floats(getattr(self, name), "Fourier series", name, least=0))
 
@@ -270,7 +270,7 @@ def time_function(f, what: str) -> Callable | float:
         If it is neither, or cannot be differentiated.
     """
     if isinstance(f, (int, float, np.number)) and not isinstance(f, bool):
-        return _float(f, what, "the number")
+        return finite(f, f"{what}: the number")
     if not callable(f):
         raise JointError(
             f"{what} is {f!r}, expected a number or a function of time: Polynomial, Sinusoid, FourierSeries, "
@@ -293,19 +293,9 @@ def time_function(f, what: str) -> Callable | float:
     return f
 
 
-def _float(x, kind: str, what: str) -> float:
-    try:
-        value = float(x)
-    except (TypeError, ValueError, OverflowError):
-        raise JointError(f"{kind}: {what} is {x!r}, expected a number.", found=x) from None
-    if not math.isfinite(value):
-        raise JointError(f"{kind}: {what} is {x!r}, expected a finite number.", found=x)
-    return value
-
-
 def _floats(values: Sequence, kind: str, what: str, least: int = 1) -> tuple[float, ...]:
     try:
-        found = None if isinstance(values, (str, bytes)) else tuple(_float(x, kind, what) for x in values)
+        found = None if isinstance(values, (str, bytes)) else tuple(finite(x, f"{kind}: one of {what}") for x in values)
     except TypeError:
         found = None
     if found is None or len(found) < least:
