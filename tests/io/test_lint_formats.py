@@ -256,6 +256,22 @@ def test_misspelled_words_of_mjcf_get_the_likely_ones():
     assert repairs == {8: "did you mean 'box'?", 14: "did you mean 'stiffness'?", 20: "did you mean 'jd'?"}
 
 
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        ('<motor jiont="j"/>', "did you mean 'joint'?"),
+        ('<motr joint="j"/>', "did you mean 'motor'?"),
+        ('<motor pos="1" joint="j"/>', "remove it"),  # only other elements have qpos
+        ('<body joint="j"/>', "remove it"),  # a word of the format, in the wrong place
+    ],
+)
+def test_hints_are_words_that_the_element_may_have(wrong, hint):
+    """The format's words are those of the installed MuJoCo, and what is misplaced is not misspelled."""
+    body = '<body><joint name="j"/><geom size=".1"/></body>'
+    first = kt.lint(f"<mujoco><worldbody>{body}</worldbody><actuator>{wrong}</actuator></mujoco>").errors[0]
+    assert (first.code, first.repair) == ("not-in-format", hint)
+
+
 def test_unsupported_physics_of_mjcf_is_found_beside_errors():
     """What loading refuses for the whole model, one finding for each."""
     text = MJCF.replace('<body name="b">', '<body name="b" gravcomp="1">').replace('axis="0 0 1"', 'axis="0 0 0"')

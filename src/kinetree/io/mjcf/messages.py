@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kinetree.once import once
+
 # Pattern, rule, what to do about it. The first that is found counts; what none of them knows is "mujoco".
 _RULES = tuple(
     (re.compile(pattern), code, repair)
@@ -34,23 +36,6 @@ _RULES = tuple(
     )
 )  # fmt: skip
 _PLACE = re.compile(r"Element(?: '(?P<tag>[^']*)'| name '(?P<name>[^']*)', id (?P<id>-?\d+))(?:, line (?P<line>\d+))?")
-# The words of MJCF.
-TAGS = (
-    "body", "joint", "freejoint", "geom", "site", "inertial", "frame", "camera", "light", "worldbody", "asset", "mesh",
-    "texture", "material", "default", "compiler", "option", "size", "visual", "statistic", "contact", "exclude", "pair",
-    "equality", "connect", "weld", "tendon", "fixed", "spatial", "actuator", "motor", "position", "velocity", "general",
-    "muscle", "sensor", "keyframe", "key", "custom", "include", "replicate", "attach", "flag", "jointpos", "jointvel",
-    "actuatorpos", "actuatorvel", "actuatorfrc", "accelerometer", "gyro", "touch", "force", "torque", "framepos",
-    "framequat", "framelinvel", "frameangvel", "subtreecom",
-)  # fmt: skip
-ATTRIBUTES = (
-    "name", "class", "childclass", "pos", "quat", "euler", "axis", "type", "range", "limited", "damping", "stiffness",
-    "armature", "frictionloss", "springref", "ref", "margin", "size", "fromto", "mass", "density", "mesh", "material",
-    "rgba", "group", "contype", "conaffinity", "condim", "friction", "diaginertia", "fullinertia", "joint", "tendon",
-    "site", "body", "body1", "body2", "joint1", "joint2", "gear", "ctrlrange", "ctrllimited", "forcerange",
-    "forcelimited", "kp", "kv", "file", "scale", "vertex", "coef", "angle", "meshdir", "gravity", "timestep", "qpos",
-    "qvel", "ctrl", "actuatorfrcrange", "solref", "solimp", "mocap", "gravcomp",
-)  # fmt: skip
 WORDS = ("free", "ball", "slide", "hinge", "plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box",
           "mesh")  # fmt: skip
 
@@ -106,15 +91,29 @@ def parsed_message(text: str) -> CompilerMessage:
     return CompilerMessage(message, code, repair, place["tag"], place["name"], number, line)
 
 
+@once
+def schema() -> dict[str, list[str]]:
+    """The attributes of each element of MJCF, as the installed MuJoCo knows them."""
+    import mujoco
+
+    found: dict[str, list[str]] = {"worldbody": []}  # which it calls (world)body
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        if begin := re.match(r" *(?:\(world\))?(\w+) \(\S\)", line):
+            attributes = found.setdefault(begin[1], [])
+        attributes += line[begin.end() if begin else 0 :].split()
+    return found
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The one that differs from a word by little, if there is one.
+    """The one that differs from a word by little, if there is one; a word that is known itself is not misspelled.
 
     Examples
     --------
-    >>> nearest("siez", ATTRIBUTES), nearest("hing", WORDS), nearest("nonsense", TAGS)
+    >>> nearest("siez", schema()["geom"]), nearest("hing", WORDS), nearest("nonsense", schema())
     ('size', 'hinge', None)
     """
-    found = difflib.get_close_matches(word[:50].strip(), [other for other in known if other != word], n=1, cutoff=0.65)
+    known = list(known)
+    found = () if word in known else difflib.get_close_matches(word[:50].strip(), known, n=1, cutoff=0.65)
     return found[0] if found else None
 
 
@@ -134,11 +133,12 @@ def likely(code: str, words: Iterable[str], tag: str, names: Iterable[str]) -> s
     """
     words = list(words)
     if code == "unknown-name":
-        known = list(names)[:2000]  # comparing with all of a very large file would take long
+        # One of another kind may have that very name. Comparing with all of a very large file would take long.
+        known = [name for name in names if name not in words][:2000]
     elif code in ("bad-choice", "unknown-joint-type"):
         known = WORDS
     elif code == "not-in-format":
-        words, known = (words, ATTRIBUTES) if words else ([tag], TAGS)
+        words, known = (words, schema().get(tag, ())) if words else ([tag], schema())
     else:
         return ""
     meant = next((found for found in (nearest(word, known) for word in words) if found), None)

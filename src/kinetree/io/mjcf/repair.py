@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from xml.sax.saxutils import quoteattr
 
-from kinetree.io.mjcf.messages import ATTRIBUTES, TAGS, WORDS, nearest
+from kinetree.io.mjcf.messages import WORDS, nearest, schema
 from kinetree.io.mjcf.sources import Sources, kind_of
 from kinetree.io.xml.reader import Node
 
@@ -229,14 +229,14 @@ class MendedCopy:
         """Under the name that was probably meant, so that what refers to it goes on to exist."""
         attribute = re.search(r"attribute: '([^']*)'", message)
         if attribute is None:
-            meant = nearest(node.tag, TAGS)
+            meant = nearest(node.tag, schema())
             if meant is None:
                 return False
             node.element.tag = meant
             self._made.add((node, meant))
             return True
         value = node.element.attrib.pop(attribute[1], None)
-        meant = nearest(attribute[1], ATTRIBUTES)
+        meant = nearest(attribute[1], schema().get(node.tag, ()))
         if value is not None and meant and meant not in node.element.attrib:
             node.element.set(meant, value)
             self._made.add((node, meant))
