@@ -5,14 +5,12 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from kinetree.arguments import a_model, a_path, a_word, checked
-from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.arguments import a_model, a_path, a_word, checked, choice
+from kinetree.errors import UnsupportedError
 from kinetree.files import write_text
 from kinetree.model.parts import Report
 
 SUFFIXES = {".urdf": "urdf", ".xml": "mjcf", ".mjcf": "mjcf"}
-FORMATS = ("urdf", "mjcf")
-MESHES = ("keep", "relative", "drop")
 
 
 @checked(model=a_model, path=a_path, format=a_word, unsupported=a_word, meshes=a_word)
@@ -80,14 +78,12 @@ def save(
 
 
 def _format(path: Path, format: str | None) -> str:
-    if format is None:
-        format = SUFFIXES.get(path.suffix.lower())
-        if format is None:
-            raise UnsupportedError(
-                f"{path}: the suffix {path.suffix!r} names no format that kinetree writes; known: "
-                f"{', '.join(SUFFIXES)}, or say format='urdf' or 'mjcf'",
-                file=str(path),
-            )
-    if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS, "kt.save(..., format=...)")
-    return format
+    if format is not None:
+        return choice("format", format, dict.fromkeys(SUFFIXES.values()), "kt.save(..., format=...)")
+    if path.suffix.lower() in SUFFIXES:
+        return SUFFIXES[path.suffix.lower()]
+    raise UnsupportedError(
+        f"{path}: the suffix {path.suffix!r} names no format that kinetree writes; known: {', '.join(SUFFIXES)}, or "
+        "say format='urdf' or 'mjcf'",
+        file=str(path),
+    )

@@ -6,6 +6,7 @@ Such a body gets a harmless inertia in the specification, so that the rest compi
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -18,12 +19,12 @@ from kinetree.model.builder import rotation_of_quaternion
 
 _IMPOSSIBLE = re.compile(r"inertia must satisfy|must have positive eigenvalues|must be positive definite")
 _TOO_LIGHT = re.compile(r"mass and inertia of moving bodies must be larger")
-_BODY = re.compile(r"id (\d+), line")
 _SMALL = 1e-9  # [kg, kg m^2] above MuJoCo's least, below what matters beside anything
 
 
+@dataclass(slots=True)
 class InertiaRepairs:
-    """Mends a specification as far as the user's choices allow.
+    """Repairs a specification as far as the user's choices allow.
 
     Parameters
     ----------
@@ -33,11 +34,11 @@ class InertiaRepairs:
     notes : Notes
     """
 
-    __slots__ = ("_spec", "_inertia", "_massless", "_notes", "_own")
-
-    def __init__(self, spec, inertia: str, massless: str, notes: Notes) -> None:
-        self._spec, self._inertia, self._massless, self._notes = spec, inertia, massless, notes
-        self._own: dict[int, tuple[float, np.ndarray, bool]] = {}  # mass, tensor, whether in the body's own axes
+    spec: object
+    inertia: str
+    massless: str
+    notes: Notes
+    _own: dict[int, tuple[float, np.ndarray, bool]] = field(default_factory=dict)  # mass, tensor, if in the body's axes
 
     def repair(self, text: str) -> bool:
         """Change the specification so that the compiler's message no longer applies; False if it is not about mass.
@@ -47,18 +48,14 @@ class InertiaRepairs:
         InertiaError, ModelError
             If the user's choice does not repair it.
         """
-        number = _BODY.search(text)
-        impossible, too_light = _IMPOSSIBLE.search(text), _TOO_LIGHT.search(text)
-        if not number or not (impossible or too_light):
+        found = parsed_message(text)
+        k, impossible, bodies = found.number, _IMPOSSIBLE.search(text), self.spec.bodies
+        if k not in range(len(bodies)) or k in self._own or not (impossible or _TOO_LIGHT.search(text)):
             return False
-        k = int(number[1])
-        bodies = self._spec.bodies  # in the order of the compiled model
-        if k >= len(bodies) or k in self._own:
-            return False
-        body = bodies[k]
+        body = bodies[k]  # in the order of the compiled model
         name = body.name or f"body_{k}"
-        if not body.name and (line := parsed_message(text).line):
-            self._notes.sources.remember("body", name, line)
+        if not body.name and found.line:
+            self.notes.sources.remember("body", name, found.line)
         mass, I, full = _given(body)
         if impossible:
             I = self._settled(name, mass, I, text)
@@ -67,12 +64,12 @@ class InertiaRepairs:
             _set_moments(body, full, [largest] * 3)
             return True
         if not (np.isfinite(mass) and np.isfinite(I).all()):
-            if infinite := self._notes.sources.number_error("inf", "this number must be finite"):
+            if infinite := self.notes.sources.number_error("inf", "this number must be finite"):
                 raise infinite
             return False
-        if mass < 0.0 or (self._inertia == "raise" and np.diag(I).min() < 0.0):
+        if mass < 0.0 or (self.inertia == "raise" and np.diag(I).min() < 0.0):
             self._settled(name, mass, I, text)  # no choice repairs a negative mass
-        if self._massless == "raise":
+        if self.massless == "raise":
             raise self._fail(
                 name,
                 f"body '{name}' moves with mass {mass:g} kg and a moment of inertia of {np.abs(np.diag(I)).min():g} "
@@ -84,7 +81,7 @@ class InertiaRepairs:
             )
         self._own[k] = mass, I, full
         message = f"body '{name}' moves with mass {mass:g} kg, which MuJoCo refuses (massless='lock')"
-        self._notes.warning(("body", name), message)
+        self.notes.warning(("body", name), message)
         body.explicitinertial = True
         body.mass = max(mass, _SMALL)
         _set_moments(body, full, [_SMALL] * 3 if full else [max(float(x), _SMALL) for x in np.diag(I)])
@@ -92,18 +89,18 @@ class InertiaRepairs:
 
     def _settled(self, name: str, mass: float, I: np.ndarray, text: str) -> np.ndarray:
         fail = partial(self._fail, name)
-        I, change = settle(mass, I, self._inertia, f"body '{name}'", fail)
-        if self._inertia == "raise":  # it breaks no rule of ours
+        I, change = settle(mass, I, self.inertia, f"body '{name}'", fail)
+        if self.inertia == "raise":  # it breaks no rule of ours
             rule = text.partition("\n")[0].removeprefix("Error: ")
             message = f"body '{name}': MuJoCo: {rule}"
             raise fail(message, ModelError, code="impossible-inertia", repair="inertia='accept' takes it")
         message = f"body '{name}': {change or 'inertia beyond the rule by rounding, taken as it is'}"
-        self._notes.warning(("body", name), message, "impossible-inertia")
+        self.notes.warning(("body", name), message, "impossible-inertia")
         return I
 
     def _fail(self, name: str, message: str, error: type, **values: object) -> Exception:
         """The error about a body, with the line of its ``<inertial>`` if it has one."""
-        sources = self._notes.sources
+        sources = self.notes.sources
         body = sources.find("body", name)
         inertial = None if body is None else next((c for c in body.all_children() if c.tag == "inertial"), None)
         return sources.fail(inertial or ("body", name), message, error, body=name, **values)

@@ -121,52 +121,48 @@ class MendedCopy:
 
     def _mended(self, code: str, message: str, node: Node, attribute: str | None) -> bool:
         of_mass = node.tag in ("body", "inertial") and code in ("negative-mass", "bad-number", "format")
-        if code in ("massless-leaf", "impossible-inertia", "inertia-without-mass") or (
-            of_mass and attribute is None and "attribute" not in message and "orientation" not in message
-        ):
+        if of_mass and attribute is None and "attribute" not in message and "orientation" not in message:
             return self._with_inertia(node)
-        if code == "bad-geometry" or (code == "file-not-found" and node.tag == "mesh"):
-            return _with_shape(node)
-        if code in ("bad-number", "missing-attribute"):
-            return self._with_value(node, attribute or _attribute_in(message, node), message)
-        if code == "unknown-name":
-            return self._without_reference(node, message)
-        if code == "not-in-format":
-            return self._respelled(node, message)
-        if code in ("bad-choice", "unknown-joint-type"):
-            return self._chosen(node, message)
-        if code == "duplicate-name":
-            if node.tag == "default":
-                node.element.set("class", f"{node.element.get('class')}/{len(self._mends)}")
-                return True
-            return node.element.attrib.pop("name", None) is not None
-        if code == "zero-axis":
-            return _set(node, "axis", "0 0 1")
-        if code == "limit-order":
-            found = re.search(r"\w*range|force range|control range|activation range", message)
-            name = _BY_NAME.get(found[0], found[0]) if found else "range"
-            stated = node.element.attrib.pop(name, None) is not None
-            if name == "range" and node.tag not in ("joint", "fixed", "spatial"):
-                return stated
-            return _set(node, name.replace("range", "limited"), "false")
-        if code == "negative-mass":
-            node.element.attrib.pop("density", None)
-            return _set(node, "mass", "1")
-        if code == "negative-dissipation":
-            words = re.search(r": ([a-z ]+) -", message)
-            return bool(words) and _set(node, _BY_NAME.get(words[1], words[1]), "0")
-        if code == "bad-quaternion":
-            return node.element.attrib.pop("quat", None) is not None
-        if code == "format" and "orientation" in message:
-            stated = [name for name in node.element.attrib if name in _ORIENTATIONS]
-            return all([node.element.attrib.pop(name) for name in stated[1:]])
-        if code == "repeated-element":
-            tag = _quoted(message)[0]
-            again = [child for child in node.all_children() if child.tag == tag]
-            return len(again) > 1 and self.remove(again[-1])
-        if code == "mujoco" and re.search(_FREEDOMS, message):
-            joints = [child for child in node.all_children() if child.tag in ("joint", "freejoint")]
-            return all([self.remove(joint) for joint in joints[1:]]) and bool(joints[1:])
+        match code:
+            case "massless-leaf" | "impossible-inertia" | "inertia-without-mass":
+                return self._with_inertia(node)
+            case "bad-geometry":
+                return _with_shape(node)
+            case "file-not-found" if node.tag == "mesh":
+                return _with_shape(node)
+            case "bad-number" | "missing-attribute":
+                return self._with_value(node, attribute or _attribute_in(message, node), message)
+            case "unknown-name":
+                return self._without_reference(node, message)
+            case "not-in-format":
+                return self._respelled(node, message)
+            case "bad-choice" | "unknown-joint-type":
+                return self._chosen(node, message)
+            case "duplicate-name" if node.tag == "default":
+                return _set(node, "class", f"{node.element.get('class')}/{len(self._mends)}")
+            case "duplicate-name":
+                return _set(node, "name", None)
+            case "zero-axis":
+                return _set(node, "axis", "0 0 1")
+            case "limit-order":
+                return _without_limits(node, message)
+            case "negative-mass":
+                _set(node, "density", None)
+                return _set(node, "mass", "1")
+            case "negative-dissipation":
+                words = re.search(r": ([a-z ]+) -", message)
+                return bool(words) and _set(node, _BY_NAME.get(words[1], words[1]), "0")
+            case "bad-quaternion":
+                return _set(node, "quat", None)
+            case "format" if "orientation" in message:
+                stated = [name for name in node.element.attrib if name in _ORIENTATIONS]
+                return all([_set(node, name, None) for name in stated[1:]])
+            case "repeated-element":
+                again = [child for child in node.all_children() if child.tag == _quoted(message)[0]]
+                return len(again) > 1 and self.remove(again[-1])
+            case "mujoco" if re.search(_FREEDOMS, message):
+                joints = [child for child in node.all_children() if child.tag in ("joint", "freejoint")]
+                return any([self.remove(joint) for joint in joints[1:]])
         return False
 
     def remove(self, node: Node) -> bool:
@@ -210,31 +206,25 @@ class MendedCopy:
         if attribute in _SOUND:
             self._made.add((node, attribute))
             return _set(node, attribute, _SOUND[attribute])
-        return node.element.attrib.pop(attribute, None) is not None
+        return _set(node, attribute, None)
 
     def _without_reference(self, node: Node, message: str) -> bool:
         named = _quoted(message)
         stated = [name for name, value in node.element.attrib.items() if value in named and name != "name"]
         if "childclass" in message:
             stated = ["childclass"]
-        if not stated:
-            return False
-        if node.tag == "geom" and stated[0] in ("mesh", "hfield"):
+        if stated and node.tag == "geom" and stated[0] in ("mesh", "hfield"):
             return _with_shape(node)
-        if stated[0] in _REFERENCES:
-            return node.element.attrib.pop(stated[0], None) is not None
-        return False
+        return bool(stated) and stated[0] in _REFERENCES and _set(node, stated[0], None)
 
     def _respelled(self, node: Node, message: str) -> bool:
         """Under the name that was probably meant, so that what refers to it goes on to exist."""
         attribute = re.search(r"attribute: '([^']*)'", message)
         if attribute is None:
             meant = nearest(node.tag, schema())
-            if meant is None:
-                return False
-            node.element.tag = meant
+            node.element.tag = meant or node.tag
             self._made.add((node, meant))
-            return True
+            return meant is not None
         value = node.element.attrib.pop(attribute[1], None)
         meant = nearest(attribute[1], schema().get(node.tag, ()))
         if value is not None and meant and meant not in node.element.attrib:
@@ -272,9 +262,21 @@ def _with_shape(node: Node) -> bool:
     return True
 
 
-def _set(node: Node, name: str, value: str) -> bool:
+def _without_limits(node: Node, message: str) -> bool:
+    found = re.search(r"\w*range|force range|control range|activation range", message)
+    name = _BY_NAME.get(found[0], found[0]) if found else "range"
+    stated = _set(node, name, None)
+    if name == "range" and node.tag not in ("joint", "fixed", "spatial"):
+        return stated
+    return _set(node, name.replace("range", "limited"), "false")
+
+
+def _set(node: Node, name: str, value: str | None) -> bool:
+    """Give an attribute a value, or take it away for None; whether that changes anything."""
     changed = node.element.get(name) != value
-    node.element.set(name, value)
+    node.element.attrib.pop(name, None)
+    if value is not None:
+        node.element.set(name, value)
     return changed
 
 
