@@ -11,14 +11,14 @@ from kinetree.io.options import Options
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.notes import Notes
 from kinetree.io.urdf.plan import Plan, plan
-from kinetree.io.urdf.records import JOINT_TYPES, LIMITS, JointRecord, LinkRecord, read_robot
+from kinetree.io.urdf.records import JOINT_TYPES, LIMITS, UNKNOWN_MASS, JointRecord, LinkRecord
 from kinetree.io.xml.reader import Document
 
 
 def examine(source: object, document: Document, package_dirs: tuple) -> tuple[list[Finding], Facts | None]:
     """Read a collecting document as URDF; return what is wrong, and the facts unless nothing can be read."""
     try:
-        planned = plan(read_robot(document), Options(package_dirs=package_dirs))
+        planned = plan(document, Options(package_dirs=package_dirs))
         planned.notes.ignored()
     except KinetreeError as error:
         return [finding_of(kept, document.file) for kept in (*document.problems, error)], None
@@ -57,11 +57,10 @@ def _facts(planned: Plan) -> Facts:
 
 
 def _body(link: LinkRecord, planned: Plan) -> BodyFacts:
-    mass, inertial = planned.masses[link.name], link.inertial
-    known = inertial is None or (mass.com == mass.com).all()
-    place = Place.of(link.node if inertial is None else inertial.node)
-    shapes = tuple(planned.shapes[link.name])
-    return BodyFacts(link.name, mass.mass if known else None, mass.com, mass.I, inertial is not None, shapes, place)
+    mass, is_given = planned.masses[link.name], link.inertial is not None
+    weight = None if mass is UNKNOWN_MASS else mass.mass
+    place = Place.of(link.inertial if is_given else link.node)
+    return BodyFacts(link.name, weight, mass.com, mass.I, is_given, tuple(link.shapes), place)
 
 
 def _joint(joint: JointRecord) -> JointFacts:

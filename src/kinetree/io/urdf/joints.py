@@ -12,18 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinetree.io.urdf.notes import Notes
-from kinetree.io.urdf.records import (
-    DYNAMICS,
-    EFFORT_OPTIONAL,
-    JOINT_TYPES,
-    LIMITS,
-    RANGES_REQUIRED,
-    UNKNOWN,
-    JointRecord,
-    Version,
-    known,
-    spelled,
-)
+from kinetree.io.urdf.records import DYNAMICS, JOINT_TYPES, LIMITS, UNKNOWN, JointRecord, known
+from kinetree.io.urdf.version import EFFORT_OPTIONAL, RANGES_REQUIRED, Version, spelled
 from kinetree.joints import Fixed
 from kinetree.model.parts import transform_of_pose
 

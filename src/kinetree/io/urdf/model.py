@@ -30,8 +30,7 @@ def build(plan: Plan, options: Options) -> Model:
 
     def add(link: LinkRecord, **joint: object) -> None:
         mass = masses[link.name]
-        geometry = plan.shapes[link.name]
-        builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=geometry, **joint)
+        builder.add_body(link.name, mass=mass.mass, com=mass.com, inertia=mass.I, geometry=link.shapes, **joint)
 
     taken = [name for name, joint in robot.joints.items() if joint is not plan.freed]
     body_names, joint_names = Names(robot.links), Names(taken)
@@ -45,7 +44,7 @@ def build(plan: Plan, options: Options) -> Model:
         # Numbers near the end of the floats overflow; the builder refuses what comes of it.
         with np.errstate(over="ignore", invalid="ignore"):
             if root == WORLD:
-                for shape in plan.shapes[root]:
+                for shape in robot.links[root].shapes:
                     builder.add_geometry(WORLD, shape)
             elif floating_base:
                 add(robot.links[root], **free_joint(robot.links[root]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from kinetree.io.urdf.records import MOTION_LIMITS, OF_MOTION, spelled
+from kinetree.io.urdf.version import MOTION_LIMITS, OF_MOTION, spelled
 from kinetree.io.xml.notes import XMLNotes
 from kinetree.io.xml.reader import Document, Node
 

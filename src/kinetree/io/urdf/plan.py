@@ -5,21 +5,19 @@ A collecting document gets every broken rule; what it then keeps of the file is 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from kinetree.io.inertia_rules import Mass
-from kinetree.io.mesh_paths import MeshFinder
+import numpy as np
+
+from kinetree.errors import ModelError
+from kinetree.io.inertia_rules import NO_MASS, Mass
 from kinetree.io.options import Options
-from kinetree.io.urdf.bodies import UNKNOWN_MASS, mass_of, mass_of_shapes, shapes_of
 from kinetree.io.urdf.joints import Coupling, couplings, settings
 from kinetree.io.urdf.notes import Notes, check_extensions
-from kinetree.io.urdf.records import JointRecord, RobotRecord
+from kinetree.io.urdf.records import JointRecord, LinkRecord, RobotRecord, read_robot
 from kinetree.io.urdf.tree import root_and_order, settle_massless
+from kinetree.io.xml.reader import Document
 from kinetree.model.builder import WORLD
-from kinetree.model.parts import Geometry
-
-_UNIT = 1e-3  # off a quaternion's length, beyond which that is no matter of rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,7 @@ class Plan:
         Depth first.
     freed : JointRecord or None
         The fixed joint to the world that a floating base replaces.
-    masses, shapes : dict
+    masses : dict of str to Mass
         By link, in the frame of the link.
     locked : set of str
         Joints that become fixed because nothing resists them.
@@ -48,31 +46,24 @@ class Plan:
     order: tuple[JointRecord, ...]
     freed: JointRecord | None
     masses: dict[str, Mass]
-    shapes: dict[str, list[Geometry]]
     locked: set[str]
     settings: dict[str, dict[str, object]]
     couplings: list[Coupling]
     notes: Notes
 
 
-def plan(robot: RobotRecord, options: Options) -> Plan:
-    """Apply the rules to a robot."""
-    document = robot.document
+def plan(document: Document, options: Options) -> Plan:
+    """Read a robot, and apply the rules to it."""
     notes, attempt = Notes(document, drop=options.drop), document.attempt
+    robot = read_robot(document, options, notes)
     root, order = root_and_order(robot)
     if robot.name is None:
         notes.info(document.root, "the robot has no name, though the format requires one", "unnamed-robot")
     check_extensions(document, notes)
-    _quaternions(robot, notes)
-    finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
-    version, links = robot.version, robot.links
-    shapes = {name: attempt(shapes_of, link, version, finder, notes, default=[]) for name, link in links.items()}
-    masses = {
-        name: attempt(mass_of, link, options.inertia, notes, default=UNKNOWN_MASS) for name, link in links.items()
-    }
-    for name, link in links.items() if options.inertia_from is not None else ():
+    masses = {name: link.mass for name, link in robot.links.items()}
+    for link in robot.links.values() if options.inertia_from is not None else ():
         if link.inertial is None:
-            masses[name] = mass_of_shapes(link, shapes[name], options.inertia_from, options.density, notes)
+            masses[link.name] = _mass_of_shapes(link, options.inertia_from, options.density, notes)
     locked = settle_massless(order, masses, options.massless, notes)
     if WORLD in robot.links and root != WORLD:
         message = f"a link is named '{WORLD}', the name of the fixed frame, but it is carried by '{root}'"
@@ -82,7 +73,7 @@ def plan(robot: RobotRecord, options: Options) -> Plan:
         name: attempt(settings, joint, robot.version, name in locked, notes) for name, joint in robot.joints.items()
     }
     coupled = couplings(robot.joints, locked, notes)
-    return Plan(robot, root, order, freed, masses, shapes, locked, of_joints, coupled, notes)
+    return Plan(robot, root, order, freed, masses, locked, of_joints, coupled, notes)
 
 
 def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -> JointRecord:
@@ -100,15 +91,24 @@ def _joint_to_free(robot: RobotRecord, order: list[JointRecord], notes: Notes) -
     return carried[0]
 
 
-def _quaternions(robot: RobotRecord, notes: Notes) -> None:
-    """Report quaternions that are no rotations as they stand: they are normalized, as other programs do."""
-    records = [*robot.joints.values()]
-    for link in robot.links.values():
-        records += [*link.shapes, *([link.inertial] if link.inertial is not None else [])]
-    for record in records:
-        length = math.hypot(*record.origin.quaternion)
-        if record.origin.quaternion and abs(length - 1.0) > _UNIT:
-            node = record.node.child("origin")
-            w, x, y, z = record.origin.quaternion
-            message = f"{node.path}: the quaternion {x, y, z, w} (x, y, z, w) normalized, its length is {length:g}"
-            notes.warning(node, message)
+def _mass_of_shapes(link: LinkRecord, role: str, density: float, notes: Notes) -> Mass:
+    """Return the mass properties of a link without ``<inertial>`` that is filled with matter, and report them.
+
+    Raises
+    ------
+    GeometryError
+        If one of its shapes of this role has no volume.
+    """
+    from kinetree.geometry import inertia_of_shapes
+
+    who = f"link '{link.name}'"
+    try:
+        found = inertia_of_shapes(link.shapes, density, role=role, what=who)
+    except ModelError as error:
+        values = {name: value for name, value in vars(error).items() if name not in ("message", "file")}
+        raise link.node.fail(error.message, type(error), **values) from error
+    if found is None:
+        return NO_MASS
+    message = f"{who}: {found.mass:.6g} kg and inertia from its {role} shapes at {density:g} kg/m^3"
+    notes.warning(link.node, "; ".join((message, *found.notes)))
+    return Mass(found.mass, np.array(found.com), np.array(found.inertia))

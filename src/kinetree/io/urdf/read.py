@@ -10,7 +10,6 @@ from kinetree.errors import ModelError, URDFError
 from kinetree.io.options import Options
 from kinetree.io.urdf.model import build
 from kinetree.io.urdf.plan import plan
-from kinetree.io.urdf.records import read_robot
 from kinetree.io.xml.reader import Document
 
 
@@ -105,4 +104,4 @@ def load_urdf(
     options = Options(name, floating_base, base_joint, merge_fixed, package_dirs, unsupported, inertia, massless,
                       inertia_from, density)  # fmt: skip
     options.check("load_urdf", base_is_free=floating_base)
-    return build(plan(read_robot(Document(source, URDFError)), options), options)
+    return build(plan(Document(source, URDFError), options), options)

@@ -1,12 +1,11 @@
-"""URDF elements to plain records: what the file says, with its lines, checked one element at a time.
+"""URDF elements to records: links as bodies, joints as the file states them, checked one element at a time.
 
-Nothing here knows of models or trees. Frames are the file's own: the inertial origin is still that of the file.
+Nothing here knows of models or trees. Inertias and shapes are in the axes of their link.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,10 +14,24 @@ import numpy as np
 from kinetree.errors import InertiaError, UnsupportedError, closest
 from kinetree.forces.registry import names_in
 from kinetree.io.foreign import expanded, foreign_root, refusal
-from kinetree.io.inertia_rules import ENTRIES, MIRRORED, ONE_TRIANGLE, asymmetry
+from kinetree.io.inertia_rules import ENTRIES, MIRRORED, NO_MASS, ONE_TRIANGLE, Mass, asymmetry, settle_link
+from kinetree.io.mesh_paths import MeshFinder
+from kinetree.io.options import Options
+from kinetree.io.urdf.notes import Notes
+from kinetree.io.urdf.version import (
+    CAPSULES,
+    MOTION_LIMITS,
+    OF_MOTION,
+    QUATERNIONS,
+    Version,
+    spelled,
+    version_of,
+)  # fmt: skip
 from kinetree.io.xml.reader import Document, Node, likely_word, shown
 from kinetree.joints import Fixed, Free, Joint, Planar, Prismatic, Revolute
 from kinetree.model.builder import rotation_of_quaternion, rotation_of_rpy
+from kinetree.model.parts import SHAPES as PARAMETERS
+from kinetree.model.parts import Geometry
 
 UNKNOWN = "unknown"  # type of a joint whose type could not be read, in a collecting document
 
@@ -29,21 +42,12 @@ JOINT_TYPES: dict[str, type[Joint]] = {
 LIMITS = {"lower": "lower", "upper": "upper", "effort": "effort_limit", "velocity": "velocity_limit"}  # and ours
 DYNAMICS = names_in("urdf")  # and ours
 
-# 1.1 has quaternions in <origin> and capsules; 1.2 has limits of acceleration, deceleration and jerk, requires a range
-# of revolute and prismatic joints, and takes missing limits of effort and velocity for none.
-# Source: README of urdfdom 6.0, section URDF Versioning.
-Version = tuple[int, int]
-
-VERSIONS: tuple[Version, ...] = ((1, 0), (1, 1), (1, 2))
-QUATERNIONS = CAPSULES = (1, 1)
-MOTION_LIMITS = RANGES_REQUIRED = EFFORT_OPTIONAL = (1, 2)
-
-_FORM = re.compile(r"\s*(\d{1,9})\.(\d{1,9})\s*", re.ASCII)
-
 _ENDS = ("parent", "child")
 SHAPES = ("box", "cylinder", "sphere", "capsule", "mesh")
-OF_MOTION = ("acceleration", "deceleration", "jerk")
 _SHORTEST = 1e-6  # of a direction or a quaternion that says anything
+_UNIT = 1e-3  # off a quaternion's length, beyond which that is no matter of rounding
+# Stands for mass properties that could not be read: enough to resist any joint.
+UNKNOWN_MASS = Mass(1.0, np.full(3, np.nan), np.eye(3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,44 +74,13 @@ class Pose:
 
 
 @dataclass(frozen=True, slots=True)
-class InertialRecord:
-    """``<inertial>``: mass, and (ixx, ixy, ixz, iyy, iyz, izz) about the center of mass in the axes of ``origin``."""
-
-    origin: Pose
-    mass: float
-    tensor: tuple[float, float, float, float, float, float]
-    node: Node
-
-
-@dataclass(frozen=True, slots=True)
-class ShapeRecord:
-    """A ``<visual>`` or ``<collision>`` element.
-
-    ``size`` holds the numbers of the shape: box (x, y, z), cylinder and capsule (radius, length), sphere (radius,),
-    mesh (scale x, y, z).
-    """
-
-    role: str
-    name: str | None
-    origin: Pose
-    shape: str
-    size: tuple[float, ...]
-    filename: str | None
-    color: tuple[float, float, float, float] | None
-    material: str | None
-    node: Node
-
-    @property
-    def is_known(self) -> bool:
-        """Whether every number could be read; only a collecting document has others."""
-        return self.origin.is_known and all(map(math.isfinite, self.size))
-
-
-@dataclass(frozen=True, slots=True)
 class LinkRecord:
+    """``<link>``; without an ``inertial`` element it has no mass."""
+
     name: str
-    inertial: InertialRecord | None
-    shapes: tuple[ShapeRecord, ...]
+    mass: Mass
+    shapes: list[Geometry]
+    inertial: Node | None
     node: Node
 
 
@@ -153,11 +126,22 @@ class RobotRecord:
     links: dict[str, LinkRecord]
     joints: dict[str, JointRecord]
     document: Document
-    complete: bool = True
-    version: Version = VERSIONS[0]
+    complete: bool
+    version: Version
 
 
-def read_robot(document: Document) -> RobotRecord:
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What the reading of an element needs besides it: ``inertia`` is the option, ``colors`` are those of materials."""
+
+    version: Version
+    notes: Notes
+    finder: MeshFinder
+    inertia: str
+    colors: dict[str, tuple[float, ...] | None]
+
+
+def read_robot(document: Document, options: Options, notes: Notes) -> RobotRecord:
     """Read every link and joint of a document; names are unique and references exist."""
     root, attempt = document.root, document.attempt
     _refuse_xacro(document)
@@ -168,27 +152,29 @@ def read_robot(document: Document) -> RobotRecord:
         raise root.fail(
             f"the root element is <{root.tag}>{other}, expected <robot>: this is not a URDF file", code="wrong-root"
         )
-    version = version_of(root)
-    colors = _materials(root)
+    finder = MeshFinder(document.path.parent if document.path is not None else None, options.package_dirs)
+    context = _Context(version_of(root), notes, finder, options.inertia, _materials(root))
     links: dict[str, LinkRecord] = {}
     for node in root.children("link"):
-        link = attempt(_link, node, colors, version, whole=node)
+        link = attempt(_link, node, context, whole=node)
         if link is not None and attempt(_unique, "link", link.name, node, links, default=False):
             links[link.name] = link
     if not root.children("link"):
         document.reject(root.fail("the robot has no <link>", code="no-links"))
     joints: dict[str, JointRecord] = {}
     for node in root.children("joint"):
-        joint = attempt(_joint, node, version, whole=node)
+        joint = attempt(_joint, node, context, whole=node)
         if joint is not None and attempt(_unique, "joint", joint.name, node, joints, default=False):
             joints[joint.name] = joint
     all_links = len(links) == len(root.children("link"))
     # A link that could not be read may be meant: by the name it states, or by any if that is what cannot be read.
     stated = {node.element.get("name") or "" for node in root.children("link")}
     blamed = stated if all(name.strip() and name.isprintable() for name in stated) else None
-    joined = [joint for joint in joints.values() if all([_known_end(joint, role, links, blamed) for role in _ENDS])]
+    joined = {
+        name: joint for name, joint in joints.items() if all([_known_end(joint, role, links, blamed) for role in _ENDS])
+    }
     complete = all_links and len(joined) == len(root.children("joint"))
-    return RobotRecord(root.text("name"), links, {joint.name: joint for joint in joined}, document, complete, version)
+    return RobotRecord(root.text("name"), links, joined, document, complete, context.version)
 
 
 def _known_end(joint: JointRecord, role: str, links: dict[str, LinkRecord], stated: set[str] | None) -> bool:
@@ -249,26 +235,35 @@ def _color(material: Node) -> tuple[float, ...] | None:
     return None if node is None else node.vector("rgba", 4, required=True)
 
 
-def _link(node: Node, colors: dict, version: Version) -> LinkRecord:
+def _link(node: Node, context: _Context) -> LinkRecord:
     name, attempt = node.name(), node.document.attempt
     inertial = node.child("inertial")
     shapes = [
-        attempt(_shape, child, role, colors, version, whole=child)
+        attempt(_shape, child, role, context, whole=child)
         for role in ("visual", "collision")
         for child in node.children(role)
     ]
-    record = None if inertial is None else attempt(_inertial, inertial, version)
-    return LinkRecord(name, record, tuple(shape for shape in shapes if shape is not None and shape.is_known), node)
+    mass = NO_MASS if inertial is None else attempt(_mass, inertial, name, context, default=UNKNOWN_MASS)
+    return LinkRecord(name, mass, [shape for shape in shapes if shape is not None], inertial, node)
 
 
-def _inertial(node: Node, version: Version) -> InertialRecord:
+def _mass(node: Node, link: str, context: _Context) -> Mass:
+    """The mass properties of a link in its own frame; see `inertia_rules.settle` for the option."""
     attempt = node.document.attempt
-    mass = attempt(_mass, node, default=math.nan)
+    mass = attempt(_amount, node, default=math.nan)
     tensor = attempt(_tensor, node, default=(math.nan,) * 6)
-    return InertialRecord(_origin(node, version), mass, tensor, node)
+    origin = _origin(node, context)
+    if not np.isfinite((mass, *tensor)).all():  # in a collecting document, which has the error
+        return UNKNOWN_MASS
+    ixx, ixy, ixz, iyy, iyz, izz = tensor
+    I = np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]])
+    I = settle_link(link, mass, I, context.inertia, node.child("inertia"), context.notes)
+    if not origin.is_known:
+        return UNKNOWN_MASS
+    return Mass(mass, np.zeros(3), I).seen_from(origin.R, np.array(origin.xyz))
 
 
-def _mass(node: Node) -> float:
+def _amount(node: Node) -> float:
     return node.child("mass", required=True).number("value", required=True)
 
 
@@ -281,7 +276,7 @@ def _tensor(node: Node) -> tuple[float, ...]:
     return tuple(tensor.values())
 
 
-def _origin(node: Node, version: Version) -> Pose:
+def _origin(node: Node, context: _Context) -> Pose:
     origin = node.child("origin")
     if origin is None:
         return Pose()
@@ -289,10 +284,10 @@ def _origin(node: Node, version: Version) -> Pose:
     quaternion = origin.vector("quat_xyzw", 4)
     if quaternion is None:
         return Pose(xyz, rpy)
-    if version < QUATERNIONS:
+    if context.version < QUATERNIONS:
         origin.reject(
             f"{origin.path}: 'quat_xyzw' is read since URDF {spelled(QUATERNIONS)}, and this file is of version "
-            f"{spelled(version)}, in which other programs ignore it",
+            f"{spelled(context.version)}, in which other programs ignore it",
             code="version",
             repair=f'state <robot version="{spelled(QUATERNIONS)}">, or give the orientation as rpy',
         )
@@ -300,47 +295,62 @@ def _origin(node: Node, version: Version) -> Pose:
         message = f"{origin.path} gives the orientation twice, as 'rpy' and as 'quat_xyzw'"
         origin.reject(message, code="bad-choice", repair="remove one of them")
     x, y, z, w = quaternion
-    if math.hypot(w, x, y, z) < _SHORTEST:
+    length = math.hypot(w, x, y, z)
+    if length < _SHORTEST:
         message = f"{origin.path}: the quaternion {quaternion} (x, y, z, w) has no length"
         return origin.reject(message, Pose(xyz), code="bad-quaternion", repair="no turn is 0 0 0 1")
+    if abs(length - 1.0) > _UNIT:  # other programs normalize it, too
+        message = f"{origin.path}: the quaternion {quaternion} (x, y, z, w) normalized, its length is {length:g}"
+        context.notes.warning(origin, message)
     return Pose(xyz, (), (w, x, y, z))
 
 
-def _shape(node: Node, role: str, colors: dict, version: Version) -> ShapeRecord:
-    geometry = node.child("geometry", required=True)
+def _shape(node: Node, role: str, context: _Context) -> Geometry | None:
+    """A shape posed in its link; None if it is left out. Meshes that are not found keep the name in the file."""
+    geometry, notes, origin = node.child("geometry", required=True), context.notes, _origin(node, context)
     inside = geometry.all_children()
-    found = [(shape, child) for shape in SHAPES for child in geometry.children(shape)]
-    if len(inside) == 1 and not found:  # a shape of another program; whether it may be left out is decided later
-        geometry.children(inside[0].tag)
-        inside[0].read_attributes.update(inside[0].element.attrib)
-        origin = _origin(node, version)
-        return ShapeRecord(role, node.text("name"), origin, inside[0].tag, (), None, None, None, inside[0])
+    found = [(kind, child) for kind in SHAPES for child in geometry.children(kind)]
+    common = {"role": role, "name": node.text("name", "")}
+    if len(inside) == 1 and not found:  # one that only other programs know, such as the endless plane
+        [shape] = inside
+        geometry.children(shape.tag)
+        shape.read_attributes.update(shape.element.attrib)
+        message = f"{shape.path} is no shape of the URDF format: known are {', '.join(SHAPES)}"
+        notes.unsupported(shape, message, repair=f"unsupported='drop' leaves the {role} shape out")
+        return None
     if len(found) != 1:
-        others = ", ".join(child.tag for child in geometry.all_children()) or "nothing"
-        raise geometry.fail(
-            f"{geometry.path} holds {others}, expected exactly one of {', '.join(SHAPES)}", code="bad-geometry"
-        )
-    shape, body = found[0]
-    filename = None
-    if shape == "box":
-        size = body.vector("size", 3, required=True)
-    elif shape == "sphere":
-        size = (body.number("radius", required=True),)
-    elif shape == "mesh":
-        filename = body.text("filename", required=True).strip()
-        size = body.vector("scale", 3, (1.0, 1.0, 1.0))
+        others = ", ".join(child.tag for child in inside) or "nothing"
+        message = f"{geometry.path} holds {others}, expected exactly one of {', '.join(SHAPES)}"
+        raise geometry.fail(message, code="bad-geometry")
+    [(kind, shape)] = found
+    if kind == "mesh":
+        filename = shape.text("filename", required=True).strip()
+        size = shape.vector("scale", 3, (1.0, 1.0, 1.0))
+    elif kind == "box":
+        size = shape.vector("size", 3, required=True)
     else:
-        size = (body.number("radius", required=True), body.number("length", required=True))
-    if shape != "mesh" and min(size) < 0.0:
-        raise body.fail(f"{body.path} has the size {size}; lengths are not negative", code="bad-geometry")
-    color = material = None
+        size = tuple(shape.number(name, required=True) for name in PARAMETERS[kind])
+    if kind != "mesh" and min(size) < 0.0:
+        raise shape.fail(f"{shape.path} has the size {size}; lengths are not negative", code="bad-geometry")
     if (used := node.child("material")) is not None:
-        material = used.text("name")
-        color = _color(used) or colors.get(material)
-    return ShapeRecord(role, node.text("name"), _origin(node, version), shape, size, filename, color, material, node)
+        material = used.text("name", "")
+        common |= {"material": material, "color": _color(used) or context.colors.get(material)}
+    if not (origin.is_known and all(map(math.isfinite, size))):  # in a collecting document, which has the error
+        return None
+    if kind == "capsule" and context.version < CAPSULES:
+        since = f"capsules exist since URDF {spelled(CAPSULES)}, and this file is of version {spelled(context.version)}"
+        notes.info(node, f"{node.path}: {since}: read all the same, other programs leave it out")
+    R, p = origin.R, np.array(origin.xyz)
+    if kind == "mesh":
+        mesh = notes.mesh(node, context.finder.find(filename), shown(filename, 200))
+        return Geometry("mesh", (), R, p, mesh=mesh, scale=size, **common)
+    if min(size) == 0.0:
+        notes.info(node, f"{node.path} ignored: a {kind} of size {size}", "empty-shape")
+        return None
+    return Geometry(kind, size, R, p, **common)
 
 
-def _joint(node: Node, version: Version) -> JointRecord:
+def _joint(node: Node, context: _Context) -> JointRecord:
     name, attempt = node.name(), node.document.attempt
     type_ = attempt(_type, node, name, default=UNKNOWN)
     parent, child = (attempt(_end, node, role, default="") for role in _ENDS)
@@ -348,8 +358,8 @@ def _joint(node: Node, version: Version) -> JointRecord:
         raise node.fail(f"joint '{name}' connects link '{parent}' to itself", code="self-joint", joint=name)
     mimic = node.child("mimic")
     return JointRecord(
-        name, type_, parent, child, _origin(node, version), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
-        _limits(node, name, version), _dynamics(node, name),
+        name, type_, parent, child, _origin(node, context), attempt(_axis, node, name, type_, default=(1.0, 0.0, 0.0)),
+        _limits(node, name, context.version), _dynamics(node, name),
         None if mimic is None else attempt(_mimic, mimic, name, whole=mimic), node,
     )  # fmt: skip
 
@@ -408,30 +418,3 @@ def _mimic(mimic: Node, joint: str) -> MimicRecord:
     if leader == joint:
         raise mimic.fail(f"joint '{joint}' mimics itself", code="mimic-cycle", joint=joint)
     return MimicRecord(leader, mimic.number("multiplier", 1.0), mimic.number("offset", 0.0), mimic)
-
-
-def version_of(root: Node) -> Version:
-    """The version that ``<robot>`` states; 1.0 where it states none, and the newest in place of one that is none.
-
-    Raises
-    ------
-    URDFError
-        If there is no such version; a collecting document keeps it.
-    """
-    stated = root.text("version")
-    if stated is None:
-        return VERSIONS[0]
-    found = _FORM.fullmatch(stated)
-    version = (int(found[1]), int(found[2])) if found else None
-    if version in VERSIONS:
-        return version
-    known = ", ".join(map(spelled, VERSIONS))
-    what = "there is no such version of URDF" if found else "a version of URDF is two numbers with a point between them"
-    message = f"<robot> states version {shown(stated)}: {what}; known: {known}"
-    repair = "remove the attribute, which means 1.0, or write the version that the file was written for"
-    return root.reject(message, VERSIONS[-1], code="version", repair=repair, value=stated)
-
-
-def spelled(version: Version) -> str:
-    """1.1 for (1, 1)."""
-    return ".".join(map(str, version))

@@ -18,7 +18,8 @@ from kinetree.forces.registry import VELOCITY_PARAMETERS
 from kinetree.io.free_names import Names
 from kinetree.io.inertia_rules import ENTRIES, violation
 from kinetree.io.number_text import central, number_text, numbers_text, rpy_of
-from kinetree.io.urdf.records import CAPSULES, DYNAMICS, JOINT_TYPES, LIMITS, spelled
+from kinetree.io.urdf.records import DYNAMICS, JOINT_TYPES, LIMITS
+from kinetree.io.urdf.version import CAPSULES, spelled
 from kinetree.io.writing import MeshNames, UnsupportedFeatures, add, attachments, is_depth_first, text_of
 from kinetree.joints import Planar, Prismatic, Reversed, Revolute
 from kinetree.model.model import GRAVITY
