@@ -182,9 +182,7 @@ def solve_embedded(options, system, q0, v0, times, tau, f_ext, tick, keep) -> Ad
     system, q0, v0, times, tau, f_ext, tick, keep
         As for `Adaptive.solve`.
     """
-    solver = EmbeddedRungeKutta(
-        system, PAIRS[options.method], tau, f_ext, options.rtol, options.atol, options.longest
-    )
+    solver = EmbeddedRungeKutta(system, PAIRS[options.method], tau, f_ext, options.rtol, options.atol, options.longest)
     end = float(times[-1])
     solver.start(float(times[0]), q0, v0, end)
     Q, V = np.empty((len(times), len(q0))), np.empty((len(times), len(v0)))

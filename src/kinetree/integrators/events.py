@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ import numpy as np
 
 from kinetree.arguments import number
 from kinetree.errors import NonFiniteError, ShapeError, SimulationError
-from kinetree.integrators.user_code import copied, explain, lock
+from kinetree.integrators.user_code import copied_state, explain, lock
 
 JUST_AFTER = 1e-6
 """Of the step: how long after its own event a function is evaluated for the side on which it continues."""
@@ -64,31 +65,19 @@ class Event:
     name: str = "event"
 
     def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise SimulationError(
-                f"Event {self.name!r}: function is {self.function!r}, expected a callable function(t, q, v) -> float.",
-                event=self.name,
-            )
-        if not isinstance(self.direction, (int, float, np.number)) or self.direction not in (0, 1, -1):
-            raise SimulationError(
-                f"Event {self.name!r}: direction is {self.direction!r}, expected 0 (either), 1 (rising) or -1 "
-                "(falling).",
-                event=self.name,
-                found=self.direction,
-            )
-        accumulation = isinstance(self.terminal, str) and self.terminal == ACCUMULATION
-        if not (accumulation or _is_count(self.terminal) and self.terminal >= 0):
-            raise SimulationError(
-                f"Event {self.name!r}: terminal is {self.terminal!r}, expected True, False, a number of occurrences or "
-                f"{ACCUMULATION!r}.",
-                event=self.name,
-                found=self.terminal,
-            )
-        if self.action is not None and not callable(self.action):
-            raise SimulationError(
-                f"Event {self.name!r}: action is {self.action!r}, expected a callable action(t, q, v) -> (q, v).",
-                event=self.name,
-            )
+        number, terminal = isinstance(self.direction, (int, float, np.number)), self.terminal
+        accumulation = isinstance(terminal, str) and terminal == ACCUMULATION
+        is_count = isinstance(terminal, (bool, int, np.bool_, np.integer)) and terminal >= 0
+        for name, is_right, expected in (
+            ("function", callable(self.function), "a callable function(t, q, v) -> float"),
+            ("direction", number and self.direction in (0, 1, -1), "0 (either), 1 (rising) or -1 (falling)"),
+            ("terminal", accumulation or is_count, f"True, False, a number of occurrences or {ACCUMULATION!r}"),
+            ("action", self.action is None or callable(self.action), "a callable action(t, q, v) -> (q, v)"),
+        ):
+            if not is_right:
+                found = getattr(self, name)
+                text = f"Event {self.name!r}: {name} is {found!r}, expected {expected}."
+                raise SimulationError(text, event=self.name, found=found)
 
     def value(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
         """The function, as a finite float."""
@@ -190,13 +179,11 @@ class EventLocator:
 
     def get_state(self) -> tuple:
         """What a snapshot has to hold."""
-        return list(self._values), list(self._changes), set(self._fresh), dict(self._last), list(self._counts)
+        return copy.deepcopy((self._values, self._changes, self._fresh, self._last, self._counts))
 
     def set_state(self, state: tuple) -> None:
         """Take up what `get_state` gave."""
-        values, changes, fresh, last, counts = state
-        self._values, self._changes, self._fresh = list(values), list(changes), set(fresh)
-        self._last, self._counts = dict(last), list(counts)
+        self._values, self._changes, self._fresh, self._last, self._counts = copy.deepcopy(state)
 
     def look(
         self, t0: float, t1: float, end: tuple, motion: Callable, shortened: Callable | None = None
@@ -283,10 +270,6 @@ class EventLocator:
         self._fresh = set(found.which)
         self.begin(found.t, q, v)
         return q, v, occurrences, stop
-
-
-def _is_count(x) -> bool:
-    return isinstance(x, (bool, int, np.bool_, np.integer))
 
 
 def _accumulation(event: Event, t: float, after: float) -> SimulationError:
@@ -384,11 +367,8 @@ def _acted(event: Event, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.nda
         raise
     if result is None:
         return q, v
-    try:
-        q_after, v_after = (copied(x) for x in result)
-    except (TypeError, ValueError):
-        q_after = v_after = np.empty(0)
-    if q_after.shape != q.shape or v_after.shape != v.shape:
+    q_after, v_after = copied_state(result, q, v) or (None, None)
+    if q_after is None:
         raise ShapeError(
             f"simulate: the action of event {event.name!r} returned {result!r}, expected (q, v) of shapes {q.shape} "
             f"and {v.shape}, or None for the same state.",

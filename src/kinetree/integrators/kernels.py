@@ -11,6 +11,8 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from kinetree.algorithms.bounded_rows import bounded_constraints
 from kinetree.algorithms.complete import COMPLETE, semi_implicit_velocities, step_accelerations
 from kinetree.algorithms.domain import UNIT_QUATERNIONS
@@ -192,3 +194,23 @@ def _joined(name: str) -> Spec:
         return q, [*v, *x]
 
     return whole_step(f"{spec.name}_of_w", step, spec.domains)
+
+
+class WholeStep:
+    """Steps by one compiled function of q, v, tau, dt and what else the dynamics take.
+
+    Parameters
+    ----------
+    system : System
+        The dynamics.
+    step : str or Spec
+    """
+
+    def __init__(self, system, step) -> None:
+        self._step, self._h, self._h_array = system.function(step, checks=False), None, None
+
+    def step(self, t, h, q, v, tau, f_ext):
+        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
+        if h != self._h:  # compiled functions take arrays; the step is almost always the same
+            self._h, self._h_array = h, np.array(h)
+        return self._step(q, v, tau(t), self._h_array, *f_ext(t))

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from kinetree.algorithms.complete import COMPLETE, refuse_unsupported
 from kinetree.algorithms.manifold import integrate
 from kinetree.algorithms.spec import ALGORITHMS, algorithm
 from kinetree.errors import SimulationError
 from kinetree.integrators.implicit import Reduced, force_slopes, passive_slopes, residual
-from kinetree.integrators.kernels import finished
+from kinetree.integrators.kernels import WholeStep, finished
 
 FORCES = ("all", "joints")
 SLOPES = ("exact", "symmetric")
 
 
-class LinearlyImplicitEuler:
+class LinearlyImplicitEuler(WholeStep):
     """``(M + h D - h^2 K) (v+ - v) = h (f + h K v)``,  ``q+ = q (+) h v+``: the forces at the step's end, linearized.
 
     f are all forces at (q, v); K their slope along the manifold, D minus their slope in v. Order 1, and stable for
@@ -41,8 +39,6 @@ class LinearlyImplicitEuler:
     one solution with the tree's zeros.
     """
 
-    __slots__ = ("_h", "_h_array", "_step")
-
     name = "linearly_implicit"
     algorithm = "linearly_implicit_step"  # the step under constant forces, for rollouts
     order = 1
@@ -54,14 +50,7 @@ class LinearlyImplicitEuler:
                     f"linearly implicit Euler: {what} is {value!r}, expected one of {', '.join(map(repr, known))}.",
                     found=value,
                 )
-        self._step = system.function(STEPS[forces, slopes], checks=False)
-        self._h, self._h_array = None, None
-
-    def step(self, t, h, q, v, tau, f_ext):
-        """Advance (q, v) from time t [s] by h [s]; ``tau(t)`` is an array, ``f_ext(t)`` a tuple of one or none."""
-        if h != self._h:  # compiled functions take arrays; the step is almost always the same
-            self._h, self._h_array = h, np.array(h)
-        return self._step(q, v, tau(t), self._h_array, *f_ext(t))
+        super().__init__(system, STEPS[forces, slopes])
 
 
 def linearly_implicit_acceleration(model, q, v, tau, dt, f_ext=None, forces="all", slopes="exact"):

@@ -32,6 +32,15 @@ def copied(value) -> np.ndarray:
     return x
 
 
+def copied_state(result, *like: np.ndarray) -> tuple[np.ndarray, ...] | None:
+    """The arrays of a result, copied; None if they are not as many as these, and of their shapes."""
+    try:
+        arrays = tuple(map(copied, result))
+    except (TypeError, ValueError):
+        return None
+    return arrays if [x.shape for x in arrays] == [x.shape for x in like] else None
+
+
 def explain(error: Exception, where: str) -> None:
     """Add to an error of the user's own code where it was called, and what to do about arrays that are read-only.
 
@@ -76,14 +85,11 @@ class UserStep:
         except Exception as error:
             explain(error, where)
             raise
-        try:
-            q1, v1 = (copied(x) for x in result)
-        except (TypeError, ValueError):
-            q1 = v1 = np.empty(0)
-        if q1.shape != q.shape or v1.shape != v.shape:
+        state = copied_state(result, q, v)
+        if state is None:
             raise SimulationError(
                 f"simulate: {where} returned {result!r}, expected (q, v) of shapes {q.shape} and {v.shape}.",
                 time=t,
                 found=result,
             )
-        return q1, v1
+        return state

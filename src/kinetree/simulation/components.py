@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinetree.errors import SimulationError
-from kinetree.integrators.user_code import copied, lock
+from kinetree.integrators.user_code import copied, copied_state, lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,18 +247,15 @@ class Components:
 def _checked(reset: StateReset, component, step: Step) -> StateReset:
     """The state reset with copies of its arrays."""
     found = (reset.q, reset.v, reset.v if reset.before is None else reset.before)
-    try:
-        q, v, before = (copied(x) for x in found)
-    except (TypeError, ValueError):
-        q = v = before = np.empty(0)
-    if q.shape != step.q0.shape or not v.shape == before.shape == step.v0.shape:
+    state = copied_state(found, step.q0, step.v0, step.v0)
+    if state is None:
         raise SimulationError(
             f"simulate: component {component_name(component)!r} ends the step at t = {reset.t:.9g} s in q, v, before = "
             f"{found!r}, expected arrays of shapes {step.q0.shape}, {step.v0.shape}, {step.v0.shape}.",
             component=component,
             time=reset.t,
         )
-    x = reset.x
+    (q, v, before), x = state, reset.x
     if x is None:
         part = (reset.t - step.t0) / (step.t1 - step.t0)
         x = (1.0 - part) * np.asarray(step.x0) + part * np.asarray(step.x1)

@@ -17,6 +17,7 @@ from kinetree.forces.registry import JOINT_FORCES
 from kinetree.integrators.system import System, time_argument
 from kinetree.integrators.user_code import copied, lock
 from kinetree.model.planar import PlanarModel
+from kinetree.simulation.channels import BALANCE
 from kinetree.simulation.components import Channel, Components, component_name
 from kinetree.simulation.interpolation import arriving_velocities
 from kinetree.simulation.quadrature import accumulated, total
@@ -107,14 +108,11 @@ class EnergyBalance:
     @property
     def channels(self) -> dict[str, np.ndarray]:
         """All arrays by name: "energy.kinetic", "power.damping", "work.damping", "momentum", ..."""
-        found = {f"energy.{name}": x for name, x in self.energies.items()}
-        found |= {f"power.{name}": x for name, x in self.powers.items()}
-        found |= {f"work.{name}": x for name, x in self.works.items()}
-        found |= {"work.impulses": self.impulses, "remainder": self.remainder, "momentum": self.momentum}
-        if self.momentum_error is not None:
-            found["momentum_error"] = self.momentum_error
-        found |= {"quaternion_error": self.quaternion_error, "coupling_error": self.coupling_error}
-        return found | dict(self.others)
+        works = {**self.works, "impulses": self.impulses}
+        groups = {"energy": self.energies, "power": self.powers, "work": works}
+        found = {f"{kind}.{name}": x for kind, group in groups.items() for name, x in group.items()}
+        single = {name: getattr(self, name) for name in BALANCE if name not in groups}
+        return found | {name: x for name, x in single.items() if x is not None} | dict(self.others)
 
     def work(self, source: str, joint: str | None = None) -> float:
         """Energy that a source gave over the whole run [J], or gave at one velocity coordinate.

@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 import numpy as np
 
@@ -378,33 +379,27 @@ class _Sampled:
 
 def _takes_the_state(f_ext) -> bool:
     """Whether f_ext is ``f_ext(t, q, v)``: it can be called with three arguments and not with one."""
-    return callable(f_ext) and not _binds(f_ext, (0.0,)) and _binds(f_ext, (0.0, None, None))
+    return callable(f_ext) and _refusal(f_ext, (0.0,)) is not None and _refusal(f_ext, (0.0, None, None)) is None
 
 
-def _binds(source, arguments: tuple) -> bool:
-    try:
-        inspect.signature(source).bind(*arguments)
-    except TypeError:
-        return False
-    except ValueError:  # no readable signature
-        return len(arguments) == 1
-    return True
+def _refusal(source, arguments: tuple) -> TypeError | None:
+    """Why a callable cannot be called with these arguments; None if it can, or without a readable signature."""
+    with suppress(ValueError):
+        try:
+            inspect.signature(source).bind(*arguments)
+        except TypeError as error:
+            return error
+    return None
 
 
 def _check_signature(what: str, source, expected: str, shape: str, arguments: tuple, other: str = "") -> None:
     """Refuse a callable that cannot be called with these arguments; one without a readable signature passes."""
-    if not callable(source):
-        return
-    try:
+    error = _refusal(source, arguments) if callable(source) else None
+    if error is not None:
         signature = inspect.signature(source)
-    except (TypeError, ValueError):
-        return
-    try:
-        signature.bind(*arguments)
-    except TypeError as error:
         raise SimulationError(
             f"simulate: {what} {BoundInputs._name(source)} takes {signature} ({error}), expected {expected} -> {shape}"
             f"{other}.",
             controller=source,
             signature=str(signature),
-        ) from None
+        )

@@ -29,9 +29,7 @@ def to_xarray(run, frames=(), energy_balance: bool = True):
     """
     xarray = _package("xarray", "labeled trajectories (to_xarray, .nc and .h5 files)")
     c = run.coordinates
-    coords = {
-        "time": ("time", run.time, {"units": "s", "long_name": "simulated time"}),
-    }
+    coords = {"time": ("time", run.time, {"units": "s", "long_name": "simulated time"})}
     for axis in ("position", "velocity"):
         entries = [x for x in SAMPLED.values() if x.axis == axis]
         about = {"long_name": f"entry of {', '.join(x.name for x in entries)}"}

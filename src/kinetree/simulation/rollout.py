@@ -92,14 +92,7 @@ class Rollout:
     )  # fmt: skip
 
     @checked(model=a_model, integrator=a_method, checks=a_truth_value)
-    def __init__(
-        self,
-        model,
-        integrator="auto",
-        *,
-        checks: bool = True,
-        threads: int | None = None,
-    ) -> None:
+    def __init__(self, model, integrator="auto", *, checks: bool = True, threads: int | None = None) -> None:
         self.model = self._base = _with_stops(model)
         self._stiffness = Stiffness.of(self.model)
         if integrator == "auto" and bounded_constraints(self.model):

@@ -10,15 +10,7 @@ from contextlib import suppress
 import numpy as np
 
 from kinetree.algorithms.constrained import remaining_rows
-from kinetree.arguments import (
-    a_method,
-    a_model,
-    a_number,
-    a_seed,
-    a_truth_value,
-    checked,
-    number,
-)
+from kinetree.arguments import a_method, a_model, a_number, a_seed, a_truth_value, checked, number
 from kinetree.errors import KinetreeError, SimulationError, SingularityError, UnsupportedError
 from kinetree.integrators.methods import Adaptive, described, is_built_in
 from kinetree.integrators.system import System, internal_arguments
