@@ -16,7 +16,7 @@ from kinetree.joints import Revolute, examples
 from kinetree.spatial import Transform, Vector3
 from kinetree.spatial.algebra import PLANAR, SPATIAL
 from kinetree.textbook.aba_variants import aba_implicit_joints, aba_inverse_inertias
-from kinetree.textbook.world_aba import aba_world
+from kinetree.textbook.absolute_coordinates import aba_world
 from tests.identities.systems import close, state
 from tests.identities.test_planar import mechanism
 

@@ -9,8 +9,8 @@ import kinetree as kt
 from kinetree.algorithms.rnea import rnea
 from kinetree.compiler.calls import public_call
 from kinetree.model.planar import PlanarTree
+from kinetree.textbook.absolute_coordinates import rnea_world
 from kinetree.textbook.newton_euler_equations import newton_euler
-from kinetree.textbook.world_rnea import rnea_world
 from tests.engines.pinocchio_bridge import Bridge, pinocchio_model
 from tests.engines.robots import robot_path
 from tests.identities.systems import along, close, state

@@ -17,7 +17,7 @@ import functools
 from kinetree.algorithms.assembly_tree import assembly_tree
 from kinetree.algorithms.kinematics import link_transform
 from kinetree.algorithms.levels import each
-from kinetree.algorithms.matrices import apply, minus, plus, product, transposed
+from kinetree.algorithms.matrices import apply, identity, minus, plus, product, transposed
 from kinetree.algorithms.spec import algorithm
 from kinetree.algorithms.subassemblies import branches, junction, link, link_accelerations, pair
 
@@ -98,16 +98,15 @@ class _Joint:
     def __init__(self, model, i, q, v):
         q_i, v_i, joint = model.q_of(i, q), model.v_of(i, v), model.joints[i]
         X = link_transform(model, i, q).collapse()
-        units = _units(model.algebra.Motion)
+        units = _units(model.algebra)
         self.X = transposed([list(X @ e) for e in units])
         self.Z = transposed([list(X.inverse_apply(e)) for e in units])
         self.S = [list(S_k) for S_k in joint.motion_subspace(q_i)]
         self.V_J, self.c_J = list(joint.velocity(q_i, v_i)), list(joint.bias(q_i, v_i))
 
 
-def _units(kind):
-    d = len(list(kind.zero()))
-    return [kind.of([1.0 if k == m else 0.0 for m in range(d)]) for k in range(d)]
+def _units(algebra):
+    return [algebra.Motion.of(unit) for unit in identity(algebra.dimension)]
 
 
 def _by_kind(tree, level):
@@ -159,9 +158,8 @@ def _velocities(model, tree, joints, with_poses):
             found.append(known)
         return found
 
-    zero = [0.0] * len(list(model.algebra.Motion.zero()))
-    identity = [list(e) for e in _units(model.algebra.Motion)]
-    _outward(tree, (zero, identity) if with_poses else (zero,), at_pairs, at_links)
+    d = model.algebra.dimension
+    _outward(tree, ([0.0] * d, identity(d)) if with_poses else ([0.0] * d,), at_pairs, at_links)
     return V, Z
 
 
@@ -187,7 +185,7 @@ def _link(model, node, joints, V, Z, parts, tau, f_ext):
         p = list(V_i.cross(model.I[i] @ V_i))
         if f_ext is not None:
             p = minus(p, apply(transposed(Z[i]), list(model.algebra.external(f_ext[i]))))
-        I = transposed([list(model.I[i] @ e) for e in _units(Motion)])
+        I = transposed([list(model.I[i] @ e) for e in _units(model.algebra)])
         if beside >= 0:
             I, p = (plus(x, y) for x, y in zip((I, p), parts[beside], strict=True))
         steps.append((joints[i].X, joints[i].S, _drift(model, joints[i], V[i]), I, p))

@@ -7,7 +7,7 @@ reflections that take S to a triangle.
 
 from __future__ import annotations
 
-from kinetree.algorithms.matrices import reflection
+from kinetree.algorithms.matrices import identity, reflection
 from kinetree.spatial import Columns
 from kinetree.spatial.scalar import is_zero
 
@@ -33,9 +33,9 @@ def force_basis(algebra, S):
     Where the columns of S are coordinate vectors, so are both bases.
     """
     columns = [list(S_k) for S_k in S]
-    d = len(list(algebra.Motion.zero()))
+    d = algebra.dimension
     touched = [k for k in range(d) if not all(is_zero(column[k]) for column in columns)]
-    T = [_unit(d, k) for k in range(d) if k not in touched]
+    T = [unit for k, unit in enumerate(identity(d)) if k not in touched]
     T_a = _coordinates(columns, d)
     if T_a is None:
         more, T_a = _reflected([[column[k] for k in touched] for column in columns], touched, d)
@@ -43,13 +43,9 @@ def force_basis(algebra, S):
     return Columns(map(algebra.Force.of, T), algebra.Force), Columns(map(algebra.Force.of, T_a), algebra.Force)
 
 
-def _unit(d, k):
-    return [1.0 if m == k else 0.0 for m in range(d)]
-
-
 def _coordinates(columns, d):
     """The columns themselves if they are different coordinate vectors with structural entries, else None."""
-    units = [_unit(d, k) for k in range(d)]
+    units = identity(d)
     plain = all(isinstance(x, float) for column in columns for x in column)
     if not plain or not all(column in units for column in columns):
         return None
@@ -59,7 +55,7 @@ def _coordinates(columns, d):
 def _reflected(columns, touched, d):
     """S = Q R by Householder's reflections: T are the last columns of Q, ``T_a = Q R^-T`` the first ones."""
     n, m = len(columns), len(touched)
-    Q, R = [_unit(m, k) for k in range(m)], []  # Q by columns, R by columns of S
+    Q, R = identity(m), []  # Q by columns, R by columns of S
     work, reflections = [list(column) for column in columns], []
     for k in range(n):
         alpha, reflect = reflection(work[k][k:]) if k < m - 1 else (work[k][k], list)

@@ -46,10 +46,9 @@ _DEFINED = {
     "integrators.linearly_implicit": "linearly_implicit_step",
     "integrators.variational": "variational_step",
     "textbook.aba_variants": "aba_implicit_joints aba_inverse_inertias",
+    "textbook.absolute_coordinates": "aba_world rnea_world",
     "textbook.mass_matrix": "mass_matrix_columns mass_matrix_jacobians",
     "textbook.newton_euler_equations": "newton_euler",
     "textbook.recursive_hybrid": "hybrid_recursive",
-    "textbook.world_aba": "aba_world",
-    "textbook.world_rnea": "rnea_world",
 }
 MODULES = {name: f"kinetree.{module}" for module, names in _DEFINED.items() for name in names.split()}

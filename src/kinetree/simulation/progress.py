@@ -24,7 +24,7 @@ class Progress:
 
     def __init__(self, title: str, total: float, show: bool | None, is_time: bool = False) -> None:
         self._title, self._total, self._is_time = title, total, is_time
-        self._show = sys.stderr.isatty() if show is None else show
+        self._show = sys.stderr is not None and sys.stderr.isatty() if show is None else show
         self._bar = self._task = None
         self._next = time.perf_counter() + (0.0 if show else SHOW_AFTER)
 

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 
 from kinetree.files import write_text
-from kinetree.verification.report import Row, Verification, row_cells
+from kinetree.verification.report import HEADINGS, Row, Verification, row_cells
 from kinetree.verification.verify import verify
 
-HEADINGS = ("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")
 _STYLES = {"ok": "green", "off": "bold red", "changed": "bold red", "left out": "dim"}
 
 

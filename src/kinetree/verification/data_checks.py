@@ -32,7 +32,7 @@ def rotations(s):
     found, expected = np.zeros((1, model.nb, 10)), np.append(np.eye(3).ravel(), 1.0)
     found[:, 0] = expected
     for i in model.outward():
-        E = np.array([[float(model.X_T[i].E.matrix[r, c]) for c in range(3)] for r in range(3)])
+        E = np.array(model.X_T[i].E.matrix.rows, float)
         found[0, i] = np.append((E @ E.T).ravel(), np.linalg.det(E))
     return Compared(found, np.broadcast_to(expected, found.shape), ROTATION, ("joint",))
 
@@ -54,10 +54,9 @@ def inertia_possible(s):
         about_c = I[i] - ((h @ h) * np.eye(3) - np.outer(h, h)) / (m or 1.0)
         second = np.trace(about_c) / 2.0 * np.eye(3) - about_c  # the second moments of mass, all >= 0
         short[0, i] = min(np.linalg.eigvalsh((second + second.T) / 2.0)[0], 0.0) + min(m, 0.0)
-        # Impossible inertias that the user accepted explicitly are no finding; their consequences appear in M.
-        tolerance[0, i] = np.inf if model.accept_impossible_inertia else 0.0
         size = np.abs(about_c).max()
         tolerance[0, i] = IMPOSSIBLE * size + 1e-12 * abs(m) + 1e2 * EPS * np.abs(I[i]).max()
+        # Impossible inertias that the user accepted explicitly are no finding; their consequences appear in M.
         if model.accept_impossible_inertia:
             tolerance[0, i] = max(tolerance[0, i], -short[0, i])
     return Compared(short, 0.0, tolerance, ("body",))
@@ -66,7 +65,7 @@ def inertia_possible(s):
 def _inertias(model):
     I = np.zeros((1, model.nb, 3, 3))
     for i in model.outward():
-        I[0, i] = [[float(model.I[i].I.matrix[r, c]) for c in range(3)] for r in range(3)]
+        I[0, i] = np.array(model.I[i].I.matrix.rows, float)
     return I
 
 

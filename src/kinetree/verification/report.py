@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+HEADINGS = ("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -142,8 +144,7 @@ class Verification:
         return json.dumps(_finite(self.as_data()), indent=indent)
 
     def __str__(self) -> str:
-        cells = [("quantity", "method", "against", "deviation", "tolerance", "ratio", "verdict", "worst at")]
-        cells += [row_cells(row) for row in self.rows]
+        cells = [HEADINGS, *map(row_cells, self.rows)]
         widths = [max(len(line[k]) for line in cells) for k in range(7)]
         lines = [
             "  ".join([*(x.ljust(w) for x, w in zip(line, widths, strict=False)), line[7]]).rstrip() for line in cells

@@ -11,6 +11,8 @@ their rounding, so that ``|da| <= |M^-1| (|dM| |a| + |dc|)``: the condition of M
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from kinetree.verification.plain import gear_sizes
@@ -62,7 +64,6 @@ class Terms:
         gravity = float(np.sqrt(sum(float(x) ** 2 for x in model.gravity)))
         dL[0] = zero + gravity
         mass, first, second = np.zeros((n, model.nb)), np.zeros((n, model.nb)), np.zeros((n, model.nb))
-        N, F = np.zeros((n, model.nb)), np.zeros((n, model.nb))
         for i in model.outward():
             p, k = model.parent[i], model.v_slice[i]
             length = norm(plain.offset[i]) + longer
@@ -82,7 +83,7 @@ class Terms:
             body = model.I[i]
             mass[:, i] = float(body.m)
             first[:, i] = np.linalg.norm([float(x) for x in body.h]) + body.m * longer
-            second[:, i] = np.linalg.norm(np.array([[float(x) for x in row] for row in _rows(body.I)]))
+            second[:, i] = np.linalg.norm(np.array(body.I.matrix.rows, float))
         away = np.stack([norm(p) for p in plain.p], axis=1) if world else np.zeros((n, model.nb))
         W, L, dW, dL = (np.stack(x, axis=1) for x in (W, L, dW, dL))
         # About a point that is `away` from the body's origin, and as spatial accelerations.
@@ -103,29 +104,22 @@ class Terms:
         self.mass, self.first, self.second = mass, first, second
         tau = np.einsum("bik,bi->bk", turn, N) + np.einsum("bik,bi->bk", shift, F)
         self.tau = tau + np.asarray(model.armature) * a
-        self._M = None
         for k, b, J, ratio in gear_sizes(model):
             self.tau += turn[:, b] * (J * (a[:, k] + W[:, b] * v[:, k]))[:, None]
             self.tau[:, k] += J * (dW[:, b] + ratio * a[:, k])
 
-    @property
+    @cached_property
     def M(self) -> np.ndarray:
-        if self._M is None:
-            turn, shift, model = self.turn, self.shift, self.model
-            mixed = np.swapaxes(turn * self.first[..., None], 1, 2) @ shift
-            M = np.swapaxes(turn * self.second[..., None], 1, 2) @ turn + mixed + np.swapaxes(mixed, 1, 2)
-            M = M + np.swapaxes(shift * self.mass[..., None], 1, 2) @ shift
-            M[:, range(model.nv), range(model.nv)] += np.asarray(model.armature)
-            for k, b, J, ratio in gear_sizes(model):
-                M[:, k, :] += J * turn[:, b]
-                M[:, :, k] += J * turn[:, b]
-                M[:, k, k] += J * ratio
-            self._M = M
-        return self._M
-
-
-def _rows(I):
-    return [[I.matrix[i, j] for j in range(3)] for i in range(3)]
+        turn, shift, model = self.turn, self.shift, self.model
+        mixed = np.swapaxes(turn * self.first[..., None], 1, 2) @ shift
+        M = np.swapaxes(turn * self.second[..., None], 1, 2) @ turn + mixed + np.swapaxes(mixed, 1, 2)
+        M = M + np.swapaxes(shift * self.mass[..., None], 1, 2) @ shift
+        M[:, range(model.nv), range(model.nv)] += np.asarray(model.armature)
+        for k, b, J, ratio in gear_sizes(model):
+            M[:, k, :] += J * turn[:, b]
+            M[:, :, k] += J * turn[:, b]
+            M[:, k, k] += J * ratio
+        return M
 
 
 class Tolerances:
@@ -148,14 +142,11 @@ class Tolerances:
         steps = PER_BODY * (max(model.depth) + 2)
         self.u = EPS * steps  # two methods, each with roundings of size 2^-53 = EPS / 2
         self.u_solve = self.u + EPS * model.nv  # elimination sums nv products more
-        self._far = self._wide = None
 
-    @property
+    @cached_property
     def far(self) -> Terms:
         """Of algorithms that refer all to the origin of the world."""
-        if self._far is None:
-            self._far = Terms(self._plain, np.zeros_like(self.near.tau), self._f_ext, world=True)
-        return self._far
+        return Terms(self._plain, np.zeros_like(self.near.tau), self._f_ext, world=True)
 
     def forces(self, a, *, world=False, f_ext=True) -> np.ndarray:
         """Of joint forces for these accelerations, (n, nv)."""

@@ -90,23 +90,23 @@ def verify(
     if model.nb < 2 or states < 1:
         raise ModelError(f"verify: model {model.name!r} has {model.nb - 1} bodies and {states} states were asked for; "
                          "expected at least one of each.", model=model.name, states=states)  # fmt: skip
-    from kinetree.verification.progress import shown
+    from kinetree.simulation.progress import Progress
 
     start, rows, checks = time.perf_counter(), [], all_checks()
-    with shown(f"verifying {model.name}", len(checks), progress) as report:
+    report = progress if callable(progress) else None
+    bar = Progress(f"verifying {model.name}", len(checks), False if report else progress)
+    try:
         s = States(model, states, seed, compiled=not fast, modified=modified)
         for done, check in enumerate(checks):
-            report(done, len(checks), f"{check.quantity}: {check.method}")
+            what = f"{check.quantity}: {check.method}"
+            if report:
+                report(done, len(checks), what)
+            bar.tick(done, what)
             rows.append(check.row(s))
+    finally:
+        bar.close()
     condition = float(s.condition.max()) if model.nv else 1.0
+    seconds = time.perf_counter() - start
     return Verification(
-        model.name,
-        tuple(rows),
-        states,
-        seed,
-        fast,
-        condition,
-        time.perf_counter() - start,
-        findings(rows, checks),
-        model.unsupported,
+        model.name, tuple(rows), states, seed, fast, condition, seconds, findings(rows, checks), model.unsupported
     )
