@@ -157,6 +157,29 @@ def test_bounded_forces_and_loops_are_refused_together():
         kt.compile(model, "forward_dynamics", checks=False)(np.zeros(2), np.zeros(2), np.zeros(2))
 
 
+def test_long_chains_are_refused_before_they_are_compiled():
+    """With what finds the forces there."""
+    chain = kt.models.n_pendulum(60).replace(dry_friction=0.1).with_constraints(StickingFriction())
+    with kt.interpreted(), pytest.raises(UnsupportedError, match="60 velocities.*kt.simulate"):
+        kt.forward_dynamics(chain, np.zeros(60), np.zeros(60), np.zeros(60))
+
+
+def test_single_precision_and_other_calls():
+    """float32 rollouts sticking to their precision; planar models; derivatives with respect to forces."""
+    model = kt.load("arm7").without_limits().with_constraints(StickingFriction())
+    rng = np.random.default_rng(3)
+    q, v = (np.array(x) for x in zip(*(model.random_state(rng) for _ in range(32)), strict=True))
+    double, single = (kt.rollout(model, q.astype(x), v.astype(x), None, 1e-3, steps=40) for x in ("f8", "f4"))
+    assert single.q == pytest.approx(double.q, abs=2e-3)
+    flat = kt.models.double_pendulum().replace(dry_friction=[1.0, 0.2]).with_constraints(StickingFriction())
+    state = [0.4, -0.3], [0.0, 0.0], [0.5, 0.1]
+    assert kt.forward_dynamics(flat.planar(), *state) == pytest.approx(kt.forward_dynamics(flat, *state), abs=1e-12)
+    slope = kt.differentiate(flat, "forward_dynamics", wrt="tau")(*state)
+    h = 1e-6
+    moved = [kt.forward_dynamics(flat, *state[:2], [0.5, 0.1 + s]) for s in (h, -h)]
+    assert np.asarray(slope)[..., :, 1].ravel() == pytest.approx((moved[0] - moved[1]) / (2 * h), abs=1e-6)
+
+
 def test_locks_stand_beside_bounded_forces():
     """A locked joint takes its friction with it; the others are as in the model without it."""
     arm = kt.models.double_pendulum().replace(dry_friction=0.3)

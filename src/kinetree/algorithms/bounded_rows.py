@@ -20,7 +20,8 @@ from kinetree.spatial.scalar import absolute, is_zero, where
 
 EXCHANGES = 10  # of guesses at most; 3 on average where all laws of 9 to 33 joints act at once
 REGULAR = 4  # exchanges before some projections vary, which gets those out of a circle that are in one
-CHANGED = 1e-6  # of a rate: where a guess changes the solution by less, rounding decides
+LARGEST = 30_000  # products in one factorization: a chain of 45 velocities, which take a minute to compile
+CHANGED = 1e-6, 1e-3  # of a rate, in double and in single precision: where a guess changes less, rounding decides
 
 
 def bounded_constraints(model) -> list:
@@ -98,6 +99,11 @@ def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
     laws = {m: law for m, law in laws.items() if law.bounds}
     if not laws:
         return y, {}
+    if sum(len(columns) ** 2 for columns in above) > LARGEST:
+        raise UnsupportedError(
+            f"bounded forces (sticking friction, hard limits) of a mechanism with {len(above)} velocities, most of "
+            "them in one chain: compiled code would have about a million operations. Steps of kt.simulate find them"
+        )
     rho = {m: _response(factors, above, m) for m in laws}
     force, before = dict.fromkeys(laws, 0.0), None
     scale = {m: absolute(y[m]) for m in laws}
@@ -110,7 +116,8 @@ def bounded_solution(H, above, factors, f, y, laws: Mapping[int, RowLaw]):
     for m, law in laws.items():
         now = _guess(law, y[m], force[m], rho[m])
         error = absolute(now[0] - force[m]) * rho[m]
-        large = error > CHANGED * (absolute(y[m]) + rho[m] * absolute(force[m]) + scale[m])
+        size = absolute(y[m]) + rho[m] * absolute(force[m]) + scale[m]
+        large = error > where(size * (1.0 + 1e-9) > size, CHANGED[0], CHANGED[1]) * size
         unsolved = unsolved | (large & _differ(before[m], now))
     require_regular(where(unsolved, -1.0, 1.0), 1.0)
     for m in laws:
