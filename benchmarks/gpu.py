@@ -68,7 +68,7 @@ def states(model, count: int, dtype: str) -> dict[str, np.ndarray]:
 
 def instructions(program) -> int:
     """Instructions of the arithmetic of one state: one per operation, except for the costly ones."""
-    count = SINCOS * program.operations.sincos
+    count = SINCOS * program.operations["sincos"]
     for op, *_ in program.code:
         if op in SIGNATURES and op not in ("sin", "cos"):
             count += COSTLY.get(op, 1)
@@ -177,11 +177,11 @@ class Rehearsal:
         return {"bytes": 1e12, "fma float32": 1e13, "fma float64": 5e12}
 
     def evaluate(self, function: CudaFunction, arrays: list[np.ndarray]) -> np.ndarray:
-        from kinetree.export.cuda import params_of
+        from kinetree.export.cuda import packed_params
         from tests.compiler.cuda_shim import ShimKernel
 
         f, dtype = function.function, arrays[0].dtype.name
-        params = params_of(f, dtype)
+        params = packed_params(f, dtype)
         with tempfile.TemporaryDirectory() as folder:
             params = None if params is None else params["x"]
             kernel = ShimKernel(function.source(dtype), f.program, params, pathlib.Path(folder))

@@ -13,7 +13,7 @@ import pytest
 
 import kinetree as kt
 from kinetree.errors import CompilationError, ShapeError
-from kinetree.export.cuda import CudaFunction, cuda_source, params_of, to_cuda
+from kinetree.export.cuda import CudaFunction, cuda_source, packed_params, to_cuda
 from kinetree.export.cuda_source import SHARED, emit
 from kinetree.native.engine import Target
 from kinetree.native.kernel import Kernel
@@ -34,7 +34,7 @@ def run_both(f, dtype, folder, *, shared=(), backwards=False, **options):
     """The outputs of the emulated kernel and of the machine code for the same random states."""
     program = f.program
     source = cuda_source(f, dtype, shared=shared, **options)
-    packed = params_of(f, dtype)
+    packed = packed_params(f, dtype)
     params = None if packed is None else packed["x"]
     rng = np.random.default_rng(5)
     arrays = [rng.standard_normal((1 if name in shared else STATES, *shape)) for name, shape in program.inputs]
@@ -144,7 +144,7 @@ def test_status_reports_what_is_not_finite_and_which_check_fails(tmp_path):
     """Bit 0 for NaN or infinity, bit 1 + k for check k, of any state of the batch; 0 when all is well."""
     f = kt.compile(robot_model("quadruped"), "gravity_forces")
     assert len(f.program.checks) == 1  # the quaternion's length
-    packed = params_of(f, "float64")
+    packed = packed_params(f, "float64")
     kernel = ShimKernel(cuda_source(f, "float64", checks=True), f.program, packed["x"], tmp_path)
     rng = np.random.default_rng(1)
     q = np.array([f.model.random_q(rng) for _ in range(STATES)])

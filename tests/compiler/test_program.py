@@ -137,7 +137,7 @@ def test_totals_are_those_of_the_literature():
     operations = ALL_OPERATIONS.operations
     assert (operations.multiplications, operations.additions, operations.divisions) == (4, 5, 1)
     assert operations.total == 10
-    assert (operations.negations, operations.square_roots, operations.sincos) == (1, 1, 1)
+    assert tuple(map(operations.__getitem__, ("neg", "sqrt", "sincos"))) == (1, 1, 1)
     assert (operations.fused, operations.other) == (3, 12)
     assert str(operations).startswith("total 10: multiplications 4, additions 5, divisions 1\ninstructions 22: mul 1,")
 

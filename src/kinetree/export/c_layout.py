@@ -14,24 +14,18 @@ _INERTIA = {"rad/s": "kg m^2", "m/s": "kg"}
 _COMPONENTS = {3: ("x", "y", "z"), 6: ("angular x", "angular y", "angular z", "linear x", "linear y", "linear z")}
 _WRENCH = ("moment x", "moment y", "moment z", "force x", "force y", "force z")
 _BODY_UNITS = {"mass": "kg", "h": "kg m", "I": "kg m^2", "r": "m", "gravity": "m/s^2"}
+_LABELS = {"nq": "position_labels", "nv": "velocity_labels", "nb": "body_names", "nc": "constraint_labels"}
+_LABELS["n_inertial"] = "inertial_labels"
 LAST_BIT = 30
 """The bit of the status that all checks from the thirtieth on share."""
 
 
 def axis_labels(model, size: str | int, name: str) -> list[str]:
     """A label for every place along one axis of an array."""
-    if size == "nq":
-        return list(model.position_labels)
-    if size == "nv":
-        return list(model.velocity_labels)
-    if size == "nb":
-        return list(model.body_names)
     if size == "nf":
         return [frame.name for frame in model.frames]
-    if size == "n_inertial":
-        return list(model.inertial_labels)
-    if size == "nc":
-        return list(model.constraint_labels)
+    if size in _LABELS:
+        return list(getattr(model, _LABELS[size]))
     labels = _WRENCH if size == 6 and name.startswith("f") else _COMPONENTS.get(size)
     return list(labels or map(str, range(size)))
 

@@ -293,7 +293,7 @@ class _Writer:
         if self.as_input and not _mentions(text, "params"):
             unused.append("(void)params;")
         declared = [line for line in body if re.match(r"(double|float|int) \w", line)]
-        parts.append(f"\n{_restricted(self.signature)}\n{{\n")
+        parts.append(f"\n{self.signature.replace(' *', ' *KT_RESTRICT ')}\n{{\n")
         result = "return status;" if self.function.checks else "return 0;"
         rest = [line for line in body if line not in declared[:2]]
         lines = [*[line for line in body if line in declared[:2]], *unused, *rest, result]
@@ -359,10 +359,6 @@ def _resolved(function, as_input: bool) -> tuple[Program, object, object]:
 
 def _mentions(text: str, array: str) -> bool:
     return re.search(rf"\b{array}\b", text) is not None
-
-
-def _restricted(signature: str) -> str:
-    return signature.replace(" *", " *KT_RESTRICT ")
 
 
 def _version() -> str:

@@ -11,12 +11,13 @@ import numpy as np
 
 from kinetree.arguments import a_compiled_function, a_truth_value, a_word, checked
 from kinetree.compiler.fused import flattened
-from kinetree.compiler.tracing import numbers_model
-from kinetree.errors import CompilationError, MissingDependencyError, NonFiniteError, ShapeError
+from kinetree.errors import CompilationError, NonFiniteError, ShapeError
 from kinetree.export.cuda_source import CudaSource, emit
+from kinetree.export.wrapper import Wrapper, imported, params_of
 from kinetree.native.arrays import explain
 from kinetree.native.c_names import identifier
 from kinetree.once import made_once
+from kinetree.trace.program import leading_axes
 
 OPTIONS = ("--std=c++17", "--fmad=false")
 """For NVRTC. Sums and products are fused in the program; fused further, results would differ from those of the CPU."""
@@ -88,18 +89,17 @@ def cuda_source(function, dtype: str = "float32", *, checks: bool = False, **opt
     return emit(function.program, dtype, checks=checks, name=identifier(f"kinetree_{function.name}"), **options)
 
 
-def params_of(function, dtype) -> np.ndarray | None:
+def packed_params(function, dtype) -> np.ndarray | None:
     """The values of the program's params for the function's model, as the kernel takes them by value; None without."""
-    program = function.program
-    if program.prologue is None:
+    params = params_of(function)
+    if params is None:
         return None
-    (params,) = program.prologue.interpret([numbers_model(function.spec, function.model).number_values()])
     packed = np.zeros((), dtype=[("x", dtype, params.shape)])
     packed["x"] = params
     return packed
 
 
-class CudaFunction:
+class CudaFunction(Wrapper):
     """An algorithm for a model on CUDA devices, called with device arrays. Made by `cuda`.
 
     Arrays are those of CuPy, or anything that shares device memory by ``__cuda_array_interface__`` or DLPack (PyTorch,
@@ -117,17 +117,24 @@ class CudaFunction:
         Options of `emit` beside the type, for experiments: ``access``, ``threads``, ``blocks``.
     """
 
+    package = "CUDA"
+
     def __init__(self, function, checks: bool, **options) -> None:
-        self.function = function
+        super().__init__(function)
         self.checks = checks
         self.options = options
         self._launches: dict[tuple, _Launch] = {}
 
     def __call__(self, *args, out=None, **named):
-        cupy = _cupy()
+        cupy = imported(
+            "cupy",
+            "CUDA functions run through CuPy, which is not installed: pip install cupy-cuda12x (or cupy-cuda13x, as "
+            "your driver has it).",
+        )
         f = self.function
         names = f.input_names
-        arrays = [_device_array(cupy, f.name, name, x) for name, x in self._named(args, named).items()]
+        given = zip(names, f._bound(args, named), strict=True)
+        arrays = [_device_array(cupy, f.name, name, x) for name, x in given]
         shapes = [f.spec.shape(name, f.model) for name in names]
         dtype = arrays[0].dtype
         if dtype not in (np.float32, np.float64) or any(x.dtype != dtype for x in arrays):
@@ -150,23 +157,6 @@ class CudaFunction:
     def source(self, dtype: str = "float32", shared: tuple[str, ...] = ()) -> CudaSource:
         """The kernel for arrays of a type, of which those in ``shared`` hold for all states."""
         return cuda_source(self.function, dtype, checks=self.checks, shared=shared, **self.options)
-
-    def __repr__(self) -> str:
-        return f"<CudaFunction {self.function.name} for model {self.function.model.name!r}>"
-
-    def _named(self, args, named) -> dict[str, object]:
-        f = self.function
-        if len(args) > len(f.input_names):
-            raise TypeError(f"{f.name} takes {len(f.input_names)} arrays ({', '.join(f.input_names)})")
-        given = dict(zip(f.input_names, args, strict=False))
-        for name, value in named.items():
-            if name not in f.input_names or name in given:
-                raise TypeError(f"{f.name}: unexpected argument {name!r}; arrays: {', '.join(f.input_names)}")
-            given[name] = value
-        missing = [name for name in f.input_names if name not in given]
-        if missing:
-            raise TypeError(f"{f.name}: missing {', '.join(missing)}")
-        return {name: given[name] for name in f.input_names}
 
     def _outputs(self, cupy, out, batch, dtype, arrays) -> list:
         f = self.function
@@ -197,7 +187,7 @@ class CudaFunction:
         return made_once(self._launches, key, self._launch_of, cupy, dtype, shared) if launch is None else launch
 
     def _launch_of(self, cupy, dtype, shared) -> _Launch:
-        return _Launch(cupy, self.source(dtype.name, shared), params_of(self.function, dtype))
+        return _Launch(cupy, self.source(dtype.name, shared), packed_params(self.function, dtype))
 
 
 class _Launch:
@@ -221,17 +211,6 @@ class _Launch:
         self.kernel((grid,), (self.source.threads,), (*arrays, *results, np.int64(n), status, *self.params))
 
 
-def _cupy():
-    try:
-        import cupy
-    except ImportError as error:
-        raise MissingDependencyError(
-            "CUDA functions run through CuPy, which is not installed: pip install cupy-cuda12x (or cupy-cuda13x, as "
-            "your driver has it)."
-        ) from error
-    return cupy
-
-
 def _device_array(cupy, caller: str, name: str, x):
     """The array as one of CuPy's over the same memory."""
     if isinstance(x, cupy.ndarray):
@@ -251,15 +230,9 @@ def _batch(f, names, arrays, shapes) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """The leading axes of the call, and the inputs that have none though others do."""
     leading = {}
     for name, x, shape in zip(names, arrays, shapes, strict=True):
-        split = x.ndim - len(shape)
-        if split < 0 or x.shape[split:] != shape:
-            expected = ", ".join(["...", *map(str, shape)])
-            raise ShapeError(
-                f"{f.name}: {name} has shape {x.shape}, expected ({expected}) for model {f.model.name!r}.", name=name
-            )
+        leading[name] = leading_axes(name, x.shape, shape, f"{f.name} for model {f.model.name!r}: ")
         if not x.flags.c_contiguous:
             raise ShapeError(f"{f.name}: {name} is not C-contiguous; cupy.ascontiguousarray(x) copies it.", name=name)
-        leading[name] = x.shape[:split]
     batch = max(leading.values(), key=len)
     if any(axes not in (batch, ()) for axes in leading.values()):
         shown = ", ".join(f"{name}: {axes}" for name, axes in leading.items())

@@ -26,9 +26,9 @@ import numpy as np
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_compiled_function, checked
 from kinetree.compiler.fused import flattened
-from kinetree.compiler.tracing import numbers_model
-from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError, unknown_name
-from kinetree.trace.program import SIGNATURES, Program
+from kinetree.errors import UnsupportedError, unknown_name
+from kinetree.export.wrapper import Wrapper, imported, params_of
+from kinetree.trace.program import SIGNATURES, Program, leading_axes
 
 WIDTH = 8
 """Operations per turn of the loop, at most. From 4 to 16 speed is the same within a factor of two."""
@@ -93,7 +93,7 @@ def to_jax(function, *, derivatives: str = "any") -> JaxFunction:
     return JaxFunction(function, derivatives)
 
 
-class JaxFunction:
+class JaxFunction(Wrapper):
     """A compiled function called with JAX arrays; made by `jax`.
 
     Attributes
@@ -104,63 +104,40 @@ class JaxFunction:
         How JAX differentiates it.
     """
 
+    package = "JAX"
+
     def __init__(self, function, derivatives: str) -> None:
         if derivatives not in ("any", "reverse"):
             raise unknown_name("choice of derivatives", derivatives, ("any", "reverse"), "functions for JAX")
-        jax = _jax()
-        self.function, self.derivatives = function, derivatives
-        self._plain = _without_parameters(function)
-        evaluate = _evaluation(jax, function)
-        self._compiled = jax.jit(evaluate if derivatives == "any" else _with_gradient(jax, function, evaluate))
-        self.__name__ = self.__qualname__ = function.name
-        self.__doc__ = (
-            f"{function.name}({', '.join(self._plain.input_names)}) for model {function.model.name!r}, in JAX."
+        jax = imported(
+            "jax", "functions for JAX need the package jax, which is not installed: pip install jax (or jax[cuda12])."
         )
+        super().__init__(function)
+        self.derivatives = derivatives
+        evaluate = _evaluation(jax, self)
+        self._compiled = jax.jit(evaluate if derivatives == "any" else _with_gradient(jax, self, evaluate))
 
     def __call__(self, *args, **named):
-        if named or len(args) != len(self._plain.input_names):
-            args = self._plain._bound(args, named)
-        return self._compiled(*args)
+        return self._compiled(*self.bound(args, named))
 
     def __reduce__(self):
         return JaxFunction, (self.function, self.derivatives)
 
-    def __repr__(self) -> str:
-        return f"<JaxFunction {self.function.name} for model {self.function.model.name!r}>"
 
-
-def _jax():
-    try:
-        import jax
-    except ImportError as error:
-        raise MissingDependencyError(
-            "functions for JAX need the package jax, which is not installed: pip install jax (or jax[cuda12])."
-        ) from error
-    return jax
-
-
-def _without_parameters(function):
-    """The function whose inputs a call names: of one with numbers for every state, its base."""
-    return getattr(function, "base", function)
-
-
-def _evaluation(jax, function) -> Callable:
+def _evaluation(jax, wrapper: JaxFunction) -> Callable:
     """The table of a function on any leading axes."""
-    jnp, program = jax.numpy, function.program
-    params = None
-    if program.prologue is not None:
-        (params,) = program.prologue.interpret([numbers_model(function.spec, function.model).number_values()])
-    table = tabulate(program, params)
-    pack, caller = function._pack, function.name
+    jnp, function = jax.numpy, wrapper.function
+    program, pack, caller = function.program, function._pack, f"{function.name}: "
+    table = tabulate(program, params_of(function))
     # Params of every state are a last input, which no caller gives.
-    further = [function.params[np.dtype(np.float64)]] if function is not _without_parameters(function) else []
+    further = [function.params[np.dtype(np.float64)]] if function is not wrapper.plain else []
 
     def evaluate(*arrays):
         arrays = [jnp.asarray(x) for x in arrays]
         dtype = jnp.result_type(jnp.float32, *(x.dtype for x in arrays))
         arrays += [jnp.asarray(x, dtype) for x in further]
         declared = zip(arrays, program.inputs, strict=True)
-        batches = [_leading(caller, name, x.shape, shape) for x, (name, shape) in declared]
+        batches = [leading_axes(name, x.shape, shape, caller) for x, (name, shape) in declared]
         batch = jnp.broadcast_shapes(*batches)
         count = prod(batch)
         rows = [
@@ -174,23 +151,15 @@ def _evaluation(jax, function) -> Callable:
     return evaluate
 
 
-def _with_gradient(jax, function, evaluate) -> Callable:
+def _with_gradient(jax, wrapper: JaxFunction, evaluate) -> Callable:
     """The function with the library's reverse mode as its gradient."""
+    function, product = wrapper.function, []
     if function.name not in ALGORITHMS and not function.spec.parts:
         raise UnsupportedError(f'{function.name} is a derivative itself: derivatives="any" differentiates it.')
-    plain, product = _without_parameters(function), []
-    names = plain.input_names
 
     def gradient(arrays, cotangents):
         if not product:
-            from kinetree.compiler.derivative_functions import differentiate
-
-            name = function.spec.parts or function.name
-            back = differentiate(
-                plain.model, name, "vjp", wrt=names, optional=names[len(plain.spec.inputs) :],
-                tangent=False, checks=False, **plain.static,
-            )  # fmt: skip
-            product.append(JaxFunction(back if plain is function else back.with_parameters(function.values), "any"))
+            product.append(JaxFunction(wrapper.derivative("vjp", wrapper.plain.input_names), "any"))
         found = product[0](*arrays, *flattened(cotangents))
         found = found if isinstance(found, tuple) else (found,)
         return tuple(_summed(y, jax.numpy.shape(x)).astype(x.dtype) for x, y in zip(arrays, found, strict=True))
@@ -451,11 +420,3 @@ def _run(jax, table: Table, rows, count: int, dtype) -> list:
     if len(table.kind):
         values, _ = jax.lax.scan(turn, values, steps)
     return [jnp.asarray(factors, dtype)[:, None] * values[places] for places, factors in table.results]
-
-
-def _leading(caller: str, name: str, found: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    split = len(found) - len(shape)
-    if split < 0 or found[split:] != shape:
-        expected = ", ".join(["...", *map(str, shape)])
-        raise ShapeError(f"{caller}: {name} has shape {found}, expected ({expected}).", name=name, expected=shape)
-    return found[:split]

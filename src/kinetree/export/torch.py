@@ -11,8 +11,9 @@ from __future__ import annotations
 from kinetree.algorithms.spec import ALGORITHMS
 from kinetree.arguments import a_compiled_function, checked
 from kinetree.compiler.fused import flattened
-from kinetree.errors import MissingDependencyError, ShapeError, UnsupportedError
+from kinetree.errors import ShapeError, UnsupportedError
 from kinetree.export.cuda import to_cuda
+from kinetree.export.wrapper import Wrapper, imported
 from kinetree.once import made_once, once
 
 
@@ -57,7 +58,7 @@ def to_torch(function) -> TorchFunction:
     return TorchFunction(function)
 
 
-class TorchFunction:
+class TorchFunction(Wrapper):
     """A compiled function called with tensors; made by `torch`.
 
     Attributes
@@ -66,43 +67,29 @@ class TorchFunction:
         What it computes.
     """
 
+    package = "PyTorch"
+
     def __init__(self, function) -> None:
-        self.function = function
-        self._runner = _Runner(_torch(), function)
-        self._value = _nodes(self._runner)
-        self.__name__ = self.__qualname__ = function.name
-        self.__doc__ = (
-            f"{function.name}({', '.join(self._runner.names)}) for model {function.model.name!r}, in PyTorch."
+        torch = imported(
+            "torch", "functions for PyTorch need the package torch, which is not installed: pip install torch."
         )
+        super().__init__(function)
+        self._runner = _Runner(torch, self)
+        self._value = _nodes(self._runner)
 
     def __call__(self, *tensors, **named):
-        runner = self._runner
-        if named or len(tensors) != len(runner.names):
-            tensors = runner.plain._bound(tensors, named)
-        runner.check(tensors)
+        tensors = self.bound(tensors, named)
+        self._runner.check(tensors)
         results = self._value.apply(*tensors)
         return self.function._pack(results) if self.function.spec.parts else results
 
     def __reduce__(self):
         return to_torch, (self.function,)
 
-    def __repr__(self) -> str:
-        return f"<TorchFunction {self.function.name} for model {self.function.model.name!r}>"
-
-
-def _torch():
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingDependencyError(
-            "functions for PyTorch need the package torch, which is not installed: pip install torch."
-        ) from error
-    return torch
-
 
 def _nodes(runner: _Runner):
     """The function as a node of PyTorch's graph; its gradient is a node too, and the gradient of that."""
-    Node = _torch().autograd.Function
+    Node = runner.torch.autograd.Function
 
     class Value(Node):
         @staticmethod
@@ -174,13 +161,9 @@ def _nodes(runner: _Runner):
 class _Runner:
     """Evaluates a function and its derivatives on tensors without copies."""
 
-    def __init__(self, torch, function) -> None:
-        from kinetree.compiler.function import StatewiseFunction
-
-        self.torch, self.function = torch, function
-        self.statewise = isinstance(function, StatewiseFunction)
-        self.plain = function.base if self.statewise else function
-        self.names = self.plain.input_names
+    def __init__(self, torch, wrapper: TorchFunction) -> None:
+        self.torch, self.wrapper, self.function = torch, wrapper, wrapper.function
+        function, self.names = wrapper.function, wrapper.plain.input_names
         self.shapes = [function.spec.shape(name, function.model) for name in self.names]
         self.result_shapes = [function.spec.shape(name, function.model) for name in function.output_names]
         self.ranks = {name: len(shape) for name, shape in zip(self.names, self.shapes, strict=True)}
@@ -220,20 +203,14 @@ class _Runner:
         return tuple(x.sum_to_size(shapes[name]) for name, x in zip(wrt, found, strict=True))
 
     def _derivative(self, mode: str, wrt: tuple[str, ...]):
-        from kinetree.compiler.derivative_functions import differentiate
-
-        f = self.plain
+        f = self.wrapper.plain
         if f.name not in ALGORITHMS and not f.spec.parts:
             what = "it is a derivative itself" if hasattr(f, "_request") else "only whole algorithms have one"
             raise UnsupportedError(
                 f"{f.name} has no gradient in PyTorch: {what}. For second derivatives use "
                 'kinetree.differentiate(..., mode="hvp").'
             )
-        name, optional = f.spec.parts or f.name, self.names[len(f.spec.inputs) :]
-        found = differentiate(
-            f.model, name, mode, wrt=wrt, optional=optional, tangent=False, checks=False, **f.static,
-        )  # fmt: skip
-        return found.with_parameters(self.function.values) if self.statewise else found
+        return self.wrapper.derivative(mode, wrt)
 
     def leading(self, in_dims, tensors, shapes) -> list[tuple[int, ...]]:
         """The leading axes of each tensor beside the one that is mapped over."""
@@ -255,7 +232,7 @@ class _Runner:
         torch = self.torch
         tensors = [x.detach().contiguous() for x in tensors]
         if tensors[0].is_cuda:
-            if self.statewise:
+            if self.wrapper.plain is not self.function:
                 raise UnsupportedError(f"{function.name}: numbers that differ from state to state need CPU tensors.")
             device = made_once(self._on_device, id(function), to_cuda, function)
             import cupy

@@ -87,21 +87,6 @@ class Operations:
         return self["div"]
 
     @property
-    def negations(self) -> int:
-        """Changes of sign that no other operation took in."""
-        return self["neg"]
-
-    @property
-    def square_roots(self) -> int:
-        """Square roots."""
-        return self["sqrt"]
-
-    @property
-    def sincos(self) -> int:
-        """Angles of which the sine, the cosine or both are taken."""
-        return self["sincos"]
-
-    @property
     def fused(self) -> int:
         """Products that are one instruction with a sum."""
         return self._sum(*FUSED)

@@ -60,6 +60,16 @@ def is_zero(operation: tuple) -> bool:
     return operation[0] == "const" and operation[1].hex() == "0x0.0p+0"
 
 
+def leading_axes(name: str, found: tuple[int, ...], shape: tuple[int, ...], caller: str = "") -> tuple[int, ...]:
+    """The leading axes of an array of some shape, whose last ones must be those declared."""
+    split = len(found) - len(shape)
+    if split < 0 or found[split:] != shape:
+        expected = ", ".join(["...", *map(str, shape)])
+        message = f"{caller}{name} has shape {found}, expected ({expected})."
+        raise ShapeError(message, name=name, expected=shape, found=found)
+    return found[:split]
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """Straight-line code over flat arrays, the common input of all back ends.
@@ -203,16 +213,8 @@ class Program:
         dtype = np.result_type(*floats) if floats else np.dtype(float) if numbers is None else numbers.dtype
         flat, batches = [], []
         for array, (name, shape) in zip(arrays, self.inputs, strict=True):
-            split = array.ndim - len(shape)
-            if split < 0 or array.shape[split:] != shape:
-                raise ShapeError(
-                    f"{name} has shape {array.shape}, expected (..., {', '.join(map(str, shape))}).",
-                    name=name,
-                    expected=shape,
-                    found=array.shape,
-                )
-            batches.append(array.shape[:split])
-            flat.append(array.astype(dtype, copy=False).reshape(*array.shape[:split], prod(shape)))
+            batches.append(leading_axes(name, array.shape, shape))
+            flat.append(array.astype(dtype, copy=False).reshape(*batches[-1], prod(shape)))
         params = None
         if self.prologue is not None:
             (params,) = self.prologue.interpret([numbers.astype(dtype, copy=False)])
